@@ -18,6 +18,7 @@ from conformance.report.across.baseline import initial_baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
@@ -56,7 +57,9 @@ class _Judged:
     finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
     lost: list[str] = field(default_factory=list)
-    """What no worker could judge, and why."""
+    """What no worker could do, and why."""
+    counted: RunEvidence | None = None
+    """What the lines that were written show, where they are counted already."""
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
@@ -80,7 +83,7 @@ def check(
     a path, or an address that fsspec reads (``s3://…``).
 
     ``listeners`` get each exchange once it is judged, where one process judges; ``progress``
-    is told how many parts are judged, and of how many, where several do; ``divide`` shares the parts out.
+    is told how many parts are done, and of how many, where several judge; ``divide`` shares the parts out.
     CaptureError: a file cannot be read,
     or breaks (``salvage`` uses what stands before the break).
     """
@@ -100,7 +103,13 @@ def check(
     run = finish_run(
         judged.ledger,
         Outputs(
-            options.out, exchanges, judged.secrets, baseline, baseline_update=update, baseline_prune=prune
+            options.out,
+            exchanges,
+            judged.secrets,
+            baseline,
+            baseline_update=update,
+            baseline_prune=prune,
+            counted=judged.counted,
         ),
         details={"coverage": judged.coverage.as_json(), **traffic.details()},
         target_url=traffic.target,
@@ -143,7 +152,7 @@ def _shown_progress() -> Progress:
 
     def show(done: int, total: int) -> None:
         end = "\n" if done == total else ""
-        print(f"\r{done} of {total} parts are judged.", end=end, file=sys.stderr, flush=True)
+        print(f"\r{done} of {total} parts are done.", end=end, file=sys.stderr, flush=True)
 
     return show
 
@@ -184,12 +193,13 @@ def _judge_in_parts(
         divided.finder,
         divided.interrupted,
         divided.lost,
+        divided.counted,
     )
 
 
 def _lost(lost: Sequence[str]) -> str:
     """Why a check in parts is incomplete; empty where it is not."""
-    return f"This could not be judged: {'; '.join(lost)}." if lost else ""
+    return f"This is missing: {'; '.join(lost)}." if lost else ""
 
 
 def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:

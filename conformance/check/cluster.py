@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import conformance
-from conformance.check.share import Judged, JudgedInOrder, JudgeShare, PartShare, Share, judged
+from conformance.check.share import Judged, JudgedInOrder, JudgeShare, OrderedShare, Share, judged
 from conformance.check.traffic import FilePart
 from conformance.errors import CaptureError, SuiteError, UsageError
 from conformance.traffic.capture.places import Place, reason, size_of
@@ -237,14 +237,14 @@ def _this_worker() -> str:
 
 
 def _parts(share: Share) -> Sequence[FilePart]:
-    return [share.part] if isinstance(share, PartShare) else share.parts
+    return share.parts if isinstance(share, OrderedShare) else [share.part]
 
 
 def _with_whole_paths(share: Share) -> Share:
     """A worker has another working directory."""
-    if isinstance(share, PartShare):
-        return replace(share, part=_whole(share.part))
-    return replace(share, parts=tuple(map(_whole, share.parts)))
+    if isinstance(share, OrderedShare):
+        return replace(share, parts=tuple(map(_whole, share.parts)))
+    return replace(share, part=_whole(share.part))
 
 
 def _whole(part: FilePart) -> FilePart:

@@ -1,13 +1,13 @@
-"""A check in several processes: the parts are judged, put in order, and merged to what one process finds."""
+"""A check in several processes: what they do of it is put in order, and merged to what one process does."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,15 +17,18 @@ from conformance.check.share import (
     JudgedInOrder,
     JudgedPart,
     JudgeShare,
+    LinesShare,
     OrderedShare,
     Outlook,
     PartShare,
     Share,
+    WrittenLines,
     judged,
     outlook,
 )
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.check.workers import Workers
+from conformance.report.model.evidence import CountedPart, RunEvidence
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.capture.places import Place
@@ -41,13 +44,18 @@ LINES_BETWEEN_POLLS = 200
 Pool = Workers | Cluster
 """Who does the shares."""
 
+PartialShare = PartShare | LinesShare
+
+STOPPED_WITHIN = 10.0
+"""Seconds that the process which judges has to say what it found before an interrupt."""
+
 Progress = Callable[[int, int], None]
 """Is told how many shares are done, and of how many."""
 
 
 @dataclass
 class Divided:
-    """What a check in parts found. ``lost`` names what could not be judged, and why."""
+    """What a check in parts found. ``lost`` names what could not be done, and why."""
 
     ledger: Ledger
     coverage: Coverage
@@ -55,6 +63,32 @@ class Divided:
     finder: SecretFinder
     lost: list[str] = field(default_factory=list)
     interrupted: bool = False
+    counted: RunEvidence | None = None
+    """What the lines that were written show, where all are counted."""
+
+
+NOTHING_COUNTED = CountedPart()
+
+
+@dataclass
+class JoinedLines:
+    """Joins the lines of parts to one file, in their order and as they come in, and counts them for the
+    reports."""
+
+    path: Path
+    evidence: RunEvidence = field(default_factory=RunEvidence)
+    parts: int = 0
+
+    def take(self, shares: Sequence[PartialShare], results: dict[Share, Judged]) -> None:
+        for share in shares[self.parts :]:
+            result = results.get(share)
+            if not isinstance(share, LinesShare) or not isinstance(result, WrittenLines):
+                return
+            with self.path.open("ab" if self.parts else "wb") as out:
+                _append(share.path, out, result, result.count, self.evidence.total)
+            self.evidence.extend(result.counted)
+            results[share] = replace(result, counted=NOTHING_COUNTED)
+            self.parts += 1
 
 
 @dataclass
@@ -66,41 +100,50 @@ class Division:
     exchanges: Path
     finder: SecretFinder
     judge: JudgeShare = judged
-    cluster: Callable[[str, JudgeShare], Cluster] = Cluster
+    cluster: Callable[[str, JudgeShare], Pool] = Cluster
     progress: Progress = lambda done, total: None
     secrets: Secrets = field(default_factory=Secrets)
 
     def run(self) -> Divided:
         """CaptureError: a file cannot be read. What was done before an interrupt is returned."""
-        options = replace(self.traffic.options, rules=None)
+        options, is_here = replace(self.traffic.options, rules=None), not self.traffic.options.scheduler
         self.exchanges.parent.mkdir(parents=True, exist_ok=True)
         shown = outlook(PortalTraffic(self.parts, options))
         # Where there are secrets, their order matters; and another machine may not write to this disk.
-        is_logged_here = shown.holds_secrets or bool(options.scheduler)
+        is_logged_here = shown.holds_secrets or not is_here
         with (
-            tempfile.TemporaryDirectory(prefix=".parts-", dir=self.exchanges.parent) as folder,
+            tempfile.TemporaryDirectory(prefix=".parts-", dir=self.exchanges.parent) as name,
             self._workers(options) as workers,
         ):
-            ordered = OrderedShare(tuple(self.parts), options)
-            ingresses_before = self._known_ingresses(shown, options)
-            shares = [
-                PartShare(
-                    number,
-                    part,
-                    options,
-                    ingresses_before[number],
-                    None if is_logged_here else Path(folder) / f"{number}.jsonl",
-                )
-                for number, part in enumerate(self.parts)
-            ]
-            interrupted = False
+            folder, interrupted = Path(name), False
+            stop = folder / "stop" if is_here else None
+            ordered = OrderedShare(tuple(self.parts), options, is_whole=is_here, stop=stop)
+            shares = self._shares(options, shown, None if is_logged_here else folder)
+            joined = None if is_logged_here else JoinedLines(self.exchanges)
             try:
                 workers.add([ordered, *shares])
-                self._watch(workers, len(shares) + 1, is_logged_here=is_logged_here)
+                self._watch(workers, shares, joined)
                 shares = self._judge_again(workers, ordered, shares)
             except KeyboardInterrupt:
                 interrupted = True
-            return self._merged(workers, ordered, shares, is_logged=is_logged_here, interrupted=interrupted)
+                _stop(workers, ordered)
+            return self._merged(workers, ordered, shares, joined, interrupted=interrupted)
+
+    def _shares(self, options: CheckOptions, shown: Outlook, folder: Path | None) -> Sequence[PartialShare]:
+        """What is done of each part: on a cluster it is judged, and here its lines are written to a folder,
+        if that is not done by this process."""
+        if options.scheduler:
+            known = self._known_ingresses(shown, options)
+            return [
+                PartShare(number, part, options, ingresses)
+                for number, (part, ingresses) in enumerate(zip(self.parts, known, strict=True))
+            ]
+        if folder is None:
+            return []
+        return [
+            LinesShare(number, part, options, folder / f"{number}.jsonl")
+            for number, part in enumerate(self.parts)
+        ]
 
     def _known_ingresses(self, shown: Outlook, options: CheckOptions) -> list[tuple[str, ...]]:
         """The access codes of the ingress that each part begins with: those that the beginning of the traffic
@@ -122,13 +165,15 @@ class Division:
             return self.cluster(options.scheduler, self.judge)
         return Workers(min(options.workers, len(self.parts) + 1), self.judge)
 
-    def _watch(self, workers: Pool, total: int, *, is_logged_here: bool) -> None:
-        """Waits for all shares. Meanwhile this process writes the exchanges, where no share does."""
-        if is_logged_here:
-            self._write_log(workers, total)
+    def _watch(self, workers: Pool, shares: Sequence[PartialShare], joined: JoinedLines | None) -> None:
+        """Waits for all shares. Meanwhile this process joins the lines that others write, or writes all."""
+        if joined is None:
+            self._write_log(workers, len(shares) + 1)
         while not workers.is_done:
             workers.poll(None)
-            self.progress(len(workers.results), total)
+            self.progress(len(workers.results), len(shares) + 1)
+            if joined is not None:
+                joined.take(shares, workers.results)
 
     def _write_log(self, workers: Pool | None, total: int = 0) -> None:
         log = ExchangeLog(self.exchanges, self.secrets)
@@ -142,18 +187,24 @@ class Division:
         finally:
             log.close()
 
-    def _judge_again(self, workers: Pool, ordered: OrderedShare, shares: list[PartShare]) -> list[PartShare]:
+    def _judge_again(
+        self, workers: Pool, ordered: OrderedShare, shares: Sequence[PartialShare]
+    ) -> Sequence[PartialShare]:
         """Has the parts judged again that were given other access codes of the portal's ingress than are
         known where they begin."""
         whole = workers.results.get(ordered)
         if not isinstance(whole, JudgedInOrder):
             return shares
         begins = [0, *accumulate(whole.counts)]
-        right: list[PartShare] = []
+        right: list[PartialShare] = []
         for share, begin in zip(shares, begins, strict=False):
             ingresses = tuple(code for code, number in whole.ingresses.items() if number <= begin)
             result = workers.results.get(share)
-            if isinstance(result, JudgedPart) and not _is_as_known(share, result, ingresses):
+            if (
+                isinstance(share, PartShare)
+                and isinstance(result, JudgedPart)
+                and not _is_as_known(share, result, ingresses)
+            ):
                 corrected = replace(share, ingresses=ingresses)
                 workers.add([corrected])
                 right.append(corrected)
@@ -166,9 +217,9 @@ class Division:
         self,
         workers: Pool,
         ordered: OrderedShare,
-        shares: list[PartShare],
+        shares: Sequence[PartialShare],
+        joined: JoinedLines | None,
         *,
-        is_logged: bool,
         interrupted: bool,
     ) -> Divided:
         whole = workers.results.get(ordered)
@@ -182,17 +233,16 @@ class Division:
                 coverages.append(result.coverage)
         if isinstance(whole, JudgedInOrder):
             ledgers.append(whole.ledger)
+            coverages.append(whole.coverage)
             self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
             self.traffic.first_ignored = whole.first_ignored
             self.traffic.notes = whole.notes
         self.traffic.count = begins[-1]
-        holds_secrets = any(isinstance(row, JudgedPart) and row.holds_secrets for row in results)
-        if not is_logged and holds_secrets and interrupted:
-            self.exchanges.write_bytes(b"")
-        elif not is_logged and holds_secrets:
-            self._write_log(None)
-        elif not is_logged:
-            _join(self.exchanges, zip(shares, results, counts, begins, strict=False))
+        counted = None
+        if joined is not None and joined.parts and joined.evidence.total == begins[-1]:
+            counted = joined.evidence
+        elif joined is not None:
+            self._join_again(zip(shares, results, counts, begins, strict=False), interrupted=interrupted)
         ledger = ledger_of(
             reduce(LedgerPart.merged, ledgers, LedgerPart()),
             REQUIREMENTS,
@@ -200,7 +250,34 @@ class Division:
         )
         coverage = reduce(Coverage.merged, coverages, Coverage())
         lost = _by_reason(workers.lost)
-        return Divided(ledger, coverage, self.secrets, self.finder, lost, interrupted)
+        return Divided(ledger, coverage, self.secrets, self.finder, lost, interrupted, counted)
+
+    def _join_again(
+        self, rows: Iterable[tuple[PartialShare, object, int, int]], *, interrupted: bool
+    ) -> None:
+        """Writes the lines of all parts once more, each at the place of its number, as some are not to be
+        written or not there: of a part that is lost there are empty lines. Where there are secrets, this
+        process writes all."""
+        rows = list(rows)
+        if any(isinstance(result, WrittenLines) and result.holds_secrets for _, result, _, _ in rows):
+            if interrupted:
+                self.exchanges.write_bytes(b"")
+            else:
+                self._write_log(None)
+            return
+        with self.exchanges.open("wb") as out:
+            for share, result, count, begin in rows:
+                if isinstance(share, LinesShare) and isinstance(result, WrittenLines):
+                    _append(share.path, out, result, count, begin)
+                else:
+                    out.write(b"\n" * count)
+
+
+def _stop(workers: Pool, ordered: OrderedShare) -> None:
+    """Has the share in order end where it is, and waits for what it found so far."""
+    if ordered.is_whole and ordered.stop is not None and isinstance(workers, Workers):
+        ordered.stop.touch()
+        workers.finish(ordered, STOPPED_WITHIN)
 
 
 def _by_reason(lost: Mapping[Share, str]) -> list[str]:
@@ -222,7 +299,9 @@ def _is_as_known(share: PartShare, result: JudgedPart, ingresses: tuple[str, ...
     return is_narrower and result.unknown_codes.isdisjoint(right)
 
 
-def _before_breaks(shares: Sequence[PartShare], results: Mapping[Share, Judged]) -> Iterator[Judged | None]:
+def _before_breaks(
+    shares: Sequence[PartialShare], results: Mapping[Share, Judged]
+) -> Iterator[Judged | None]:
     """The result of each share; None where it is lost, or its file breaks before it."""
     broken: Place | None = None
     for share in shares:
@@ -230,7 +309,7 @@ def _before_breaks(shares: Sequence[PartShare], results: Mapping[Share, Judged])
         if part.begin == 0:
             broken = None
         result = None if part.path == broken else results.get(share)
-        if part.is_range and isinstance(result, JudgedPart) and result.is_broken:
+        if part.is_range and isinstance(result, JudgedPart | WrittenLines) and result.is_broken:
             broken = part.path
         yield result
 
@@ -239,29 +318,23 @@ def _counts(whole: object, results: Sequence[object]) -> list[int]:
     """How many exchanges each part has; of one that nobody has counted, none."""
     if isinstance(whole, JudgedInOrder):
         return whole.counts
-    return [row.count if isinstance(row, JudgedPart) else 0 for row in results]
+    return [row.count if isinstance(row, JudgedPart | WrittenLines) else 0 for row in results]
 
 
-def _join(path: Path, rows: Iterator[tuple[PartShare, object, int, int]]) -> None:
-    """Writes the lines of all parts to one file, each at the place of its number: of a part that is lost
-    there are empty lines."""
-    with path.open("wb") as out:
-        for share, result, count, begin in rows:
-            if isinstance(result, JudgedPart) and share.lines is not None:
-                with share.lines.open("rb") as lines:
-                    _copy(lines, out, begin + 1 - result.first)
-            else:
-                out.write(b"\n" * count)
+def _append(path: Path, out: BinaryIO, part: WrittenLines, count: int, begin: int) -> None:
+    """Adds the first lines of a part to those of the parts before, of which there are ``begin``."""
+    with path.open("rb") as lines:
+        if count == part.count and begin + 1 == part.first:
+            shutil.copyfileobj(lines, out, 1 << 20)
+        else:
+            out.writelines(_moved(islice(lines, count), begin + 1 - part.first))
 
 
-def _copy(lines: BinaryIO, out: BinaryIO, shift: int) -> None:
-    """Copies lines, their numbers moved: each begins with its number, ``{"n":``."""
-    if not shift:
-        shutil.copyfileobj(lines, out, 1 << 20)
-        return
+def _moved(lines: Iterable[bytes], shift: int) -> Iterator[bytes]:
+    """Lines with their numbers moved: each begins with its number, ``{"n":``."""
     for line in lines:
         number, _, rest = line.removeprefix(b'{"n":').partition(b",")
-        out.write(b'{"n":%d,%b' % (int(number) + shift, rest))
+        yield b'{"n":%d,%b' % (int(number) + shift, rest)
 
 
 __all__ = ["Divided", "Division", "Progress", "Share"]

@@ -1,29 +1,37 @@
-"""What one process judges of a check: a part of the traffic by the checks that see one exchange alone, or all
-of it, in its order, by those that remember.
+"""What one process does of a check.
 
-Checks that remember see over sessions and accounts, so that no part can decide what they do. They are few,
-and cost a quarter of the whole: one process reads everything for them, while the others judge parts.
+On one machine a process judges all traffic in its order, as it would alone, and the others write the redacted
+lines of parts: that is half of the work, and needs no order where nothing is secret. On a cluster, whose
+workers write nothing here, parts are judged by the checks that see one exchange alone, and all traffic, in
+its order, by those that remember: they see over sessions and accounts, so that no part can decide what they
+do.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
-from conformance.judging import judge_of
+from conformance.judging import AnyJudge, judge_of
 from conformance.judging.dispatch import PENDING_APPROVAL
 from conformance.judging.shapes import Shape, shape_of
+from conformance.report.model.evidence import CountedPart
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.log import ExchangeLog
-from conformance.traffic.redaction.finder import SecretFinder, finder_of
+from conformance.traffic.log import line_of
+from conformance.traffic.redaction.finder import finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.parts import ROOM_OF_A_PART, LedgerPart, part_of
+
+BUFFER = 1 << 20
+
+BETWEEN_LOOKS = 500
+"""Exchanges after which a process looks whether it is to stop."""
 
 PEEKED = 300
 """Exchanges that are looked at before the work is shared out."""
@@ -40,48 +48,75 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartShare:
-    """A part to be judged. ``lines`` is where its exchanges are written to, None where that is another's."""
+    """A part to be judged by the checks that see one exchange alone."""
 
     number: int
     part: FilePart
     options: CheckOptions
     ingresses: tuple[str, ...] = ()
-    lines: Path | None = None
 
     def __str__(self) -> str:
-        return str(self.part)
+        return f"the verdicts on {self.part}"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPart:
     """``first`` is the number that the first exchange was given, ``unknown_codes`` are access codes that were
-    of no known ingress; ``holds_secrets``: the lines were not written, as there are secrets in them;
-    ``is_broken``: the file breaks in it."""
+    of no known ingress; ``is_broken``: the file breaks in it."""
 
     ledger: LedgerPart
     coverage: Coverage
     first: int
     count: int
     unknown_codes: frozenset[str]
-    holds_secrets: bool
     is_broken: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LinesShare:
+    """A part whose exchanges are to be written to ``path``, as long as there is nothing to be redacted."""
+
+    number: int
+    part: FilePart
+    options: CheckOptions
+    path: Path
+
+    def __str__(self) -> str:
+        return f"the lines of {self.part}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLines:
+    """``first`` is the number that the first exchange was given; ``holds_secrets``: the lines from some
+    exchange on were not written, as there is a secret in it; ``is_broken``: the file breaks in it;
+    ``counted`` is what reports show of all of them."""
+
+    first: int
+    count: int
+    holds_secrets: bool
+    is_broken: bool
+    counted: CountedPart
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OrderedShare:
-    """All of the traffic, for the checks that remember."""
+    """All of the traffic, for the checks that remember. ``is_whole``: for all checks; ``stop`` is a file that
+    ends the judging where somebody creates it."""
 
     parts: Sequence[FilePart]
     options: CheckOptions
+    is_whole: bool = False
+    stop: Path | None = None
 
     def __str__(self) -> str:
-        return "all traffic, by the rules that compare several exchanges"
+        what = "the verdicts on all traffic"
+        return what if self.is_whole else f"{what}, of the rules that compare several exchanges"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedInOrder:
     """``counts`` are the exchanges of each part, ``ingresses`` the access codes by which the portal served,
-    with the numbers of the exchanges that showed it."""
+    with the numbers of the exchanges that showed it. ``coverage`` is that of a whole share."""
 
     ledger: LedgerPart
     counts: list[int]
@@ -90,41 +125,7 @@ class JudgedInOrder:
     hosts: Counter[str]
     notes: list[str]
     ingresses: Mapping[str, int]
-
-
-@dataclass
-class _Lines:
-    """Writes the redacted lines of a part, until a secret is found in it."""
-
-    log: ExchangeLog
-    secrets: Secrets
-    finder: SecretFinder
-    holds_secrets: bool = False
-
-    def write(self, exchange: Exchange) -> None:
-        if self.holds_secrets:
-            return
-        finder = self.finder
-        self.secrets.add_from(exchange)
-        finder.register(exchange, self.secrets)
-        if len(self.secrets) or finder.has_changed_any:
-            self.holds_secrets = True
-        else:
-            self.log.write_clean(exchange)
-
-
-@dataclass
-class _Numbered:
-    """Exchanges with the numbers that they probably have in the whole: as recorded, from the first one on."""
-
-    exchanges: PortalTraffic
-    first: int = 1
-
-    def __iter__(self) -> Iterator[Exchange]:
-        for exchange in self.exchanges.numbered_as_recorded():
-            if self.exchanges.count == 1:
-                self.first = exchange.n
-            yield exchange
+    coverage: Coverage
 
 
 def judge_part(share: PartShare) -> JudgedPart:
@@ -133,53 +134,85 @@ def judge_part(share: PartShare) -> JudgedPart:
     judge = judge_of(no_cache=options.no_cache, model=options.model, share="alone")
     judge.dispatcher.ingresses.update(dict.fromkeys(share.ingresses, 0))
     ledger = Ledger(REQUIREMENTS, observations_kept=ROOM_OF_A_PART)
-    coverage, numbered = Coverage(), _Numbered(traffic)
-    lines = _lines(share)
-    for exchange in numbered:
-        if lines is not None:
-            lines.write(exchange)
+    coverage = Coverage()
+    for exchange in traffic.numbered_as_recorded():
         ledger.take(judge.judge(exchange))
         coverage.feed(exchange)
-    if lines is not None:
-        lines.log.close()
     return JudgedPart(
-        part_of(ledger, first=numbered.first),
+        part_of(ledger, first=traffic.first),
         coverage,
-        numbered.first,
+        traffic.first,
         traffic.count,
         frozenset(judge.dispatcher.unknown_codes),
-        holds_secrets=lines is not None and lines.holds_secrets,
         is_broken=bool(traffic.notes),
     )
 
 
-def _lines(share: PartShare) -> _Lines | None:
-    if share.lines is None:
-        return None
-    secrets = Secrets()
-    finder = finder_of(share.options.redact, share.options.keep)
-    return _Lines(ExchangeLog(share.lines, secrets), secrets, finder)
+def write_lines(share: LinesShare) -> WrittenLines:
+    """CaptureError: it cannot be read."""
+    traffic, secrets = PortalTraffic([share.part], share.options), Secrets()
+    finder, holds_secrets = finder_of(share.options.redact, share.options.keep), False
+    counted = CountedPart()
+    with share.path.open("wb", BUFFER) as out:
+        for exchange in traffic.numbered_as_recorded():
+            secrets.add_from(exchange)
+            finder.register(exchange, secrets)
+            holds_secrets = bool(len(secrets) or finder.has_changed_any)
+            if holds_secrets:
+                break
+            line = line_of(exchange)
+            out.write(line + b"\n")
+            counted.count(exchange, len(line))
+    return WrittenLines(traffic.first, traffic.count, holds_secrets, bool(traffic.notes), counted)
 
 
 def judge_in_order(share: OrderedShare) -> JudgedInOrder:
     """CaptureError: a file cannot be read."""
-    judge = judge_of(no_cache=True, model=share.options.model, share="in order")  # few repeat a verdict
-    traffic = PortalTraffic(share.parts, share.options, at_another_recording=judge.forget)
-    ledger, misshapen = Ledger(REQUIREMENTS), _Misshapen()
+    options, ledger, coverage = share.options, Ledger(REQUIREMENTS), Coverage()
+    if share.is_whole:
+        judge = judge_of(no_cache=options.no_cache, model=options.model)
+    else:
+        judge = judge_of(no_cache=True, model=options.model, share="in order")  # few repeat a verdict
+    traffic = PortalTraffic(share.parts, options, at_another_recording=judge.forget)
+    take = _take_all(ledger, judge, coverage) if share.is_whole else _take_in_order(ledger, judge)
     for exchange in traffic:
-        verdicts = judge.judge(exchange)
-        if not verdicts.is_clean:
-            ledger.note_misshapen(exchange, misshapen.places(exchange))
-        ledger.take(verdicts)
+        take(exchange)
+        if traffic.count % BETWEEN_LOOKS == 0 and share.stop is not None and share.stop.exists():
+            break
+    counts, last = traffic.counts, traffic.count - sum(traffic.counts)
     return JudgedInOrder(
         part_of(ledger, rank=1),
-        traffic.counts,
+        [*counts, last] if last else counts,
         traffic.ignored,
         traffic.first_ignored,
         traffic.hosts,
         traffic.notes,
         judge.dispatcher.ingresses,
+        coverage,
     )
+
+
+def _take_all(ledger: Ledger, judge: AnyJudge, coverage: Coverage) -> Callable[[Exchange], None]:
+    """What judges an exchange by all checks."""
+
+    def take(exchange: Exchange) -> None:
+        ledger.take(judge.judge(exchange))
+        coverage.feed(exchange)
+
+    return take
+
+
+def _take_in_order(ledger: Ledger, judge: AnyJudge) -> Callable[[Exchange], None]:
+    """What judges an exchange by the checks that remember."""
+    misshapen = _Misshapen()
+
+    def take(exchange: Exchange) -> None:
+        verdicts = judge.judge(exchange)
+        if not verdicts.is_clean:
+            ledger.note_misshapen(exchange, misshapen.places(exchange))
+        ledger.take(verdicts)
+
+    return take
 
 
 @dataclass
@@ -214,11 +247,13 @@ def outlook(traffic: PortalTraffic) -> Outlook:
     return Outlook(tuple(dispatcher.ingresses), has_secrets)
 
 
-Share = PartShare | OrderedShare
-Judged = JudgedPart | JudgedInOrder
+Share = PartShare | OrderedShare | LinesShare
+Judged = JudgedPart | JudgedInOrder | WrittenLines
 
 
 def judged(share: Share) -> Judged:
+    if isinstance(share, LinesShare):
+        return write_lines(share)
     return judge_part(share) if isinstance(share, PartShare) else judge_in_order(share)
 
 

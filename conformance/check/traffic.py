@@ -119,6 +119,8 @@ class PortalTraffic:
     notes: list[str] = field(default_factory=list)
     hosts: Counter[str] = field(default_factory=Counter)
     count: int = 0
+    first: int = 1
+    """The number of the first one."""
     counts: list[int] = field(default_factory=list)
     at_another_recording: Callable[[], None] = lambda: None
     """Is called before the first exchange of a file that is no part of the recording before it."""
@@ -129,12 +131,12 @@ class PortalTraffic:
             yield exchange if exchange.n == self.count else replace(exchange, n=self.count)
 
     def numbered_as_recorded(self) -> Iterator[Exchange]:
-        """Numbered through from the number that the first one has. CaptureError: a file cannot be read."""
-        first = 1
+        """Numbered through from the number that the first one has: they probably have these numbers in the
+        whole. CaptureError: a file cannot be read."""
         for exchange in self._exchanges():
             if self.count == 1:
-                first = max(exchange.n, 1)
-            number = first + self.count - 1
+                self.first = max(exchange.n, 1)
+            number = self.first + self.count - 1
             yield exchange if exchange.n == number else replace(exchange, n=number)
 
     def _exchanges(self) -> Iterator[Exchange]:

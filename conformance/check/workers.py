@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -64,18 +65,29 @@ class Workers:
         while not self.is_done:
             self.poll(None)
 
+    def finish(self, share: Share, seconds: float) -> None:
+        """Waits for one share that is begun, at most so many seconds; none is begun any more."""
+        self._waiting.clear()
+        until = time.monotonic() + seconds
+        while any(worker.share is share for worker in self._workers) and time.monotonic() < until:
+            self.poll(0.1)
+
     def poll(self, seconds: float | None) -> None:
         """Gives out shares, and takes what is done within so many seconds. An exception of a share is raised
         here: CaptureError, where its file cannot be read."""
+        self._give_out()
+        busy = {worker.connection: worker for worker in self._workers if worker.share is not None}
+        for connection in wait(list(busy), seconds):
+            if isinstance(connection, Connection):
+                self._take(busy[connection])
+        self._give_out()
+
+    def _give_out(self) -> None:
         while self._waiting and (worker := self._free_worker()) is not None:
             share = self._waiting.popleft()
             self._begun[share] = self._begun.get(share, 0) + 1
             worker.share = share
             worker.connection.send(share)
-        busy = {worker.connection: worker for worker in self._workers if worker.share is not None}
-        for connection in wait(list(busy), seconds):
-            if isinstance(connection, Connection):
-                self._take(busy[connection])
 
     def _take(self, worker: _Worker) -> None:
         share = worker.share
@@ -99,7 +111,7 @@ class Workers:
         if self._begun[share] < ATTEMPTS:
             self._waiting.appendleft(share)
         else:
-            self.lost[share] = "the process that judged it died twice"
+            self.lost[share] = "its process died twice"
 
     def _free_worker(self) -> _Worker | None:
         free = next((worker for worker in self._workers if worker.share is None), None)

@@ -196,7 +196,7 @@ def test_a_part_that_no_worker_can_judge_is_named(recording: Path, tmp_path: Pat
         PortalTraffic([recording], options), some, tmp_path / "x.jsonl", SecretFinder(), judge=never_done
     ).run()
 
-    assert divided.lost == [f"{some[1]} (MemoryError: this part is too large for any worker)"]
+    assert divided.lost == [f"the verdicts on {some[1]} (MemoryError: this part is too large for any worker)"]
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -21,11 +21,21 @@ from conformance import check as check_module
 from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.check.divided import Division
-from conformance.check.share import JudgedInOrder, JudgedPart, OrderedShare, PartShare, Share, judged
+from conformance.check.share import (
+    BETWEEN_LOOKS,
+    JudgedInOrder,
+    JudgedPart,
+    JudgeShare,
+    LinesShare,
+    OrderedShare,
+    PartShare,
+    Share,
+    judged,
+)
 from conformance.check.traffic import FilePart, PortalTraffic, parts_of
 from conformance.check.workers import Workers
 from conformance.cli import main
-from conformance.errors import CaptureError
+from conformance.errors import CaptureError, ExitCode
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.tests.scripted_client import walk
@@ -81,11 +91,22 @@ def results(out: Path) -> Json:
     ).read_text()
 
 
-def alone_and_together(files: list[Path], folder: Path, **options: Json) -> tuple[Json, Json]:
-    """The results of one process, and of three."""
+NOWHERE = "tcp://127.0.0.1:1"
+"""The address of a cluster that nobody asks."""
+
+
+def pool(address: str, judge: JudgeShare) -> Workers:
+    """Processes of this machine in place of a cluster."""
+    return Workers(3, judge)
+
+
+def all_ways(files: list[Path], folder: Path, **options: Json) -> tuple[Json, Json, Json]:
+    """The results of one process, of three, and of a cluster."""
+    in_parts = partial(Division, cluster=pool)
     for workers in (1, 3):
         check(files, CheckOptions(out=folder / str(workers), workers=workers, **options))
-    return results(folder / "1"), results(folder / "3")
+    check(files, CheckOptions(out=folder / "parts", scheduler=NOWHERE, **options), divide=in_parts)
+    return results(folder / "1"), results(folder / "3"), results(folder / "parts")
 
 
 @pytest.fixture
@@ -142,9 +163,9 @@ def test_nothing_merges_to_nothing_new(recording: Path) -> None:
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("model", [False, True])
 def test_three_processes_write_what_one_writes(recording: Path, tmp_path: Path, model: bool) -> None:
-    one, three = alone_and_together([recording], tmp_path, model=model)
+    one, three, cluster = all_ways([recording], tmp_path, model=model)
 
-    assert one == three
+    assert one == three == cluster
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -153,9 +174,9 @@ def test_several_files_are_numbered_through(recording: Path, visit: list[Exchang
     packed.write_bytes(gzip.compress(recording.read_bytes()))
     files = [written(tmp_path / "first.jsonl", visit), recording, packed, recording]
 
-    one, three = alone_and_together(files, tmp_path)
+    one, three, cluster = all_ways(files, tmp_path)
 
-    assert one == three
+    assert one == three == cluster
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -169,9 +190,9 @@ def test_raw_secrets_are_redacted_as_one_process_redacts_them(
     exchanges[at + 150] = replace(exchanges[at + 150], request=sent)
     path = written(tmp_path / "traffic.jsonl", exchanges)
 
-    one, three = alone_and_together([path], tmp_path)
+    one, three, cluster = all_ways([path], tmp_path)
 
-    assert one == three
+    assert one == three == cluster
     assert raw not in three[1]
     assert not list((tmp_path / "3").glob(".parts-*"))
 
@@ -186,9 +207,9 @@ def test_a_code_of_the_ingress_that_serves_late_counts_from_then_on(
     exchanges = [*visit, *silent * 3, *visit * 2, *late, *silent * 3, *visit]
     path = written(tmp_path / "traffic.jsonl", [replace(one, n=next(numbers)) for one in exchanges])
 
-    one, three = alone_and_together([path], tmp_path)
+    one, three, cluster = all_ways([path], tmp_path)
 
-    assert one == three
+    assert one == three == cluster
 
 
 def with_code(exchange: Exchange, code: str) -> Json:
@@ -210,24 +231,30 @@ def test_a_broken_line_is_named_as_one_process_names_it(recording: Path, tmp_pat
         with pytest.raises(CaptureError) as error:
             check([broken], CheckOptions(out=tmp_path / "out", workers=workers))
         said.add(str(error.value))
-    one, three = alone_and_together([broken], tmp_path, salvage=True)
+    one, three, cluster = all_ways([broken], tmp_path, salvage=True)
 
     assert len(said) == 1
     assert ":151: " in said.pop()
-    assert one == three
+    assert one == three == cluster
 
 
 def dies_once(marks: Path, share: Share) -> Json:
-    """A worker that is killed in the first part it judges, and does everything from then on."""
-    mark = marks / "died"
-    if isinstance(share, PartShare) and share.number == 1 and not mark.exists():
+    """Each kind of share kills the worker that begins it first, and is done from then on."""
+    mark = marks / f"died of {type(share).__name__}"
+    if not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return judged(share)
 
 
 def dies_always(share: Share) -> Json:
-    if isinstance(share, PartShare) and share.number == 1:
+    if isinstance(share, LinesShare) and share.number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return judged(share)
+
+
+def dies_of_judging(share: Share) -> Json:
+    if isinstance(share, OrderedShare):
         os.kill(os.getpid(), signal.SIGKILL)
     return judged(share)
 
@@ -245,7 +272,7 @@ def test_the_part_of_a_killed_worker_is_judged_once_more_and_counted_once(
 ) -> None:
     found = division(recording, tmp_path, partial(dies_once, tmp_path)).run()
 
-    assert (tmp_path / "died").exists()
+    assert {path.name for path in tmp_path.glob("died *")} == {"died of OrderedShare", "died of LinesShare"}
     assert found.lost == []
     assert everything(found.ledger, found.coverage) == whole_of(recording)
 
@@ -270,8 +297,41 @@ def test_what_was_lost_makes_a_check_inconclusive(recording: Path, tmp_path: Pat
 
     checked = check([recording], options, divide=partial(Division, judge=dies_always))
 
-    assert "died twice" in checked.run.ending.inconclusive
-    assert checked.run.exit_code == 1  # what is contradicted in other parts fails it all the same
+    assert "the lines of " in checked.run.ending.inconclusive
+    assert checked.run.exit_code == 1  # what is contradicted fails it all the same
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_check_whose_judging_process_dies_twice_decides_nothing(recording: Path, tmp_path: Path) -> None:
+    options = CheckOptions(out=tmp_path, workers=2)
+
+    run = check([recording], options, divide=partial(Division, judge=dies_of_judging)).run
+
+    assert "the verdicts on all traffic (its process died twice)" in run.ending.inconclusive
+    assert (run.exit_code, run.findings) == (ExitCode.INCONCLUSIVE, [])
+
+
+def stops_at_once(share: Share) -> Json:
+    """A process that judges is told to end before it begins."""
+    if isinstance(share, OrderedShare) and share.stop is not None:
+        share.stop.touch()
+    return judged(share)
+
+
+def test_where_judging_is_ended_the_lines_end_as_well(visit: list[Exchange], tmp_path: Path) -> None:
+    numbers = count(1)
+    path = written(tmp_path / "traffic.jsonl", [replace(one, n=next(numbers)) for one in visit * 12])
+    check([path], CheckOptions(out=tmp_path / "whole"))
+    begun = division(path, tmp_path / "begun", stops_at_once)
+
+    found = begun.run()
+    lines, whole = (
+        (tmp_path / name / "exchanges.jsonl").read_text().splitlines() for name in ("begun", "whole")
+    )
+
+    assert begun.traffic.count == BETWEEN_LOOKS < len(whole)
+    assert found.coverage.operations.total() <= BETWEEN_LOOKS
+    assert lines == whole[:BETWEEN_LOOKS]
 
 
 def test_what_was_judged_before_an_interrupt_is_reported(recording: Path, tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ from conformance.traffic.redaction.redact import Secrets
 
 _ENCODER = msgspec.json.Encoder()
 
+line_of = _ENCODER.encode
+"""The line of an exchange in which there are no secrets, without its end."""
+
 
 class ExchangeWriter(Protocol):
     """Where a run session writes its exchanges. ``path`` is the file for the reports."""
@@ -83,10 +86,6 @@ class ExchangeLog:
         with self._lock:
             self._note_new_secrets()
             self._lines.append(self._secrets.redact_line(_ENCODER.encode(exchange).decode()))
-
-    def write_clean(self, exchange: Exchange) -> None:
-        """Writes an exchange in which the caller has looked for secrets, and found none."""
-        self._lines.append(_ENCODER.encode(exchange).decode())
 
     def flush(self) -> None:
         with self._lock:
