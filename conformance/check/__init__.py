@@ -89,12 +89,10 @@ def check(
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
-    update, prune = options.baseline_update, options.baseline_prune
-    baseline = initial_baseline(options.baseline, is_updated=update, is_pruned=prune)
-    started = datetime.now(UTC)
-    places, exchanges = [place_of(file) for file in files], options.out / "exchanges.jsonl"
+    outputs = _outputs(options)
+    started, places = datetime.now(UTC), [place_of(file) for file in files]
     traffic = PortalTraffic(places, options)
-    with written_whole(exchanges) as path:
+    with written_whole(outputs.exchanges) as path:
         if options.workers > 1 or options.scheduler:
             judged = _judge_in_parts(traffic, places, path, partial(divide, progress=progress))
         else:
@@ -102,15 +100,7 @@ def check(
             _judge(traffic, judged, path, [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
-        Outputs(
-            options.out,
-            exchanges,
-            judged.secrets,
-            baseline,
-            baseline_update=update,
-            baseline_prune=prune,
-            counted=judged.counted,
-        ),
+        replace(outputs, secrets=judged.secrets, counted=judged.counted),
         details={"coverage": judged.coverage.as_json(), **traffic.details()},
         target_url=traffic.target,
         target_profile=None,
@@ -124,6 +114,18 @@ def check(
         notes=list(_notes(traffic, judged)),
     )
     return Checked(run, traffic.count, traffic.ignored)
+
+
+def _outputs(options: CheckOptions) -> Outputs:
+    """UsageError: the baseline cannot be read."""
+    update, prune = options.baseline_update, options.baseline_prune
+    return Outputs(
+        options.out,
+        options.out / "exchanges.jsonl",
+        baseline=initial_baseline(options.baseline, is_updated=update, is_pruned=prune),
+        baseline_update=update,
+        baseline_prune=prune,
+    )
 
 
 def run(

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import BinaryIO
 
 from conformance.check.cluster import Cluster
+from conformance.check.lines import JoinedLines, LinesShare, WrittenLines, append
 from conformance.check.share import (
     Judged,
     JudgedInOrder,
     JudgedPart,
     JudgeShare,
-    LinesShare,
     OrderedShare,
     Outlook,
     PartShare,
     Share,
-    WrittenLines,
     judged,
     outlook,
 )
@@ -67,30 +64,6 @@ class Divided:
     """What the lines that were written show, where all are counted."""
 
 
-NOTHING_COUNTED = CountedPart()
-
-
-@dataclass
-class JoinedLines:
-    """Joins the lines of parts to one file, in their order and as they come in, and counts them for the
-    reports."""
-
-    path: Path
-    evidence: RunEvidence = field(default_factory=RunEvidence)
-    parts: int = 0
-
-    def take(self, shares: Sequence[PartialShare], results: dict[Share, Judged]) -> None:
-        for share in shares[self.parts :]:
-            result = results.get(share)
-            if not isinstance(share, LinesShare) or not isinstance(result, WrittenLines):
-                return
-            with self.path.open("ab" if self.parts else "wb") as out:
-                _append(share.path, out, result, result.count, self.evidence.total)
-            self.evidence.extend(result.counted)
-            results[share] = replace(result, counted=NOTHING_COUNTED)
-            self.parts += 1
-
-
 @dataclass
 class Division:
     """Divides the traffic among ``options.workers`` processes. ``exchanges`` is the file that is written."""
@@ -133,10 +106,10 @@ class Division:
         """What is done of each part: on a cluster it is judged, and here its lines are written to a folder,
         if that is not done by this process."""
         if options.scheduler:
-            known = self._known_ingresses(shown, options)
+            ingresses_before = self._known_ingresses(shown, options)
             return [
-                PartShare(number, part, options, ingresses)
-                for number, (part, ingresses) in enumerate(zip(self.parts, known, strict=True))
+                PartShare(number, part, options, ingresses_before[number])
+                for number, part in enumerate(self.parts)
             ]
         if folder is None:
             return []
@@ -173,7 +146,7 @@ class Division:
             workers.poll(None)
             self.progress(len(workers.results), len(shares) + 1)
             if joined is not None:
-                joined.take(shares, workers.results)
+                _join(joined, shares, workers.results)
 
     def _write_log(self, workers: Pool | None, total: int = 0) -> None:
         log = ExchangeLog(self.exchanges, self.secrets)
@@ -234,23 +207,25 @@ class Division:
         if isinstance(whole, JudgedInOrder):
             ledgers.append(whole.ledger)
             coverages.append(whole.coverage)
-            self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
-            self.traffic.first_ignored = whole.first_ignored
-            self.traffic.notes = whole.notes
+            self._take_traffic(whole)
         self.traffic.count = begins[-1]
-        counted = None
-        if joined is not None and joined.parts and joined.evidence.total == begins[-1]:
-            counted = joined.evidence
-        elif joined is not None:
+        is_joined = joined is not None and joined.parts > 0 and joined.evidence.total == begins[-1]
+        if joined is not None and not is_joined:
             self._join_again(zip(shares, results, counts, begins, strict=False), interrupted=interrupted)
-        ledger = ledger_of(
-            reduce(LedgerPart.merged, ledgers, LedgerPart()),
-            REQUIREMENTS,
-            selection=self.traffic.options.rules,
+        ledger = reduce(LedgerPart.merged, ledgers, LedgerPart())
+        return Divided(
+            ledger_of(ledger, REQUIREMENTS, selection=self.traffic.options.rules),
+            reduce(Coverage.merged, coverages, Coverage()),
+            self.secrets,
+            self.finder,
+            _by_reason(workers.lost),
+            interrupted,
+            joined.evidence if joined is not None and is_joined else None,
         )
-        coverage = reduce(Coverage.merged, coverages, Coverage())
-        lost = _by_reason(workers.lost)
-        return Divided(ledger, coverage, self.secrets, self.finder, lost, interrupted, counted)
+
+    def _take_traffic(self, whole: JudgedInOrder) -> None:
+        self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
+        self.traffic.first_ignored, self.traffic.notes = whole.first_ignored, whole.notes
 
     def _join_again(
         self, rows: Iterable[tuple[PartialShare, object, int, int]], *, interrupted: bool
@@ -268,9 +243,22 @@ class Division:
         with self.exchanges.open("wb") as out:
             for share, result, count, begin in rows:
                 if isinstance(share, LinesShare) and isinstance(result, WrittenLines):
-                    _append(share.path, out, result, count, begin)
+                    append(share.path, out, result, count, begin)
                 else:
                     out.write(b"\n" * count)
+
+
+def _join(joined: JoinedLines, shares: Sequence[PartialShare], results: dict[Share, Judged]) -> None:
+    """Joins what is there of the parts that follow. What was counted of them is needed no more."""
+    for share in shares[joined.parts :]:
+        part = results.get(share)
+        if not isinstance(share, LinesShare) or not isinstance(part, WrittenLines):
+            return
+        joined.add(share, part)
+        results[share] = replace(part, counted=NOTHING_COUNTED)
+
+
+NOTHING_COUNTED = CountedPart()
 
 
 def _stop(workers: Pool, ordered: OrderedShare) -> None:
@@ -319,22 +307,6 @@ def _counts(whole: object, results: Sequence[object]) -> list[int]:
     if isinstance(whole, JudgedInOrder):
         return whole.counts
     return [row.count if isinstance(row, JudgedPart | WrittenLines) else 0 for row in results]
-
-
-def _append(path: Path, out: BinaryIO, part: WrittenLines, count: int, begin: int) -> None:
-    """Adds the first lines of a part to those of the parts before, of which there are ``begin``."""
-    with path.open("rb") as lines:
-        if count == part.count and begin + 1 == part.first:
-            shutil.copyfileobj(lines, out, 1 << 20)
-        else:
-            out.writelines(_moved(islice(lines, count), begin + 1 - part.first))
-
-
-def _moved(lines: Iterable[bytes], shift: int) -> Iterator[bytes]:
-    """Lines with their numbers moved: each begins with its number, ``{"n":``."""
-    for line in lines:
-        number, _, rest = line.removeprefix(b'{"n":').partition(b",")
-        yield b'{"n":%d,%b' % (int(number) + shift, rest)
 
 
 __all__ = ["Divided", "Division", "Progress", "Share"]

@@ -14,21 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.check.lines import LinesShare, WrittenLines, write_lines
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.judging import AnyJudge, judge_of
 from conformance.judging.dispatch import PENDING_APPROVAL
 from conformance.judging.shapes import Shape, shape_of
-from conformance.report.model.evidence import CountedPart
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.log import line_of
 from conformance.traffic.redaction.finder import finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.parts import ROOM_OF_A_PART, LedgerPart, part_of
-
-BUFFER = 1 << 20
 
 BETWEEN_LOOKS = 500
 """Exchanges after which a process looks whether it is to stop."""
@@ -70,32 +67,6 @@ class JudgedPart:
     count: int
     unknown_codes: frozenset[str]
     is_broken: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinesShare:
-    """A part whose exchanges are to be written to ``path``, as long as there is nothing to be redacted."""
-
-    number: int
-    part: FilePart
-    options: CheckOptions
-    path: Path
-
-    def __str__(self) -> str:
-        return f"the lines of {self.part}"
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenLines:
-    """``first`` is the number that the first exchange was given; ``holds_secrets``: the lines from some
-    exchange on were not written, as there is a secret in it; ``is_broken``: the file breaks in it;
-    ``counted`` is what reports show of all of them."""
-
-    first: int
-    count: int
-    holds_secrets: bool
-    is_broken: bool
-    counted: CountedPart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,24 +117,6 @@ def judge_part(share: PartShare) -> JudgedPart:
         frozenset(judge.dispatcher.unknown_codes),
         is_broken=bool(traffic.notes),
     )
-
-
-def write_lines(share: LinesShare) -> WrittenLines:
-    """CaptureError: it cannot be read."""
-    traffic, secrets = PortalTraffic([share.part], share.options), Secrets()
-    finder, holds_secrets = finder_of(share.options.redact, share.options.keep), False
-    counted = CountedPart()
-    with share.path.open("wb", BUFFER) as out:
-        for exchange in traffic.numbered_as_recorded():
-            secrets.add_from(exchange)
-            finder.register(exchange, secrets)
-            holds_secrets = bool(len(secrets) or finder.has_changed_any)
-            if holds_secrets:
-                break
-            line = line_of(exchange)
-            out.write(line + b"\n")
-            counted.count(exchange, len(line))
-    return WrittenLines(traffic.first, traffic.count, holds_secrets, bool(traffic.notes), counted)
 
 
 def judge_in_order(share: OrderedShare) -> JudgedInOrder:

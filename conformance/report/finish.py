@@ -27,7 +27,7 @@ class Outputs:
 
     out: Path
     exchanges: Path
-    secrets: Secrets | None
+    secrets: Secrets | None = None
     baseline: Baseline | None = None
     baseline_update: bool = False
     baseline_prune: bool = False

@@ -21,12 +21,12 @@ from conformance import check as check_module
 from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.check.divided import Division
+from conformance.check.lines import LinesShare
 from conformance.check.share import (
     BETWEEN_LOOKS,
     JudgedInOrder,
     JudgedPart,
     JudgeShare,
-    LinesShare,
     OrderedShare,
     PartShare,
     Share,
@@ -320,17 +320,17 @@ def stops_at_once(share: Share) -> Json:
 
 def test_where_judging_is_ended_the_lines_end_as_well(visit: list[Exchange], tmp_path: Path) -> None:
     numbers = count(1)
-    path = written(tmp_path / "traffic.jsonl", [replace(one, n=next(numbers)) for one in visit * 12])
+    path = written(tmp_path / "traffic.jsonl", [replace(each, n=next(numbers)) for each in visit * 12])
     check([path], CheckOptions(out=tmp_path / "whole"))
     begun = division(path, tmp_path / "begun", stops_at_once)
 
-    found = begun.run()
+    coverage = begun.run().coverage
     lines, whole = (
         (tmp_path / name / "exchanges.jsonl").read_text().splitlines() for name in ("begun", "whole")
     )
 
     assert begun.traffic.count == BETWEEN_LOOKS < len(whole)
-    assert found.coverage.operations.total() <= BETWEEN_LOOKS
+    assert coverage.operations.total() <= BETWEEN_LOOKS
     assert lines == whole[:BETWEEN_LOOKS]
 
 

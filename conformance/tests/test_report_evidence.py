@@ -35,8 +35,8 @@ def test_parts_that_are_counted_before_they_are_joined_show_what_the_whole_shows
     counted = RunEvidence()
     for begin, end in ((0, 20), (20, 20), (20, 44)):
         part = CountedPart()
-        for one in exchanges[begin:end]:
-            part.count(one, len(msgspec.json.encode(one)))
+        for each in exchanges[begin:end]:
+            part.count(each, len(msgspec.json.encode(each)))
         counted.extend(part)
 
     assert counted.sign_ins.tokens
