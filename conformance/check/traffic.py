@@ -26,7 +26,7 @@ from conformance.verdicts.selection import RuleSelection
 SMALLEST_PART, LARGEST_PART = 1 << 20, 64 << 20
 """Bytes of a part of a capture."""
 
-PARTS_OF_A_WORKER = 4
+PARTS_OF_A_WORKER = 8
 """How many parts a worker should have at least, so that all end at about the same time."""
 
 
