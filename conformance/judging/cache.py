@@ -20,7 +20,7 @@ from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json
-from conformance.traffic.facts import Facts, data_fact, data_facts, fact
+from conformance.traffic.facts import Facts, data_fact, data_facts
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY, PARTS_CAPACITY, FACTS_CAPACITY = 20_000, 2_000, 64
@@ -41,7 +41,9 @@ Digest = tuple[int, int]
 _ENCODE = msgspec.json.Encoder().encode
 
 
-@fact
+FIELDS = tuple(sorted(ENVELOPE))
+
+
 def metadata(exchange: Exchange) -> Metadata | None:
     """An exchange without its data and its secrets: what its route depends on, and what most of its envelope
     is judged by. None where it cannot be judged.
@@ -49,39 +51,31 @@ def metadata(exchange: Exchange) -> Metadata | None:
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response, envelope = exchange.request, exchange.response, exchange.envelope
-    operation, names, headers = request.operation, request.layout, request.headers
+    operation, names = request.operation, request.layout
     if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
-    value_of = (NO_ENVELOPE if envelope is None else envelope).get
-    success, code = value_of("success", ABSENT), value_of("code", ABSENT)
-    message, version, stamp = value_of("message"), value_of("version"), value_of("timestamp", ABSENT)
-    access, locale = names.get("x-portal-access-code"), names.get("x-locale")
-    language = names.get("accept-language")
+    if envelope is None:
+        envelope = NO_ENVELOPE
+    code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
         operation.key,
         names,
-        None if access is None else headers[access][1],
-        None if locale is None else headers[locale][1],
-        None if language is None else headers[language][1],
+        names.told_apart(request.headers),
         request.lacks,
         request.body is ABSENT and exchange.plain is None,
         response.status,
         response.form,
         response.sought("content-type"),
         response.lacks,
-        envelope is None,
+        envelope is NO_ENVELOPE,
+        tuple(envelope),
         success if success is True or success is False or type(success) is str else type(success),
         code if type(code) is str else type(code),
         message if type(message) is str else type(message),
         version if type(version) is str else type(version),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
-        type(value_of("data", ABSENT)),
-        NO_FURTHER_FIELDS if envelope is None or ENVELOPE.issuperset(envelope) else tuple(envelope),
+        type(data),
     )
-
-
-NO_FURTHER_FIELDS: tuple[str, ...] = ()
-"""What stands for the names in an envelope that has none but its own."""
 
 
 USUAL_STAMP = "milliseconds"

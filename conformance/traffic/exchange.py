@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -32,12 +32,26 @@ UNKNOWN_FORMS: frozenset[str] = frozenset({"omitted", "truncated", "sanitized", 
 
 SECURE_SESSION = "x-secure-channel-session-id"
 
+TELLING_APART = ("x-portal-access-code", "x-locale", "accept-language")
+
 ABSENT = msgspec.UNSET
 """Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
 
 
+def no_headers(_: list[Header]) -> tuple[Header, ...]:
+    return ()
+
+
 class Layout(dict[str, int]):
     """Where the first header of each name stands, by its name in lower case. It equals nothing but itself."""
+
+    __slots__ = ("told_apart",)
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        super().__init__({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+        places = [self[name] for name in TELLING_APART if name in self]
+        self.told_apart: Callable[[list[Header]], object] = itemgetter(*places) if places else no_headers
+        """Gets the headers by whose values an ingress and a language are told from others."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -46,7 +60,7 @@ class Layout(dict[str, int]):
 @lru_cache(maxsize=1024)
 def layout_of(names: tuple[str, ...]) -> Layout:
     """Where the first header of each name stands: a client sends the same headers again and again."""
-    return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+    return Layout(names)
 
 
 NO_LAYOUT: tuple[tuple[str, ...], Layout] = ((), Layout())
@@ -112,8 +126,9 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
 
     def sought(self, name: str) -> str | None:
         """The same, for who wants no more than one: its name in lower case."""
+        length = len(name)
         for sent, value in self.headers:
-            if sent == name or sent.lower() == name:
+            if len(sent) == length and (sent == name or sent.lower() == name):
                 return value
         return None
 
