@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -204,12 +203,15 @@ def _sent_secrets(sent: Json) -> list[str]:
     return secrets + within
 
 
-MASKING = re.compile(r"([*•●·#×])\1\1|\A[xX]{3,}\Z")
+MASKS, FURTHER_MASKS = ("***", "###"), ("•••", "●●●", "···", "×××")
 
 
 def is_mask(text: str) -> bool:
     """Whether letters were put out of sight: by a run of stars or dots, also within what is left to see."""
-    return MASKING.search(text) is not None
+    for run in MASKS if text.isascii() else MASKS + FURTHER_MASKS:
+        if run in text:
+            return True
+    return len(text) >= 3 and text[0] in "xX" and not text.strip("xX")
 
 
 def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:

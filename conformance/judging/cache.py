@@ -50,12 +50,11 @@ def metadata(exchange: Exchange) -> Metadata | None:
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
-    request, response, envelope = exchange.request, exchange.response, exchange.envelope
+    request, response = exchange.request, exchange.response
     operation, names = request.operation, request.layout
     if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
-    if envelope is None:
-        envelope = NO_ENVELOPE
+    envelope = NO_ENVELOPE if exchange.envelope is None else exchange.envelope
     code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
         operation.key,

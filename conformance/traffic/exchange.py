@@ -165,8 +165,10 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
         at = self.layout.get("authorization")
         if at is None:
             return None
-        scheme, _, token = self.headers[at][1].partition(" ")
-        return (token.strip() or None) if scheme == "Bearer" or scheme.lower() == "bearer" else None
+        value = self.headers[at][1]
+        if value.startswith("Bearer ") or value[:7].lower() == "bearer ":
+            return value[7:].strip() or None
+        return None
 
 
 class Response(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):

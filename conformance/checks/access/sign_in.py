@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
@@ -382,20 +382,20 @@ HEARD_OF = 5.0
 
 
 @check("TOKEN-011", on=answers(LOGOUT, *PROTECTED), remembers=True)
-def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
     """Requests on their way meanwhile may still be served; another logout asks for no more than a token."""
     request = exchange.request
-    is_logout = request.method == "POST" and request.operation is OPERATION_OF_LOGOUT
-    token = request.bearer if is_logout or memory else None
+    token = request.bearer
     if token is None:
-        return
-    if is_logout:
+        return ()
+    if request.method == "POST" and request.operation is OPERATION_OF_LOGOUT:
         if exchange.success:
             memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
-    elif token in memory:
-        refused = is_refused(exchange, message="a token was accepted after its logout")
-        if refused is HELD or exchange.time > memory[token] + HEARD_OF:
-            yield refused
+        return ()
+    if token not in memory:
+        return ()
+    refused = is_refused(exchange, message="a token was accepted after its logout")
+    return (refused,) if refused is HELD or exchange.time > memory[token] + HEARD_OF else ()
 
 
 # The same answer, whoever asks.
