@@ -68,7 +68,7 @@ def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Compariso
         owners: dict[str, Json] = {}
         for path, record in compared:
             value = record.get(name)
-            if value and isinstance(value, str | int):
+            if value and (type(value) is str or isinstance(value, int)):
                 id = record["bizId"]
                 owner = owners.setdefault(str(value), id)
                 if owner != id:

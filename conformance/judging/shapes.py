@@ -78,6 +78,8 @@ class Shape:
         """The requirements of the fields that no response has shown yet."""
         self._extras: set[str] = set()
         self._null_forms: set[str] = set() if self.node.may_lack_fields else {"left out"}
+        if not self.node.names and (self.node.item is None or not self.node.item.names):
+            self._null_forms = {"left out", "null"}  # no field is stated
         self._inexact_in_a_row = 0
 
     @cached_property
@@ -244,11 +246,13 @@ def _struct(annotation: Any, degree: Degree = "loose") -> Any:
 
 def _takes(struct: Any, data: Json) -> bool:
     """Whether a struct takes some data; None takes nothing."""
+    if struct is None:
+        return False
     try:
         msgspec.convert(data, struct)
     except msgspec.ValidationError:
         return False
-    return struct is not None
+    return True
 
 
 def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str, ...]:

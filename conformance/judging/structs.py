@@ -48,7 +48,7 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
     (Boolean, bool),
     (Instant, datetime),
     (InstantOrDay, datetime),
-    (Email, Annotated[str, Meta(pattern=r"(?s).@[^@]+\Z")]),
+    (Email, Annotated[str, Meta(pattern=r"\A[^@]+@[^@]+\Z")]),
     (CountryCode, Literal[tuple(_pairs_of(ascii_uppercase) + _pairs_of(ascii_lowercase))]),
 )
 
