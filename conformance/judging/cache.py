@@ -38,7 +38,7 @@ Metadata = tuple[Json, ...]
 Digest = tuple[int, int]
 """The length of a text, and its hash."""
 
-_ENCODE = msgspec.json.Encoder().encode
+_ENCODE = msgspec.msgpack.Encoder().encode
 
 
 FIELDS = tuple(sorted(ENVELOPE))
