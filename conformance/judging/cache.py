@@ -224,6 +224,7 @@ class RouteCache:
 class MetadataCache:
     """What the cache does for exchanges of the same metadata. It equals nothing but itself."""
 
+    metadata: Metadata
     cache: RouteCache
     verdicts: Verdicts
     """Of the checks that read the metadata alone."""
@@ -263,6 +264,8 @@ class CachingJudge:
         self._token = object()
         self._routes: dict[Route, RouteCache] = {}
         self._metadata: BoundedCache[Metadata, MetadataCache] = BoundedCache(parts_capacity)
+        self._last: dict[Json, MetadataCache] = {}
+        """Those of the last exchanges, by operation: comparing metadata is cheaper than hashing it."""
         self._exchanges: BoundedCache[tuple[MetadataCache, Digest], CachedVerdicts] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
@@ -305,17 +308,21 @@ class CachingJudge:
     def _metadata_cache(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
         key, dispatcher = metadata(exchange), self._dispatcher
-        by_metadata = None if key is None else self._metadata[key]
-        if by_metadata is not None and dispatcher.generation == self._generation:
-            dispatcher.count(by_metadata.cache.route)
-            return by_metadata
+        if key is not None and dispatcher.generation == self._generation:
+            by_metadata = self._last.get(key[0])
+            if by_metadata is None or by_metadata.metadata != key:
+                by_metadata = self._metadata[key]
+            if by_metadata is not None:
+                self._last[key[0]] = by_metadata
+                dispatcher.count(by_metadata.cache.route)
+                return by_metadata
         route = dispatcher.route(exchange)
         if route is None or key is None:
             return None
         if dispatcher.generation != self._generation:
             self._empty()
         cache = self._routes.get(route) or self._new_route(route)
-        by_metadata = MetadataCache(cache, self._apply(route.by_sight["metadata"], exchange))
+        by_metadata = MetadataCache(key, cache, self._apply(route.by_sight["metadata"], exchange))
         if by_metadata.verdicts.is_clean:
             self._metadata.add(key, by_metadata)
         return by_metadata
@@ -424,6 +431,7 @@ class CachingJudge:
         self._token = object()
         self._routes.clear()
         self._metadata.empty()
+        self._last.clear()
         self._exchanges.empty()
         self._parts.empty()
         self._facts.empty()
