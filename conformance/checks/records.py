@@ -13,7 +13,7 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601, is_on_the_calendar
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
@@ -45,6 +45,7 @@ OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 _PATHS = {name: f"data.{name}" for name in LISTINGS}
 
 
+@called
 @data_fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
     """The records of a response with their places: of a page, of an array, or the only one."""

@@ -166,7 +166,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
         if at is None:
             return None
         value = self.headers[at][1]
-        if value.startswith("Bearer ") or value[:7].lower() == "bearer ":
+        if value[:7] == "Bearer " or value[:7].lower() == "bearer ":
             return value[7:].strip() or None
         return None
 
@@ -285,7 +285,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
-        names = _names_in_envelope(path)
+        names = _NAMES_IN_ENVELOPE[path]
         if names is None:
             return self._elsewhere(path)
         value: Json = self.envelope
@@ -408,10 +408,20 @@ def steps(path: str) -> tuple[str | int, ...]:
     return tuple(keys)
 
 
-@lru_cache(maxsize=4096)
-def _names_in_envelope(path: str) -> tuple[str, ...] | None:
-    """The fields on the way of a path; None where it has indexes, or does not lead into the envelope."""
-    return None if path == "status" or path.startswith("headers.") or "[" in path else tuple(path.split("."))
+class _NamesInEnvelope(dict[str, tuple[str, ...] | None]):
+    """By path, the fields on its way; None where it has indexes, or does not lead into the envelope."""
+
+    def __missing__(self, path: str) -> tuple[str, ...] | None:
+        is_elsewhere = path == "status" or path.startswith("headers.") or "[" in path
+        if len(self) >= PATHS_KEPT:
+            self.clear()
+        names = self[path] = None if is_elsewhere else tuple(path.split("."))
+        return names
+
+
+PATHS_KEPT = 4096
+
+_NAMES_IN_ENVELOPE = _NamesInEnvelope()
 
 
 def dig(value: Json, path: Iterable[str | int]) -> Json:
