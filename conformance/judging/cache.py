@@ -117,10 +117,10 @@ def codes_key(exchange: Exchange) -> bytes | None:
 
 def times_key(exchange: Exchange) -> bytes | None:
     """The creation, update and completion times of the records."""
-    times = []
-    for _, record in records(exchange):
-        value_of = record.get
-        times.append((value_of("createdAt"), value_of("updatedAt"), value_of("completedAt")))
+    times = [
+        (record.get("createdAt"), record.get("updatedAt"), record.get("completedAt"))
+        for _, record in records(exchange)
+    ]
     return _encoded(times) if times else NOTHING_TO_READ
 
 
