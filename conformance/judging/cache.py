@@ -19,8 +19,8 @@ from conformance.checks.registry import Sight
 from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
-from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json
-from conformance.traffic.facts import Facts, data_fact, data_facts
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request
+from conformance.traffic.facts import Facts, called, data_fact, data_facts
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY, PARTS_CAPACITY, FACTS_CAPACITY = 20_000, 2_000, 64
@@ -43,6 +43,9 @@ _ENCODE = msgspec.msgpack.Encoder().encode
 
 FIELDS = tuple(sorted(ENVELOPE))
 
+_layout_of, _envelope_of = called(Request.layout), called(Exchange.envelope)
+"""The attributes as functions, which cost less where they are asked for first."""
+
 
 def metadata(exchange: Exchange) -> Metadata | None:
     """An exchange without its data and its secrets: what its route depends on, and what most of its envelope
@@ -51,10 +54,11 @@ def metadata(exchange: Exchange) -> Metadata | None:
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response = exchange.request, exchange.response
-    operation, names = request.operation, request.layout
+    operation, names = request.operation, _layout_of(request)
     if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
-    envelope = NO_ENVELOPE if exchange.envelope is None else exchange.envelope
+    answer = _envelope_of(exchange)
+    envelope = NO_ENVELOPE if answer is None else answer
     code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
         operation.key,
@@ -66,7 +70,7 @@ def metadata(exchange: Exchange) -> Metadata | None:
         response.form,
         response.sought("content-type"),
         response.lacks,
-        envelope is NO_ENVELOPE,
+        answer is None,
         tuple(envelope),
         success if success is True or success is False or type(success) is str else type(success),
         code if type(code) is str else type(code),
@@ -112,7 +116,8 @@ NOTHING_TO_READ = b""
 
 def codes_key(exchange: Exchange) -> bytes | None:
     """The enumeration objects of the data, with the names of their fields."""
-    return _encoded(exchange.coded) if exchange.coded else NOTHING_TO_READ
+    coded = exchange.coded
+    return _encoded(coded) if coded else NOTHING_TO_READ
 
 
 def times_key(exchange: Exchange) -> bytes | None:

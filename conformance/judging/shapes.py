@@ -28,6 +28,7 @@ from conformance.judging.structs import Degree, struct_of
 from conformance.spec import Operation
 from conformance.spec.resources import RESOURCES
 from conformance.traffic.exchange import Exchange, Json, dig
+from conformance.traffic.facts import called
 from conformance.verdicts.findings import Contradiction
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts
 
@@ -51,6 +52,8 @@ INSTANCE = "a valid dictionary or instance of "
 NAME = "shape"
 """What findings and requirements name in place of a check."""
 
+
+_data_of = called(Exchange.data)
 
 ShapeReport = Literal["all", "contradictions", "shown"]
 """What a shape reports of an answer: both, what it contradicts, or what it is the first to show."""
@@ -173,7 +176,7 @@ class Shape:
         """
         if self._inexact_in_a_row == INEXACT_IN_A_ROW or self.exact is None:
             return False
-        data = exchange.data
+        data = _data_of(exchange)
         try:
             msgspec.convert(data, self.exact)
         except msgspec.ValidationError:

@@ -219,8 +219,9 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             body = plain.response
         else:
             body = response.body
-            if response.form is not None or type(body) is not dict or len(body) == 1:
-                body = response.json
+            if type(body) is dict and response.form is None and len(body) > 1:
+                return body
+            body = response.json
         return body if isinstance(body, dict) else None
 
     @data_fact
