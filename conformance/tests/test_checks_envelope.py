@@ -137,8 +137,8 @@ def test_the_cache_takes_no_outage_for_the_rate_limit_before_it() -> None:
     outage = refusal(LOGIN_INITIATE, "E-17", 503)
 
     for exchange, is_contradicted in ((OVERLOADED, False), (outage, True), (OVERLOADED, False)) * 2:
-        found = {rule for leaf in judge.judge(exchange).leaves() for rule, *_ in leaf.contradictions}
-        assert ("ENV-018" in found) is is_contradicted
+        contradicted = {rule for leaf in judge.judge(exchange).leaves() for rule, *_ in leaf.contradictions}
+        assert ("ENV-018" in contradicted) is is_contradicted
 
 
 def test_what_did_not_come_through_the_ingress_is_not_held_to_the_envelope() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
+from functools import partial
+from math import inf
 from typing import Any
 
 import pytest
@@ -11,10 +13,15 @@ from _pytest.runner import runtestprotocol
 
 from conformance.errors import FaultClass, NoAnswer, OutOfTime, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
+from conformance.run.catalogue import row_of
+from conformance.run.costs import measured_costs
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
+from conformance.run.options import value_of
+from conformance.run.outlook.pace import pace_of
+from conformance.run.outlook.precedence import durations, priorities
 from conformance.run.planning import (
     factor_waits,
     forecast,
@@ -23,12 +30,14 @@ from conformance.run.planning import (
     lasting,
     planned,
     restoring_seconds,
+    sign_ins_of,
     waits_of,
     why_not,
 )
-from conformance.run.schedule import Agenda, Due, Planned, Steps
+from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
 from conformance.target.clock import wall
+from conformance.target.portal import Portal
 from conformance.verdicts.verify import Verify
 
 
@@ -37,7 +46,10 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
     portal, clock = run.portal, run.clock
     agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.unreachable is None:
-        chosen = agenda.next(clock.now(), portal.opens, portal.left("spare"))
+        now, left = clock.now(), clock.remaining() if agenda.is_hurried else None
+        ready = at_once if left is None else partial(_signs_in_from, portal, left)
+        end = inf if left is None else now + left
+        chosen = agenda.next(now, portal.opens, portal.left("spare"), ready=ready, end=end)
         if chosen is None:
             return
         item = chosen.item if isinstance(chosen, Due) else chosen
@@ -103,11 +115,13 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
-    """Where time can be moved, no wait and no sign-in costs anything."""
-    if run.clock.is_simulated:
-        return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
-    cases = planned(session.items, run.profile, run.options.impact)
+    """Where time can be moved, no wait and no sign-in costs anything; what moves it comes last."""
     window, budget = run.profile.limits.login_window, run.clock.remaining()
+    first = {} if budget is None else _priorities(session, run, budget)
+    if run.clock.is_simulated:
+        ordered = sorted(session.items, key=lambda item: (is_generator(item), -first.get(item.nodeid, 0)))
+        return Agenda(map(Planned, ordered))
+    cases = planned(session.items, run.profile, run.options.impact, priorities=first)
     by_factor = list(factor_waits(run.profile))
     restoring = restoring_seconds(run.profile, run.options.impact)
     for line in forecast(cases, window=window, budget=budget, by_factor=by_factor, restoring=restoring):
@@ -116,6 +130,25 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     if display is not None:
         display.lasting(lasting(cases, window=window, budget=budget))
     return Agenda(cases)
+
+
+def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
+    """The moment (epoch seconds) from which a case waits for no code of a sign-in, as far as is known;
+    ``left``: the seconds of the time budget."""
+    names = [name for name in getattr(item, "fixturenames", ()) if portal.has_account(name)]
+    own = {"spare"}.intersection(names) or set(names) if sign_ins_of(item) else set()
+    accounts = [portal.account(name) for name in names]
+    moments = (each.code_from(left) for each in accounts if each.name in own or not each.is_signed_in)
+    return max(moments, default=-inf)
+
+
+def _priorities(session: pytest.Session, run: RunSession, budget: float) -> Mapping[str, int]:
+    """Which cases come first within a time budget."""
+    profile, impact = run.profile, run.options.impact
+    rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
+    pace, effort = pace_of(profile.portal.url, run.options.out), str(value_of(session.config, "effort"))
+    lasting = durations(profile, measured_costs(), budget=budget, effort=effort, pace=pace)
+    return priorities(rows, lasting)
 
 
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import threading
+from math import inf
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, Untestable
@@ -47,6 +48,9 @@ LONG_FROM, LONG_PASSWORD = 90, 100
 
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
+
+PLENTY = 180.0
+"""Seconds of a time budget with which a sign-in may meet a cooldown at any time."""
 
 MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
@@ -174,6 +178,16 @@ class ProfileAccount:
             return float(STEP)
         inbox = self._portal.profile.inboxes.get(self._settings.inbox or "")
         return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
+
+    def code_from(self, left: float) -> float:
+        """The moment (epoch seconds) from which a sign-in waits for no code, as far as is known. ``left``:
+        the seconds of the time budget; where they are plenty, no cooldown is feared."""
+        factor = next(iter(self.ready_factors), None)
+        if factor is None or self._attempts.is_stopped:
+            return -inf
+        if factor == "OTP":
+            return self._portal.clock.now() + self._portal.codes.wait_for_totp(self._otp_secret)
+        return self._portal.login.sends_from(self.email) if left < PLENTY else -inf
 
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A code of the right form that is not the right one. Redacted, it is known as a wrong one."""
@@ -356,6 +370,11 @@ class ProfileAccount:
         )
 
     # --- passwords
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether there is a session that cases share."""
+        return self._shared is not None
 
     @property
     def is_refused(self) -> bool:
