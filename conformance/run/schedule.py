@@ -86,6 +86,10 @@ class Agenda(Generic[Item]):
         """Takes a case that waits until a moment (epoch seconds)."""
         heapq.heappush(self._suspended, self._due(item, moment, why))
 
+    def put_off(self, item: Item) -> None:
+        """Takes a case that begins anew, when others are done."""
+        self._others.insert(0, Planned(item, priority=-1))
+
     def next(
         self, now: float, opens: Opens, left: int = 0, *, ready: Ready[Item] = at_once, end: float = inf
     ) -> Due[Item] | Item | None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from conformance.errors import PutOff
 from conformance.run.catalogue import CaseRow
+from conformance.run.hooks.loop import goes_on, guarded
+from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.outlook.precedence import Durations, priorities
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import PLENTY
-from conformance.tests.reached import connected
+from conformance.target.profile.model import parse
+from conformance.tests.reached import MINIMAL, connected, moved
 
 
 def case(name: str, *rules: str, sign_ins: int = 0, waits: float = 0.0, pauses: float = 0.0) -> CaseRow:
@@ -89,3 +97,45 @@ def test_a_cooldown_is_feared_until_one_was_seen_not_to_count_for_the_account() 
         assert before == -inf
         assert 50 < twice <= sent <= 61
         assert portal.account("spare").code_from(PLENTY) == -inf
+
+
+def test_a_sign_in_that_would_wait_for_its_code_is_put_off_while_others_go_on() -> None:
+    with connected() as (portal, seen, _running):
+        spare = portal.account("spare")
+        portal.login.send(portal.login.initiate(spare))
+        sent = len(seen)
+        for sign_in in (spare.another_session, spare.fresh_sign_in):
+            with portal.putting_off(PLENTY - 1), pytest.raises(PutOff):
+                sign_in()
+        assert len(seen) == sent
+
+        assert spare.another_session().token
+
+
+def test_a_case_that_is_put_off_is_not_at_its_end() -> None:
+    run: Any = SimpleNamespace(
+        acting=SimpleNamespace(name=None),
+        profile=parse(MINIMAL, {}),
+        options=SimpleNamespace(impact="read-only"),
+        clock=moved(),
+        timeline=[],
+    )
+    stash = pytest.Stash()
+    stash[SESSION] = run
+    item: Any = SimpleNamespace(
+        nodeid="cases/a.py::test_a",
+        stash=pytest.Stash(),
+        config=SimpleNamespace(stash=stash),
+        iter_markers=lambda name: (),
+        get_closest_marker=lambda name: None,
+    )
+    item.stash[VERIFY] = object()
+    assert not goes_on(item)
+    step = guarded(item)
+    next(step)
+
+    with pytest.raises(StopIteration):
+        step.throw(PutOff("spare"))
+
+    assert goes_on(item)
+    assert len(run.timeline) == 1

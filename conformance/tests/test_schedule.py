@@ -178,6 +178,13 @@ def test_a_suspended_case_that_is_due_sooner_goes_before_what_would_wait_for_a_c
     assert agenda.next(20, at_once, ready=lambda item: 30.0) == "signs in"
 
 
+def test_what_is_put_off_begins_anew_after_all_that_can_go_on() -> None:
+    agenda = Agenda([case("asks for a code"), case("reads"), case("signs in", 1)])
+    assert [agenda.next(0, at_once) for _ in range(2)] == ["signs in", "asks for a code"]
+    agenda.put_off("asks for a code")
+    assert [agenda.next(0, at_once) for _ in range(3)] == ["reads", "asks for a code", None]
+
+
 def test_no_place_is_kept_for_what_the_window_has_room_for_after_the_end_alone() -> None:
     agenda = Agenda([case("eight", 8), case("one", 1)])
 

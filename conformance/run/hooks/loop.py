@@ -11,13 +11,21 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.errors import FaultClass, NoAnswer, OutOfTime, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import (
+    FaultClass,
+    NoAnswer,
+    OutOfTime,
+    ProfileError,
+    PutOff,
+    TargetUnreachable,
+    Untestable,
+)
 from conformance.report.model.run import Timed
 from conformance.run.catalogue import row_of
 from conformance.run.costs import measured_costs
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.display import display_of
-from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
+from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
 from conformance.run.options import value_of
 from conformance.run.outlook.pace import pace_of
@@ -26,6 +34,7 @@ from conformance.run.planning import (
     factor_waits,
     forecast,
     ids_of,
+    impact_of,
     is_generator,
     lasting,
     planned,
@@ -55,8 +64,12 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
         item = chosen.item if isinstance(chosen, Due) else chosen
         if isinstance(chosen, Due):
             _wait_for(item, chosen, run)
-        _run_item(item, run)
+        with portal.putting_off(left if _may_be_put_off(item) else None):
+            _run_item(item, run)
         garbage.collect_where_due()
+        if item.stash.get(PUT_OFF, False):
+            item.stash[PUT_OFF] = False
+            agenda.put_off(item)
         if DUE in item.stash:
             agenda.suspend(item, *item.stash[DUE])
             del item.stash[DUE]
@@ -66,11 +79,16 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
 
 def forget_run(items: Iterable[pytest.Item]) -> None:
     """Drops what cases hold of an earlier run, so that they can run once more."""
-    keys: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
+    keys: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE, PUT_OFF)
     for item in items:
         for key in keys:
             if key in item.stash:
                 del item.stash[key]
+
+
+def goes_on(item: pytest.Item) -> bool:
+    """Whether a case that has run is not at its end."""
+    return DUE in item.stash or item.stash.get(PUT_OFF, False)
 
 
 def step_through(item: pytest.Function, run: RunSession) -> None:
@@ -97,6 +115,8 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         _check_needs(item, verify, run)
         _check_budget(item, run)
         return (yield)
+    except PutOff:
+        item.stash[PUT_OFF] = True
     except NoAnswer as silent:
         run.is_target_there()
         _leave(verify, silent.reason, silent.fault_class)
@@ -130,6 +150,11 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     if display is not None:
         display.lasting(lasting(cases, window=window, budget=budget))
     return Agenda(cases)
+
+
+def _may_be_put_off(item: pytest.Item) -> bool:
+    """Whether a case can begin anew: once, and where nothing that it has changed would be changed again."""
+    return not is_generator(item) and impact_of(item) == "read-only" and PUT_OFF not in item.stash
 
 
 def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
@@ -182,7 +207,7 @@ def _run_item(item: pytest.Item, run: RunSession) -> None:
         item.stash[VERIFY] = Verify(run.ledger, item.nodeid, ids_of(item))
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, log=False, nextitem=None)
-    if DUE in item.stash:
+    if goes_on(item):
         return
     for report in reports:
         hook.pytest_runtest_logreport(report=report)

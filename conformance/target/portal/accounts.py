@@ -9,7 +9,7 @@ import threading
 from math import inf
 from typing import TYPE_CHECKING
 
-from conformance.errors import CannotSignIn, Untestable
+from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
 from conformance.target.portal.codes import STEP, wrong_code
@@ -249,6 +249,7 @@ class ProfileAccount:
     def another_session(self) -> SignedIn:
         """A session of its own: one that was begun before and left is completed, else one is begun anew."""
         with self._lock:
+            self._check_wait()
             left = self._portal.login.left.oldest(self.email)
             if left is not None and not self._attempts.is_stopped:
                 try:
@@ -258,9 +259,10 @@ class ProfileAccount:
             return self.fresh_sign_in()
 
     def fresh_sign_in(self) -> SignedIn:
-        """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
+        """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime, PutOff."""
         with self._lock:
             self._attempts.check_session()
+            self._check_wait()
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
@@ -273,6 +275,12 @@ class ProfileAccount:
                     self._attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
             return self._session(tokens)
+
+    def _check_wait(self) -> None:
+        """Raises PutOff where a sign-in would wait for its code, and others can go on meanwhile."""
+        left = self._portal.puts_off
+        if left is not None and self.code_from(left) > self._portal.clock.now() + A_MOMENT:
+            raise PutOff(self.name)
 
     def sign_in_with(self, password: str) -> SignedIn:
         """A session begun with a password other than the one it has now, which from then on is its own."""
