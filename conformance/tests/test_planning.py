@@ -573,6 +573,9 @@ def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_waits_that_end_afte
     assert late_cases([*rows, waiting, reading], durations) == Late(unbegun=frozenset({"S4", "S5"}))
     assert "W" in late_cases([*rows, waiting, reading], kept).begun
     assert late_cases([waiting, reading], restored) == Late()
+    endless = replace(waiting, id="E", waits=600.0)
+    left_out = replace(durations, restoring=lambda row: 89.5 if row is endless else 0.0)
+    assert late_cases([endless, reading], left_out) == Late(begun=frozenset({"E"}))
     assert late_cases(rows, replace(durations, budget=inf)) == Late()
 
 

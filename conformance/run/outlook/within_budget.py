@@ -67,7 +67,9 @@ class Forecast:
                 self.now += self.durations.requests(row) + row.pauses * (self.durations.window > 0)
                 if row.waits:
                     self.begun.add(row.id)
-                    self.kept[row.id] = self.durations.restoring(row)
+                    # One whose wait is left out ends with the run, and waits with nothing changed.
+                    is_left_out = row.waits >= self.durations.budget
+                    self.kept[row.id] = 0.0 if is_left_out else self.durations.restoring(row)
                     agenda.suspend(row, self.now + row.waits, "")
         return Late(frozenset(self.begun), frozenset(self.unbegun))
 
