@@ -29,7 +29,6 @@ from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
 from conformance.run.options import value_of
 from conformance.run.outlook.pace import pace_of
-from conformance.run.outlook.precedence import durations, priorities
 from conformance.run.planning import (
     factor_waits,
     forecast,
@@ -169,6 +168,8 @@ def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
 
 def _priorities(session: pytest.Session, run: RunSession, budget: float) -> Mapping[str, int]:
     """Which cases come first within a time budget."""
+    from conformance.run.outlook.precedence import durations, priorities  # this loads Hypothesis
+
     profile, impact = run.profile, run.options.impact
     rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
     pace, effort = pace_of(profile.portal.url, run.options.out), str(value_of(session.config, "effort"))
