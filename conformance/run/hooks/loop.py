@@ -152,8 +152,10 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
 
 
 def _may_be_put_off(item: pytest.Item) -> bool:
-    """Whether a case can begin anew: once, and where nothing that it has changed would be changed again."""
-    return not is_generator(item) and impact_of(item) == "read-only" and PUT_OFF not in item.stash
+    """Whether a case can begin anew: once, and where it has changed nothing, and drawn no examples."""
+    is_search = "search" in getattr(item, "fixturenames", ())
+    is_plain = not is_generator(item) and not is_search and impact_of(item) == "read-only"
+    return is_plain and PUT_OFF not in item.stash
 
 
 def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
