@@ -48,6 +48,7 @@ from conformance.cases import (
     is_refused,
     needs,
     offered,
+    pauses,
     requirement,
 )
 from conformance.checks.records import portal_time, records
@@ -117,6 +118,7 @@ def verify_kept(
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
+@pauses(A_WHILE)
 def test_an_open_invitation_is_accepted_once(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

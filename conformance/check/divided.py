@@ -183,6 +183,7 @@ class Division:
         if isinstance(whole, JudgedInOrder):
             ledgers.append(whole.ledger)
             self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
+            self.traffic.elsewhere = whole.elsewhere
             self.traffic.first_ignored = whole.first_ignored
             self.traffic.notes = whole.notes
         self.traffic.count = begins[-1]

@@ -88,6 +88,7 @@ class JudgedInOrder:
     ignored: Counter[str]
     first_ignored: dict[str, str]
     hosts: Counter[str]
+    elsewhere: Counter[str]
     notes: list[str]
     ingresses: Mapping[str, int]
 
@@ -177,6 +178,7 @@ def judge_in_order(share: OrderedShare) -> JudgedInOrder:
         traffic.ignored,
         traffic.first_ignored,
         traffic.hosts,
+        traffic.elsewhere,
         traffic.notes,
         judge.dispatcher.ingresses,
     )

@@ -10,11 +10,11 @@ from conformance.checks.records import (
     NO_FILTER,
     PLACE,
     Matching,
-    asks_for_text,
     code_asked_for,
     coded_filter_rule,
     filter_rule,
     folded,
+    is_the_same_id,
     matches_enumeration,
     owner_filter_rule,
     records,
@@ -84,21 +84,17 @@ def _is_in_a_state(channel_type: dict[str, Json]) -> bool:
     return type(code) is not str or code in TYPE_STATES
 
 
-filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId")
-
-
-@check("CHANNELTYPE-021", on=successes(CHANNEL_TYPES_QUERY).where(asks_for_text("typeCode")))
-def only_types_of_the_code_are_given(exchange: Exchange) -> Iterator[Comparison]:
-    """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
-    wanted = sent_fields(exchange)["typeCode"]
-    for path, record in records(exchange):
-        if isinstance(record.get("typeCode"), str):
-            held = folded(wanted) in folded(record["typeCode"])
-            yield holds(exchange, f"{path}.typeCode", held, f"contains {wanted!r}")
-
-
 TOTAL = "data.pagination.totalRecords"
 
+filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId", is_the_same_id, TOTAL)
+
+
+def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparison:
+    """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
+    return holds(exchange, place, folded(wanted) in folded(code), f"contains {wanted!r}")
+
+
+filter_rule("CHANNELTYPE-021", CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
 coded_filter_rule(
     "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL
 )
@@ -147,7 +143,7 @@ _only_rule("CHANNEL-044", CHANNELS_QUERY, "activeOnly", _active_channels)
 
 # Channels.
 
-filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId")
+filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId", is_the_same_id, TOTAL)
 
 
 CATEGORIES = CONSTANTS["notification-channel-types"]

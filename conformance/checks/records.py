@@ -165,17 +165,40 @@ def asks_for_text(name: str) -> Callable[[Exchange], bool]:
     return asked
 
 
-def filter_rule(requirement: str, key: str, name: str) -> None:
-    """Every record of the listing has in the field of the filter's name what was asked for; in which case an
-    id is written may be no matter."""
+TextMatches = Callable[[Exchange, str, str, str], Comparison]
+"""Compares what a filter asks for with what a record shows: ``(exchange, place, wanted, shown)``."""
 
-    @check(requirement, on=successes(key).where(asks_for_text(name)))
-    def only_what_matches_is_given(exchange: Exchange) -> Iterator[Comparison]:
-        wanted = sent_fields(exchange)[name]
-        for path, record in records(exchange):
-            if isinstance(record.get(name), str):
-                same = record[name].casefold() == wanted.casefold()
-                yield holds(exchange, f"{path}.{name}", same, wanted)
+
+def is_the_same_id(exchange: Exchange, place: str, wanted: str, shown: str) -> Comparison:
+    """In which case an id is written may be no matter."""
+    return holds(exchange, place, shown.casefold() == wanted.casefold(), wanted)
+
+
+def filter_rule(requirement: str, key: str, name: str, matches: TextMatches, total: str) -> None:
+    """Every record of the listing matches in the field of the filter's name. It holds where a filter that is
+    passed over would have given something else. ``total``: where an answer counts all that it found."""
+
+    @check(requirement, on=successes(key), remembers=True)
+    def only_what_matches_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        filters = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        wanted, count = filters.pop(name, None), exchange.at(total)
+        is_alone = filters.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
+        caller = exchange.request.bearer or ""
+        if wanted is None and is_alone:
+            memory[f"whole {caller}"] = count
+        if wanted is None or not asks_for_text(name)(exchange):
+            return
+        compared = [
+            matches(exchange, f"{path}.{name}", wanted, record[name])
+            for path, record in records(exchange)
+            if isinstance(record.get(name), str)
+        ]
+        wrong = [comparison for comparison in compared if comparison is not HELD]
+        yield from wrong
+        if is_alone and not wrong:
+            narrows = not count or count < memory.get(f"whole {caller}", count)
+            matching = wanted.casefold() if compared else None
+            yield from _held_where_followed(memory, caller, matching, narrows=narrows)
 
 
 def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None:

@@ -268,6 +268,18 @@ INTERNAL = (
 """Domains in which nobody has mail: what stands before them is the name of a machine's part."""
 
 
+A_TOKEN = re.compile(r"[\w.~+/-]{16,}=*")
+"""What is written as a token is (RFC 6750, 2.1), and too long for the words and signs by which tools take one
+out of a recording."""
+
+
+@check("TOKEN-025", on=successes(LOGIN_COMPLETE))
+def the_access_token_is_a_jwt(exchange: Exchange) -> Iterator[Comparison]:
+    token = exchange.at("data.accessToken")
+    if isinstance(token, str) and A_TOKEN.fullmatch(token) and any(map(str.isdigit, token)):
+        yield holds(exchange, "data.accessToken", is_jwt(token), "a JWT", actual="another form")
+
+
 @check(
     "TOKEN-018",
     on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
