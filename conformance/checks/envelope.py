@@ -165,7 +165,7 @@ def _tells_of_no_rate(exchange: Exchange) -> bool:
     return response is not None and response.is_without("retry-after") and not speaks_of_a_rate(exchange)
 
 
-paced_overloads = answers(*PACED).through_the_ingress().where(is_the_portals).where(is_paced_overload)
+paced_overloads = answers(*PACED).through_the_ingress().where(is_paced_overload).where(is_the_portals)
 
 
 @check("ENV-018", on=from_the_portal.where(lambda exchange: not is_paced_overload(exchange)))

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
-    NO_FILTER,
     PLACE,
     Matching,
     code_asked_for,
     coded_filter_rule,
     filter_rule,
+    filters_given,
     folded,
     is_the_same_id,
     matches_enumeration,
@@ -108,16 +108,16 @@ def _only_rule(
 
     @check(requirement, on=successes(key), remembers=True)
     def only_those_are_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        filters = {name for name, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        filters = filters_given(exchange).keys()
         count, whole = exchange.at(TOTAL), f"whole {exchange.request.bearer}"
         is_known = is_integer(count) and not exchange.request.is_unknown
-        if not filters - PLACE and is_known:
+        if is_known and filters <= PLACE:
             memory[whole] = count
-        if sent_fields(exchange).get(flag) is not True:
+        if flag not in filters or sent_fields(exchange)[flag] is not True:
             return
         compared = list(compare(exchange))
         yield from (comparison for comparison in compared if comparison is not HELD)
-        if compared and is_known and not filters - PLACE - {flag} and count < memory.get(whole, count):
+        if compared and is_known and filters <= {*PLACE, flag} and count < memory.get(whole, count):
             yield from (comparison for comparison in compared if comparison is HELD)
 
 
