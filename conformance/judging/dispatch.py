@@ -29,7 +29,8 @@ PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
 
 
-class CheckGroup(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class CheckGroup:
     """Checks and readings with the same predicates, which are asked once."""
 
     predicates: tuple[Predicate, ...]

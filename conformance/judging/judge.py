@@ -20,9 +20,8 @@ Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]
 """How often each check of the set held, what was read, what is contradicted, and which checks raised."""
 
 
-Rows = tuple[CheckGroup | None, tuple[tuple[Check, Judging, Memory | None], ...], tuple[OpenReading, ...]]
-"""A group, None where it has no predicates; its checks, each with its function and the memory that it is
-given, None where it has none; and its readings."""
+Rows = tuple[CheckGroup, tuple[tuple[Check, Judging, Memory | None], ...]]
+"""The checks of a group, each with its function and the memory that it is given; None where it has none."""
 
 
 class Judge:
@@ -76,8 +75,8 @@ class Judge:
         readings: list[tuple[str, Json]] = []
         contradictions: list[Contradicted] = []
         bugs: list[Bug] = []
-        for group, rows, read in self._rows.get(checks) or self._rows_of(checks):
-            if group is not None and not _is_selected(group, exchange, bugs):
+        for group, rows in self._rows.get(checks) or self._rows_of(checks):
+            if group.predicates and not _is_selected(group, exchange, bugs):
                 held += group.zeros
                 continue
             for check, judging, memory in rows:
@@ -91,18 +90,14 @@ class Judge:
                 except Exception as bug:
                     bugs.append(_described(check, bug, exchange))
                 held.append(times)
-            for reading in read:
+            for reading in group.readings:
                 readings += _values_read(reading, exchange, bugs)
         return held, readings, contradictions, bugs
 
     def _rows_of(self, checks: CheckSet) -> tuple[Rows, ...]:
         """The groups of some checks, each with what applies its checks. They are made once."""
         rows = tuple(
-            (
-                group if group.predicates else None,
-                tuple((check, check.judging, self._memories.get(check)) for check in group.checks),
-                group.readings,
-            )
+            (group, tuple((check, check.judging, self._memories.get(check)) for check in group.checks))
             for group in checks.groups
         )
         return self._rows.setdefault(checks, rows)
