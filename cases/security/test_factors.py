@@ -89,10 +89,9 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
     try:
         yield from through_its_life(portal, verify, spare)
     finally:
-        if (
-            "OTP" not in enabled_methods(read(portal, spare))
-            or portal.call(OTP_REVOKE, token=spare.token).success
-        ):
+        left = read(portal, spare)
+        is_none = "OTP" not in methods(left) or portal.call(OTP_REVOKE, token=spare.token).success
+        if is_none or "OTP" not in enabled_methods(left):
             portal.changes.undone(change)
 
 
@@ -120,7 +119,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     if not was_on:
         verify("MFA-010", shows(unverified, "OTP", setup, refused, enabled=False))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" in enabled_methods(answer))
-    if "OTP" not in [code_of(setting, "mfaMethod") for setting in listed(after)]:
+    if "OTP" not in methods(after):
         raise Untestable("the target lists no authenticator among the factors of an account", "environment")
     enabled = shows(after, "OTP", setup, verified, enabled=True)
     verify("MFA-009", enabled)
@@ -215,13 +214,18 @@ def read(portal: Portal, account: Account) -> Exchange:
 def enabled_methods(settings: Exchange) -> list[str]:
     """The codes of the methods that are on. Raises Untestable where a setting cannot be read: the shape check
     reports that."""
-    methods = []
+    enabled = []
     for setting in listed(settings):
         code, on = code_of(setting, "mfaMethod"), setting.get("isEnabled")
         if code is None or not isinstance(on, bool):
             raise Untestable("an MFA setting shows neither its method nor whether it is enabled", "target")
-        methods += [code] if on else []
-    return methods
+        enabled += [code] if on else []
+    return enabled
+
+
+def methods(settings: Exchange) -> list[str | None]:
+    """The codes of the methods that are listed, on or not."""
+    return [code_of(setting, "mfaMethod") for setting in listed(settings)]
 
 
 def body(portal: Portal, code: str) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cases.changing import put_back
-from cases.premises import granted, listed
+from cases.premises import granted, listed, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import IP_WHITELIST, IP_WHITELIST_SET, SESSIONS
 
@@ -17,6 +17,8 @@ OF_THE_NEXT_VERSION = "2001:db8::17"
 """Addresses from blocks that are set apart for documentation: nobody calls from there."""
 
 FURTHER = tuple(f"198.51.100.{last}" for last in range(31, 37))
+
+KEPT = "the IP whitelist of [accounts.{account}] keeps {more}, as what is set joins what is there"
 
 EDGE = ("CF-Connecting-IP", "X-Real-IP", "X-Forwarded-For")
 
@@ -63,7 +65,15 @@ def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
     entries, present = before.at("data.entries"), addresses(before)
     if not isinstance(entries, list) or len(entries) != len(present):
         raise Untestable("the IP whitelist has entries that could not be restored", "environment")
-    with put_back(portal, IP_WHITELIST_SET, {"ips": present}, by=account):
+
+    def left() -> str | None:
+        more = set(addresses(settled(portal, lambda: read(portal, account), holds_no_more))) - set(present)
+        return KEPT.format(account=account.name, more=", ".join(sorted(more))) if more else None
+
+    def holds_no_more(answer: Exchange) -> bool:
+        return set(addresses(answer)) <= set(present)
+
+    with put_back(portal, IP_WHITELIST_SET, {"ips": present}, by=account, left=left):
         yield before
 
 
