@@ -15,6 +15,7 @@ from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
+from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
@@ -126,6 +127,33 @@ def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_
     told = replayed(out, tmp_path / "reports", faults=("no-cooldown",))
 
     assert {(each.meaning, each.basis) for each in told.run.regressions} == {("contradiction", "LOGIN-025")}
+    assert told.tally.counts[State.SAME] == told.tally.wanted - 1
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
+    tmp_path: Path, clients: int
+) -> None:
+    out = tmp_path / "late.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        for other in range(1, clients):
+            Walker(recorder.url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        walker, before = Walker(recorder.url, profile), Walker(portal.url, profile)
+        begun = walker.post("/auth/login/initiate", {"email": spare["email"], "password": spare["password"]})
+        by_mail = {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+        before.post("/auth/login/mfa/send", by_mail)
+        walker.post("/auth/login/mfa/send", by_mail)
+        portal.portal.clock.advance(61)
+        walker.post("/auth/login/mfa/send", by_mail)
+        done = walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
+        walker.token = done["data"]["accessToken"]
+        walker.get("/profile")
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert {one.endpoint for one in told.run.regressions} == {LOGIN_MFA_SEND}
     assert told.tally.counts[State.SAME] == told.tally.wanted - 1
 
 
