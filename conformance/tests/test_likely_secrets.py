@@ -309,6 +309,19 @@ def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_
     }
 
 
+def test_the_ids_of_the_profile_are_no_secrets_before_a_response_returns_them(tmp_path: Path) -> None:
+    out = tmp_path / "ids.jsonl"
+    with reference.start() as portal:
+        profile = parse(portal.profile(), {})
+        workspace = profile.records.workspace
+        with record.serve(portal.url, out, profile=profile) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
+
+    assert f'"ws":"{workspace}"' in out.read_text(encoding="utf-8").replace(" ", "")
+    assert not any("ws" in line for line in recorder.log.finder.lines())
+
+
 @pytest.mark.parametrize("form", ["bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf"])
 def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
     codes, secrets = form.split(), Secrets()
