@@ -221,3 +221,20 @@ def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, 
     assert told.run.regressions == []
     assert (history, "data.pagination.totalRecords", "value") in told.noise.excused
     assert ("GET /web/v1/system/security/sessions", "data", "length") in told.noise.excused
+
+
+def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> None:
+    out = tmp_path / "orders.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])
+    text = out.read_text(encoding="utf-8")
+    other = text.replace("x-turnstile-token", "cf-turnstile-response")
+    assert other != text
+    out.write_text(other, encoding="utf-8")
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert told.run.regressions == []
