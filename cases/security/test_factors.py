@@ -76,7 +76,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MODEL-014",
     DATED,
 )
-@needs("accounts.spare", OTP_VERIFY)
+@needs("accounts.spare", "mailed_spare", OTP_VERIFY)
 @impact("disruptive")
 @sign_ins(3)
 @waits(STEP)
