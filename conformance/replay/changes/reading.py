@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from conformance.errors import Untestable
 from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
+from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, IP_WHITELIST
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import records_in
+from conformance.target.portal.records import addresses_in, records_in
 from conformance.target.portal.restoring.made import LISTED_BY
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
@@ -66,6 +66,8 @@ def _fields_before(
             raise Untestable(f"{undo.read} does not show {name}")
         if _holds_a_password(shown):
             raise Untestable(f"{undo.read} shows {name} without its password")
+        if undo.read == IP_WHITELIST and isinstance(shown, list):
+            shown = addresses_in(shown)
         yield name, _as_sent(value, shown)
 
 

@@ -24,7 +24,7 @@ from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring import cleanup_command, restored_in_words
+from conformance.target.portal.restoring import cleanup_command, restored_in_words, shown_otherwise
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
 FOREIGN = 0
@@ -74,6 +74,7 @@ class ReplayChanges:
         self._noting = threading.Lock()
         self._lock = threading.RLock()
         self._left_before = self.ledger.left
+        self._otherwise: list[str] = []
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -247,7 +248,9 @@ class ReplayChanges:
 
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
-        return self._attempt_restore(run=None) if self.ledger.pending else []
+        left = self._attempt_restore(run=None) if self.ledger.pending else []
+        self._otherwise = shown_otherwise(self._portal, self.ledger)
+        return left
 
     def without_way_back(self) -> list[str]:
         """What the target accepted although no way back had been found, as sentences."""
@@ -269,8 +272,10 @@ class ReplayChanges:
         return (cleanup_command(self._portal, self.ledger) or "") if self.ledger.pending else ""
 
     def notes(self) -> Iterator[str]:
-        """What was not restored because nothing restores it, as sentences."""
+        """What was not restored because nothing restores it, or is shown otherwise, as sentences."""
         yield from self._losses.notes()
+        for sentence in self._otherwise:
+            yield f"Restored, but shown otherwise: {sentence}."
         for value in self._left_before:
             yield f"Left by an earlier run: {value.sentence(self.ledger.path)}."
 
