@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.replay.changes.losses import Losses
-from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
+from conformance.replay.changes.reading import body_before, id_of, is_named, new_name, record_before
 from conformance.replay.changes.ways import (
     NO_WAY_BACK,
     PASSWORDS,
@@ -100,7 +100,7 @@ class ReplayChanges:
                 self._losses.note(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
-        own = self._created.get(_record(change.key, id_in(change.body))) or self._own_by_name(change)
+        own = self._created.get(_record(change.key, id_of(self._portal, change))) or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None and change.key != INVITATION_ACCEPT:
@@ -131,7 +131,7 @@ class ReplayChanges:
             self._open[change.position] = [number]
             return
         sent = change.body if isinstance(change.body, dict) else {}
-        signature = account, change.key, id_in(change.body), frozenset(sent)
+        signature = account, change.key, id_of(self._portal, change), frozenset(sent)
         with self._lock:
             if signature in self._noted:  # the first of them holds what was there before all
                 self._hold(change.position, self._noted[signature])
@@ -139,7 +139,7 @@ class ReplayChanges:
         before = record_before(self._portal, change, undo.read)
         if isinstance(undo, FieldsUndo):
             number = ledger.changed(
-                change.key, change.key, body_before(change, before, undo), account=account
+                change.key, change.key, body_before(self._portal, change, before, undo), account=account
             )
         elif _is_set(before, undo):
             return
