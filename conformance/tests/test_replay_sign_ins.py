@@ -238,3 +238,16 @@ def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> Non
     told = replayed(out, tmp_path / "reports")
 
     assert told.run.regressions == []
+
+
+def test_a_filter_that_found_nothing_is_asked_for_as_recorded(tmp_path: Path) -> None:
+    out = tmp_path / "filters.jsonl"
+    nobody = dict.fromkeys(("institutionBizId", "accountPortal", "accountStatus", "email", "name"))
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        asked = {**nobody, "institutionBizId": "01J00000000000000000000000", "page": 0, "size": 20}
+        assert walker.post("/accounts/admin/query", asked)["data"]["totalElements"] == 0
+
+    assert replayed(out, tmp_path / "reports").run.regressions == []
