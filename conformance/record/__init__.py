@@ -132,7 +132,7 @@ def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -
     for value, kind in profile.secrets():
         secrets.add(value, kind)
     finder = finder_of(options.redact, options.keep, profile.secret_names())
-    finder.take_for_ids(profile.records.model_dump(exclude_none=True).values())
+    finder.take_for_ids(profile.record_ids())
     return finder
 
 
