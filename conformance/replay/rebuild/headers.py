@@ -83,7 +83,8 @@ class HeaderRebuild:
             if pair[0].lower() not in self._own
         ]
         self._ids = itertools.count()
-        self._prefix = random.token_hex(8)
+        drawn = random.token_hex(8)
+        self._prefix = f"{drawn[:8]}-{drawn[8:12]}-4{drawn[12:15]}-8{drawn[15]}00-"
         self._rules = lru_cache(maxsize=4096)(self._rule)
 
     def headers(
@@ -109,8 +110,8 @@ class HeaderRebuild:
         return live
 
     def next_id(self) -> str:
-        """A request id that nobody used."""
-        return f"{self._prefix}-{next(self._ids)}"
+        """A request id that nobody used, in the form of a UUID."""
+        return f"{self._prefix}{next(self._ids):012x}"
 
     def is_own_id(self, value: str) -> bool:
         return value.startswith(self._prefix)
