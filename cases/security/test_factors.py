@@ -40,8 +40,8 @@ from conformance.cases import (
 from conformance.checks.records import records
 from conformance.run.schedule import Steps, Wait
 from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
-from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors
+from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 
@@ -100,7 +100,8 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     setup = granted(portal.call(OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
-    portal.secrets.add(secret, "otp-secret")
+    for shown in (secret, *parse_qs(urlsplit(secret).query).get("secret", [])):
+        portal.secrets.add(shown, "otp-secret")
 
     was_on = "OTP" in enabled_methods(read(portal, spare))
     wrong = body(portal, portal.codes.wrong_totp(secret))
@@ -243,10 +244,24 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
             plain = re.sub(r"[\s-]", "", part).upper()
             if SECRET.fullmatch(plain):
-                return plain
+                return _with_its_making(plain, setup)
     raise Untestable(
         f'no secret was found in the answer; [operations."{OTP_SETUP}"] secret may say where it is'
     )
+
+
+def _with_its_making(secret: str, setup: Exchange) -> str:
+    """A secret, with what a URI of it in the answer says of how its codes are made."""
+    for text in texts(setup.data):
+        told = parse_qs(urlsplit(text).query).get("secret", [""])[0]
+        if text.lower().startswith(SCHEME) and told.upper() == secret:
+            normal = normal_secret(text)
+            if normal is None:
+                raise Untestable(
+                    "the codes of the new authenticator are made in a way that is not known", "target"
+                )
+            return normal
+    return secret
 
 
 def texts(value: Json) -> Iterator[str]:
