@@ -269,3 +269,23 @@ def test_request_ids_are_uuids_and_each_is_another(tmp_path: Path) -> None:
     ids = [exchange.request.header("x-request-id") for exchange in exchanges]
     assert len(ids) == len(set(ids)) == 10
     assert all(str(uuid.UUID(id)) == id for id in ids)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(
+    tmp_path: Path, is_same: bool
+) -> None:
+    out = tmp_path / "file.jsonl"
+    with reference.start() as portal:
+        with record.serve(portal.url, out) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.sign_in(walker.profile["accounts"]["admin"])
+            walker.look_at_a_file()
+        own = profile_of(portal)
+        if is_same:
+            notes = replay([out], own, options_for(tmp_path / "reports")).run.notes
+        else:
+            notes = replayed(out, tmp_path / "reports").run.notes
+
+    named = [note for note in notes if note.startswith(f"file {own.records.file} was recorded")]
+    assert len(named) == (0 if is_same else 1)

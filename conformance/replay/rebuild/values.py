@@ -130,6 +130,11 @@ class RequestValues:
         if record is None:
             self.unsourced.append(value)
             return value
+        if record != value:
+            named = RECORDS[name]
+            self._context.notes[
+                f"{named} {value} was recorded; {record} of [records] is asked for instead."
+            ] = None
         kind = record_of(name, self._operation)
         if self._context.plan.counts_ids and kind is not None:
             self._context.correlation.pair_counted(kind, value, record)
