@@ -253,8 +253,8 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
 def _with_its_making(secret: str, setup: Exchange) -> str:
     """A secret, with what a URI of it in the answer says of how its codes are made."""
     for text in texts(setup.data):
-        told = parse_qs(urlsplit(text).query).get("secret", [""])[0]
-        if text.lower().startswith(SCHEME) and told.upper() == secret:
+        of_the_uri = parse_qs(urlsplit(text).query).get("secret", [""])[0]
+        if text.lower().startswith(SCHEME) and of_the_uri.upper() == secret:
             normal = normal_secret(text)
             if normal is None:
                 raise Untestable(

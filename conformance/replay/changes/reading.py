@@ -95,9 +95,9 @@ def id_in(body: Json) -> str | None:
 
 def id_of(portal: Portal, change: NoteChange) -> str | None:
     """As ``id_in``, also under a name that the profile's body of the operation has for it."""
-    found = id_in(change.body)
-    if found is not None or not isinstance(change.body, dict):
-        return found
+    id = id_in(change.body)
+    if id is not None or not isinstance(change.body, dict):
+        return id
     named = (change.body.get(name) for name in _names_of_ids(portal, change.key))
     return next((value for value in named if isinstance(value, str)), None)
 

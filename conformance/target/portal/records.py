@@ -71,7 +71,7 @@ def addresses_in(entries: Json) -> list[str]:
         for entry in (entries if isinstance(entries, list) else [])
         for value in (entry.values() if isinstance(entry, dict) else [entry])
     ]
-    return [found for value in values if (found := address(value)) is not None]
+    return [plain for value in values if (plain := address(value)) is not None]
 
 
 class Lookup:

@@ -31,11 +31,11 @@ def normal_secret(text: str) -> str | None:
     if not text.lower().startswith(SCHEME):
         plain = re.sub(r"[\s-]", "", text).upper()
         return plain if _BASE32.fullmatch(plain) else None
-    told = {name: values[0] for name, values in parse_qs(urlsplit(text).query).items()}
-    plain = re.sub(r"[\s-]", "", told.get("secret", "")).upper()
-    algorithm = told.get("algorithm", "SHA1").upper().replace("-", "")
-    digits = told.get("digits", "6")
-    lasts = told.get("period", str(STEP)) == str(STEP)
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(text).query).items()}
+    plain = re.sub(r"[\s-]", "", parameters.get("secret", "")).upper()
+    algorithm = parameters.get("algorithm", "SHA1").upper().replace("-", "")
+    digits = parameters.get("digits", "6")
+    lasts = parameters.get("period", str(STEP)) == str(STEP)
     is_known = lasts and algorithm in ALGORITHMS and digits in LENGTHS
     if not is_known or not _BASE32.fullmatch(plain):
         return None
@@ -47,9 +47,9 @@ def normal_secret(text: str) -> str | None:
 @lru_cache(maxsize=256)
 def making_of(secret: str) -> CodeMaking:
     """Of a secret of any length, as ``normal_secret`` gives it."""
-    told = {}
+    parameters = {}
     if secret.startswith(SCHEME):
-        told = {name: values[0] for name, values in parse_qs(urlsplit(secret).query).items()}
-    plain = told.get("secret", secret)
+        parameters = {name: values[0] for name, values in parse_qs(urlsplit(secret).query).items()}
+    plain = parameters.get("secret", secret)
     key = base64.b32decode(plain + "=" * (-len(plain) % 8), casefold=True)
-    return CodeMaking(key, told.get("algorithm", "SHA1").lower(), int(told.get("digits", "6")))
+    return CodeMaking(key, parameters.get("algorithm", "SHA1").lower(), int(parameters.get("digits", "6")))
