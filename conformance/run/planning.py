@@ -15,7 +15,7 @@ from conformance.run.schedule import Planned, sign_ins_together
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal import RESTORING_SECONDS
-from conformance.target.portal.codes import STEP
+from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import ACCOUNTS, FixedInbox
 

@@ -113,6 +113,15 @@ def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(tex
     assert undecided["FILE-023"] == "the profile names no file under [records]"
 
 
+def test_an_authenticator_that_the_spare_account_uses_is_not_planned_to_be_replaced(text: str) -> None:
+    whole = without_clock(text)
+    spare = whole.accounts["spare"].model_copy(update={"otp_secret": "JBSWY3DPEHPK3PXP"})
+    in_use = whole.model_copy(update={"accounts": {**whole.accounts, "spare": spare}})
+
+    assert "MFA-009" not in plan(whole, "disruptive").undecided
+    assert "without otp_secret" in plan(in_use, "disruptive").undecided["MFA-009"]
+
+
 def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
     planned = plan(parse(text, {}), "disruptive")
     shown = as_text(planned)

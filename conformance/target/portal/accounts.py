@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
-from conformance.target.portal.codes import STEP, wrong_code
+from conformance.target.portal.codes import wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     MAILED_BEFORE,
@@ -37,6 +37,7 @@ from conformance.target.portal.sign_ins.advice import (
 )
 from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
+from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.tables import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 
