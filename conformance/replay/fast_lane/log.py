@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +36,11 @@ from conformance.traffic.redaction.places import (
 WAITING_CHARACTERS = 1 << 20
 """Characters of lines that wait to be written."""
 
-_PACKED_NAME = re.compile(r'([\w-]{1,64})\\{1,8}"\s?:')
-"""The name of a member in JSON that stands in a text."""
+_PACKED_END = re.compile(r'\\(?<=[\w-]\\)\\{0,7}"\s?:')
+"""The end of a member's name in JSON that stands in a text."""
+_PACKED_NAME = re.compile(r"[\w-]+\Z")
+LONGEST_NAME = 64
+"""Characters up to which a name is read."""
 
 
 class Templates(NamedTuple):
@@ -170,10 +173,8 @@ class CachingLog:
     def _names_a_secret(self, text: str) -> bool:
         """Whether a member in some JSON without blanks, or in JSON in a text of it, has the name of a
         secret."""
-        if '\\":' in text or '\\" :' in text:
-            names = {match[1] for match in _PACKED_NAME.finditer(text)}
-            if any(map(names_a_secret, names)):
-                return True
+        if ('\\":' in text or '\\" :' in text) and any(map(names_a_secret, set(_packed_names(text)))):
+            return True
         pieces = set(pieces_of(text))
         if len(self._searched) > self._cached_pieces:
             self._searched.clear()
@@ -198,6 +199,14 @@ def _templates_of(exchange: Exchange) -> Templates:
         ),
         template_of(response_text(exchange), request_id=request_id, date=date),
     )
+
+
+def _packed_names(text: str) -> Iterator[str]:
+    """The names of members in JSON that stands in a text of some JSON: the backslashes are searched first, as
+    there are few."""
+    for match in _PACKED_END.finditer(text):
+        end = match.start()
+        yield _PACKED_NAME.findall(text, max(0, end - LONGEST_NAME), end)[0]
 
 
 def _secrets_in(exchange: Exchange, *, by_place: bool) -> Iterable[tuple[str, str]]:
