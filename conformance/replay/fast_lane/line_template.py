@@ -71,11 +71,12 @@ def _marked(text: str, marks: Iterable[tuple[str, str | None]]) -> tuple[str, li
     """The text with marks in place of values, and those that stood in it."""
     values = []
     for mark, value in marks:
-        if value is not None and _can_be_marked(value) and value in text:
+        if value is not None and can_be_marked(value) and value in text:
             text = text.replace(value, mark)
             values.append((mark, value))
     return text, values
 
 
-def _can_be_marked(value: str) -> bool:
+def can_be_marked(value: str) -> bool:
+    """Whether a value stands in JSON as it is, and not by chance."""
     return len(value) >= SHORTEST_ID and value.isprintable() and '"' not in value

@@ -121,6 +121,14 @@ class CachingLog:
         """Whether the values of a client were looked through for secrets."""
         return personal in self._clients
 
+    def meet(self, exchange: Exchange, personal: Personal) -> None:
+        """Looks through the values of a client for secrets, where its first exchange repeats another
+        client's."""
+        for value, kind in _secrets_in(exchange, by_place=False):
+            self._secrets.add(value, kind)
+        self._find(exchange)
+        self._clients.add(personal)
+
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
         self.count = exchange.n

@@ -21,7 +21,7 @@ from conformance.replay.fast_lane.moved_query import MovedQuery
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.rebuild import Rebuilt
-from conformance.replay.recording.fingerprint import impersonal
+from conformance.replay.recording.fingerprint import own_in, personal
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.traffic.exchange import Exchange, Header, Request
 from conformance.traffic.facts import copy_request_facts
@@ -33,33 +33,22 @@ CACHED_BYTES = 2_000_000
 """Bytes of requests whose models are kept."""
 
 Key = tuple[int, int, str | None]
-"""A hash of the recorded request without what is its client's own, the fingerprint of the recorded response,
+"""The fingerprints of the recorded request without what is its client's own, and of the recorded response;
 and the account."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientValues:
-    """The headers that are a client's own: as they stand in recorded lines, with their marks, and by their
-    marks as they are sent."""
+    """The headers that are a client's own, by their marks, as they are sent."""
 
-    recorded: tuple[tuple[bytes, bytes], ...]
+    recorded: int
+    """The fingerprint of the recorded ones."""
     sent: Mapping[str, str]
     personal: Personal
     """What stands for the marks in the lines of the log."""
     name: str
-    label: bytes
-    """What the lines of the recording say of the client."""
     generation: int
     """The correlation's generation in which they hold."""
-
-    def impersonal(self, raw: bytes) -> bytes | None:
-        """A recorded request with marks in place of them; None where a line is not of this client."""
-        label, request = impersonal(raw, self.recorded)
-        return request if label == self.label else None
-
-    def tells_more_than(self, other: ClientValues | None) -> bool:
-        """Whether it is newer than another one, and tells as much at least."""
-        return other is None or other.generation != self.generation or len(other.sent) <= len(self.sent)
 
 
 @dataclass(slots=True)
@@ -120,14 +109,11 @@ class Models:
         self._models: dict[Key, Model] = {}
         self._size = 0
 
-    def find(self, client: ClientValues, position: int) -> Model | None:
-        """The model of a client's request, where another client's was recorded alike."""
+    def find(self, position: int) -> Model | None:
+        """The model of a request, where another client's was recorded alike."""
         correlation = self._correlation
-        if client.generation != correlation.generation:
-            return None
-        request = client.impersonal(self._plan.store.line(position))
-        model = None if request is None else self._models.get(self._key(request, position))
-        if model is None or model.generation != client.generation:
+        model = self._models.get(self._key(position))
+        if model is None or model.generation != correlation.generation:
             return None
         is_valid = model.is_settled or correlation.live.keys().isdisjoint(model.uncorrelated)
         return model if is_valid else None
@@ -136,14 +122,12 @@ class Models:
         self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None
     ) -> tuple[ClientValues | None, Model | None]:
         """What is a client's own in a request that is about to be sent, and the request's model."""
-        raw = self._plan.store.line(send.position)
-        client = self._client(send, recorded, raw)
-        request = None if client is None else client.impersonal(raw)
-        if client is None or request is None:
+        client = self.client(send.position, recorded, send.request)
+        if client is None:
             return None, None
-        model = _model_of(send, client, rebuilt, moved, request)
+        model = _model_of(send, client, rebuilt, moved)
         if model is not None:
-            self._add(self._key(request, send.position), model)
+            self._add(self._key(send.position), model)
         return client, model
 
     def settle(self, model: Model) -> None:
@@ -152,9 +136,9 @@ class Models:
             self._correlation.watch(model.uncorrelated)
             model.is_settled = True
 
-    def _key(self, request: bytes, position: int) -> Key:
-        account = self._progress.client(position).account
-        return hash(request), self._plan.responses[position], account
+    def _key(self, position: int) -> Key:
+        plan, account = self._plan, self._progress.client(position).account
+        return plan.alike[position], plan.responses[position], account
 
     def _add(self, key: Key, model: Model) -> None:
         self._size += model.size
@@ -163,21 +147,20 @@ class Models:
             self._size = model.size
         self._models[key] = model
 
-    def _client(self, send: Send, recorded: Exchange, raw: bytes) -> ClientValues | None:
+    def client(self, position: int, recorded: Exchange, request: Request) -> ClientValues | None:
         """What is the client's own in a request; None where that is not certain."""
-        old, new, request = [], {}, send.request
+        own = self._plan.personal[position]
+        if own != personal(recorded.client, own_in(recorded.request.header)):
+            return None
+        new = {}
         for mark, name in OWN.items():
             before, sent = recorded.request.header(name), request.header(name)
             if before is None and sent is None:
                 continue
             if before is None or sent is None or not self._is_steady(mark, before, sent):
                 return None
-            old.append((_quoted(before), _quoted(mark)))
             new[mark] = sent
-        label, _ = impersonal(raw, ())
-        return ClientValues(
-            tuple(old), new, _personal(request), recorded.client, label, self._correlation.generation
-        )
+        return ClientValues(own, new, _personal(request), recorded.client, self._correlation.generation)
 
     def _is_steady(self, mark: str, recorded: str, sent: str) -> bool:
         """Whether a header is sent so in all requests of its client: a token has its live one everywhere."""
@@ -189,15 +172,12 @@ class Models:
         return bool(live) and self._correlation.live.get(token) == live
 
 
-def _model_of(
-    send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None, request: bytes
-) -> Model | None:
-    """The model of a request; None where a value of its client's own stands at further places. ``request`` is
-    the recorded one with marks."""
+def _model_of(send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None) -> Model | None:
+    """The model of a request; None where a value of its client's own stands at further places."""
     places, head = [], send.head
     for mark, value in client.sent.items():
         raw, marked = _wired(value), mark.encode()
-        if request.count(_quoted(mark)) != 1 or head.count(raw) != 1 or marked in head or raw in send.body:
+        if head.count(raw) != 1 or marked in head or raw in send.body:
             return None
         head = head.replace(raw, marked)
         places.append((send.request.layout[OWN[mark]], mark))
@@ -214,10 +194,6 @@ def _model_of(
 def _personal(request: Request) -> Personal:
     values = (TOKEN, request.bearer), (CLIENT, request.header(OWN[CLIENT]))
     return tuple((mark, value) for mark, value in values if value is not None)
-
-
-def _quoted(text: str) -> bytes:
-    return f'"{text}"'.encode()
 
 
 def _wired(value: str) -> bytes:

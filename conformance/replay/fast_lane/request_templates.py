@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from conformance.replay.engine.step import Attempt
 from conformance.replay.engine.timing import Timing
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.models import ClientValues, Model, Models, with_headers
+from conformance.replay.fast_lane.models import OWN, ClientValues, Model, Models, with_headers
 from conformance.replay.fast_lane.moved_query import MovedQuery, moved_query
 from conformance.replay.fast_lane.request_template import RequestTemplate
 from conformance.replay.rebuild.actions import Send
+from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import Rebuilder, Rebuilt
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
@@ -34,7 +35,8 @@ class SessionTemplates:
 
     templates: dict[Key, RequestTemplate] = field(default_factory=dict)
     size: int = 0
-    client: ClientValues | None = None
+    clients: dict[int, ClientValues] = field(default_factory=dict)
+    """By the fingerprint of what is its client's own in recorded requests."""
     proposed: Model | None = None
     """The model of the request that was rebuilt last, until its response is compared."""
 
@@ -62,14 +64,11 @@ class RequestTemplates:
         of a session its templates are dropped."""
         number = self._plan.session_of[position]
         session = self._sessions.get(number)
-        if session is None:
-            return None
-        template = session.templates.get(self._key(position))
+        template = None if session is None else session.templates.get(self._key(position))
         if template is None:
-            template = self._from_model(session, position)
-        if self._last[number] == position:
-            del self._sessions[number]
-            self._size -= session.size
+            template = self._from_model(number, position)
+        if self._last[number] == position and number in self._sessions:
+            self._size -= self._sessions.pop(number).size
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
@@ -107,8 +106,8 @@ class RequestTemplates:
         client, model = self._models.learn(send, recorded, rebuilt, moved)
         session = self._sessions.setdefault(number, SessionTemplates())
         session.proposed = model
-        if client is not None and client.tells_more_than(session.client):
-            session.client = client
+        if client is not None:
+            session.clients[client.recorded] = client
 
     def learn(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
@@ -135,17 +134,37 @@ class RequestTemplates:
         correlation.watch(rebuilt.uncorrelated)
         return template
 
-    def _from_model(self, session: SessionTemplates, position: int) -> RequestTemplate | None:
+    def _from_model(self, number: int, position: int) -> RequestTemplate | None:
         """The template of a request that another client has sent as well."""
-        client = session.client
-        model = None if client is None else self._models.find(client, position)
-        if client is None or model is None:
+        model = self._models.find(position)
+        if model is None:
             return None
+        session = self._sessions.setdefault(number, SessionTemplates())
+        client = session.clients.get(self._plan.personal[position])
+        if client is None or client.generation != model.generation:
+            client = self._client(position)
+            if client is None:
+                return None
+            session.clients[client.recorded] = client
         template = self._template(model.send_of(client), model.generation, model.moved)
         template.model, template.personal = model, client.personal
         if model.is_settled:
             self._keep(template, session, position, model.size)
         return template
+
+    def _client(self, position: int) -> ClientValues | None:
+        """What is a client's own in its first request with a token, which is not rebuilt; None where that is
+        not certain."""
+        recorded = self._plan.store.exchange(position)
+        if recorded.request.header("authorization") is None:
+            return None
+        own = [pair for pair in recorded.request.headers if pair[0].lower() in OWN.values()]
+        values = RequestValues(recorded, self._rebuilder.context, shift=0)
+        try:
+            sent = self._rebuilder.headers.headers(own, values, needs_token=True, token=None)
+        except (Lost, Pending, CannotRebuild):
+            return None
+        return self._models.client(position, recorded, replace(recorded.request, headers=sent))
 
     def _template(self, send: Send, generation: int, moved: MovedQuery | None) -> RequestTemplate:
         at, before, after = self._around_id(send)
