@@ -10,7 +10,7 @@ from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import MOVED, can_be_marked
+from conformance.replay.fast_lane.line_template import MOVED, LineTemplate
 from conformance.replay.fast_lane.log import CachingLog, TemplatedLine, Templates
 from conformance.replay.fast_lane.models import Model, Models
 from conformance.replay.fast_lane.request_template import RequestTemplate
@@ -93,12 +93,8 @@ class FastLane:
                 return  # what is to be remembered of it is known only once it is compared
             template.first_read = model.first_read
         request, response = model.lines
-        marks = [mark for mark, _ in request.personal]
-        personal = tuple(pair for pair in template.personal if pair[0] in marks)
-        if not all(can_be_marked(value) for _, value in personal):
-            return
         template.response = model.response
-        template.lines = Templates(request._replace(personal=personal), response)
+        template.lines = Templates(LineTemplate(request.text, request.values, template.personal), response)
 
     def _repeated(
         self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received

@@ -90,6 +90,8 @@ class CachingLog:
         self._size = 0
         self._harmless: set[int] = set()
         """Hashes of templates in which no member has the name of a secret."""
+        self._harmful: set[int] = set()
+        """Hashes of templates in which one has: those of a sign-in, say, come again with each client."""
         self._clients: set[Personal] = set()
         """The values of clients that were registered where they are secrets."""
         self._searched: set[str] = set()
@@ -105,7 +107,7 @@ class CachingLog:
         if new or templates.request.personal not in self._clients:
             if holds_loose_body(logged):
                 is_cacheable = False
-            is_cacheable = is_cacheable and not any(self._names_a_secret(each.text) for each in new)
+            is_cacheable = is_cacheable and not any(map(self._names_a_secret, new))
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
             self._find(logged)
@@ -173,14 +175,21 @@ class CachingLog:
         return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
     def _is_harmless(self, template: LineTemplate) -> bool:
-        if len(self._harmless) + len(self._clients) > 2 * self._cached_pieces:
+        if len(self._harmless) + len(self._harmful) + len(self._clients) > 2 * self._cached_pieces:
             self._harmless.clear()
             self._clients.clear()
+            self._harmful.clear()
         return hash(template.text) in self._harmless
 
-    def _names_a_secret(self, text: str) -> bool:
+    def _names_a_secret(self, template: LineTemplate) -> bool:
         """Whether a member in some JSON without blanks, or in JSON in a text of it, has the name of a
         secret."""
+        key = hash(template.text)
+        if key not in self._harmful and self._has_such_a_name(template.text):
+            self._harmful.add(key)
+        return key in self._harmful
+
+    def _has_such_a_name(self, text: str) -> bool:
         if ('\\":' in text or '\\" :' in text) and any(map(names_a_secret, set(_packed_names(text)))):
             return True
         pieces = set(pieces_of(text))

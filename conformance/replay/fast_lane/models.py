@@ -15,7 +15,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.repetition import FirstRead, is_remembered
 from conformance.replay.engine.progress import Progress
 from conformance.replay.fast_lane.cached_response import CachedResponse
-from conformance.replay.fast_lane.line_template import CLIENT, TOKEN, Personal
+from conformance.replay.fast_lane.line_template import CLIENT, TOKEN, Personal, can_be_marked
 from conformance.replay.fast_lane.log import Templates
 from conformance.replay.fast_lane.moved_query import MovedQuery
 from conformance.replay.rebuild.actions import Send
@@ -46,6 +46,8 @@ class ClientValues:
     sent: Mapping[str, str]
     personal: Personal
     """What stands for the marks in the lines of the log."""
+    marks: frozenset[str]
+    """The marks that these lines have."""
     name: str
     generation: int
     """The correlation's generation in which they hold."""
@@ -53,14 +55,18 @@ class ClientValues:
 
 @dataclass(slots=True)
 class Model:
-    """A request with marks in place of what is its client's own: in its head, and at ``places`` among its
-    headers. The response is there once one is cached."""
+    """A request with marks in place of what is its client's own: in its head before and after its own id, and
+    at ``places`` among its headers. The response is there once one is cached."""
 
     moved: MovedQuery | None
     """Its query, where that has times that are moved."""
     send: Send
     places: tuple[tuple[int, str], ...]
-    head: bytes
+    marks: frozenset[str]
+    id_at: int | None
+    """Where among the headers its own id stands; None where it has none, and all of the head is before it."""
+    before_id: bytes
+    after_id: bytes
     generation: int
     uncorrelated: tuple[str, ...]
     is_settled: bool = False
@@ -76,23 +82,28 @@ class Model:
     @property
     def size(self) -> int:
         """The bytes of the request."""
-        return len(self.head) + len(self.send.body)
+        return len(self.before_id) + len(self.after_id) + len(self.send.body)
 
-    def send_of(self, client: ClientValues) -> Send:
-        """The request with a client's own values."""
-        head, headers = self.head, self.send.request.headers.copy()
+    def request_of(self, client: ClientValues) -> tuple[Send, bytes, bytes]:
+        """The request with a client's own values, without its head; and that before and after its id."""
+        before, after, headers = self.before_id, self.after_id, self.send.request.headers.copy()
         for at, mark in self.places:
             value = client.sent[mark]
             headers[at] = (headers[at][0], value)
-            head = head.replace(mark.encode(), _wired(value))
+            marked, wired = mark.encode(), _wired(value)
+            before, after = before.replace(marked, wired), after.replace(marked, wired)
         request = with_headers(self.send.request, headers)
-        return Send(self.send.position, request, head, self.send.body, client=client.name)
+        return Send(self.send.position, request, b"", self.send.body, client=client.name), before, after
+
+    def fits(self, client: ClientValues) -> bool:
+        """Whether the line of a client's request is that of another one, but for the client's own values."""
+        return self.marks == client.marks
 
     def take(
         self, response: CachedResponse, lines: Templates, pair: ReplayedExchange, first_read: FirstRead | None
     ) -> None:
         """Takes the response to such a request, where its line has marks for all that is its client's own."""
-        if {mark for mark, _ in lines.request.personal} == {mark for _, mark in self.places}:
+        if {mark for mark, _ in lines.request.personal} == self.marks:
             self.response, self.lines, self.fingerprints = response, lines, pair.fingerprints
             self.is_remembered = is_remembered(pair)
             is_first = first_read is not None and first_read.fingerprints == pair.fingerprints
@@ -119,13 +130,13 @@ class Models:
         return model if is_valid else None
 
     def learn(
-        self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None
+        self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None, id_at: int | None
     ) -> tuple[ClientValues | None, Model | None]:
         """What is a client's own in a request that is about to be sent, and the request's model."""
         client = self.client(send.position, recorded, send.request)
         if client is None:
             return None, None
-        model = _model_of(send, client, rebuilt, moved)
+        model = _model_of(send, client, rebuilt, moved, id_at)
         if model is not None:
             self._add(self._key(send.position), model)
         return client, model
@@ -160,7 +171,9 @@ class Models:
             if before is None or sent is None or not self._is_steady(mark, before, sent):
                 return None
             new[mark] = sent
-        return ClientValues(own, new, _personal(request), recorded.client, self._correlation.generation)
+        lines = _personal(request)
+        marks = frozenset(mark for mark, value in lines if can_be_marked(value))
+        return ClientValues(own, new, lines, marks, recorded.client, self._correlation.generation)
 
     def _is_steady(self, mark: str, recorded: str, sent: str) -> bool:
         """Whether a header is sent so in all requests of its client: a token has its live one everywhere."""
@@ -172,7 +185,9 @@ class Models:
         return bool(live) and self._correlation.live.get(token) == live
 
 
-def _model_of(send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None) -> Model | None:
+def _model_of(
+    send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None, id_at: int | None
+) -> Model | None:
     """The model of a request; None where a value of its client's own stands at further places."""
     places, head = [], send.head
     for mark, value in client.sent.items():
@@ -181,11 +196,17 @@ def _model_of(send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQu
             return None
         head = head.replace(raw, marked)
         places.append((send.request.layout[OWN[mark]], mark))
+    before, _, after = (
+        (head, b"", b"") if id_at is None else head.partition(_wired(send.request.headers[id_at][1]))
+    )
     return Model(
         moved=moved,
         send=send,
         places=tuple(places),
-        head=head,
+        marks=frozenset(client.sent),
+        id_at=id_at,
+        before_id=before,
+        after_id=after,
         generation=rebuilt.generation,
         uncorrelated=rebuilt.uncorrelated,
     )

@@ -103,7 +103,7 @@ class RequestTemplates:
         moved = self._moved(send, recorded) if rebuilt.has_shifted else None
         if rebuilt.has_shifted and moved is None:
             return
-        client, model = self._models.learn(send, recorded, rebuilt, moved)
+        client, model = self._models.learn(send, recorded, rebuilt, moved, self._id_at(send))
         session = self._sessions.setdefault(number, SessionTemplates())
         session.proposed = model
         if client is not None:
@@ -146,8 +146,10 @@ class RequestTemplates:
             if client is None:
                 return None
             session.clients[client.recorded] = client
-        template = self._template(model.send_of(client), model.generation, model.moved)
-        template.model, template.personal = model, client.personal
+        send, before, after = model.request_of(client)
+        template = RequestTemplate(model.moved, send, model.generation, model.id_at, before, after)
+        if model.fits(client):
+            template.model, template.personal = model, client.personal
         if model.is_settled:
             self._keep(template, session, position, model.size)
         return template
@@ -167,7 +169,9 @@ class RequestTemplates:
         return self._models.client(position, recorded, replace(recorded.request, headers=sent))
 
     def _template(self, send: Send, generation: int, moved: MovedQuery | None) -> RequestTemplate:
-        at, before, after = self._around_id(send)
+        at, before, after = self._id_at(send), send.head, b""
+        if at is not None:
+            before, _, after = send.head.partition(send.request.headers[at][1].encode())
         bare = replace(send, head=b"")  # its head is held in parts
         return RequestTemplate(moved, bare, generation, at, before, after)
 
@@ -190,12 +194,12 @@ class RequestTemplates:
             self._size, self._oldest = 0, generation
         return self._size + size <= CACHED_BYTES
 
-    def _around_id(self, send: Send) -> tuple[int | None, bytes, bytes]:
+    def _id_at(self, send: Send) -> int | None:
+        """Where among the headers of a request an id of its own stands."""
         at = send.request.layout.get("x-request-id")
-        if at is None or not self._rebuilder.headers.is_own_id(send.request.headers[at][1]):
-            return None, send.head, b""
-        before, _, after = send.head.partition(send.request.headers[at][1].encode())
-        return at, before, after
+        return (
+            None if at is None or not self._rebuilder.headers.is_own_id(send.request.headers[at][1]) else at
+        )
 
     def _key(self, position: int) -> Key:
         return self._plan.requests[position], self._plan.responses[position]
