@@ -122,12 +122,15 @@ class Models:
 
     def find(self, position: int) -> Model | None:
         """The model of a request, where another client's was recorded alike."""
-        correlation = self._correlation
         model = self._models.get(self._key(position))
-        if model is None or model.generation != correlation.generation:
-            return None
-        is_valid = model.is_settled or correlation.live.keys().isdisjoint(model.uncorrelated)
-        return model if is_valid else None
+        return model if model is not None and self.is_valid(model) else None
+
+    def is_valid(self, model: Model) -> bool:
+        """Whether a model's request would be rebuilt so now."""
+        correlation = self._correlation
+        if model.generation != correlation.generation:
+            return False
+        return model.is_settled or correlation.live.keys().isdisjoint(model.uncorrelated)
 
     def learn(
         self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None, id_at: int | None

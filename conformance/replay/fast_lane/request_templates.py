@@ -67,6 +67,8 @@ class RequestTemplates:
         template = None if session is None else session.templates.get(self._key(position))
         if template is None:
             template = self._from_model(number, position)
+        elif template.model is not None and not self._models.is_valid(template.model):
+            template = None
         if self._last[number] == position and number in self._sessions:
             self._size -= self._sessions.pop(number).size
         return template if template is not None and self.is_valid(template) else None
@@ -150,7 +152,7 @@ class RequestTemplates:
         template = RequestTemplate(model.moved, send, model.generation, model.id_at, before, after)
         if model.fits(client):
             template.model, template.personal = model, client.personal
-        if model.is_settled:
+        if template.model is not None or model.is_settled:
             self._keep(template, session, position, model.size)
         return template
 
