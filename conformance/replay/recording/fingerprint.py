@@ -132,13 +132,11 @@ def likeness_of(request: bytes) -> Likeness:
 def _impersonal(request: bytes) -> tuple[bytes, Own]:
     """A request with marks in place of what is its client's own, where that stands first, and the same."""
     token, client = _TOKEN.search(request), _CLIENT_HASH.search(request)
-    if token is not None and client is not None:
-        (start, end), (then, last) = sorted((token.span(1), client.span(1)))
-        alike = b"%b%b%b%b%b" % (request[:start], _ID_MARK, request[end:then], _ID_MARK, request[last:])
-    elif token is None and client is None:
-        return request, NOTHING
-    else:
-        start, end = (token or client).span(1)  # type: ignore[union-attr]
-        alike = b"%b%b%b" % (request[:start], _ID_MARK, request[end:])
     own = token[1] if token else b"", client[1] if client else b""
-    return (alike, own) if own[0].isascii() and own[1].isascii() else (request, NOTHING)
+    if not own[0].isascii() or not own[1].isascii():
+        return request, NOTHING
+    pieces, last = [], 0
+    for start, end in sorted(match.span(1) for match in (token, client) if match):
+        pieces.append(request[last:start])
+        last = end
+    return _ID_MARK.join((*pieces, request[last:])), own
