@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
-from conformance.cases import Account, Exchange, Json, Portal
+from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.model.agreement import KINDS, are_different
 
 MOVES_BY_ITSELF = frozenset(
@@ -64,12 +64,18 @@ class Change:
 
 @contextmanager
 def put_back(
-    portal: Portal, key: str, undo_body: Json, *, by: Account, undo_key: str | None = None
+    portal: Portal,
+    key: str,
+    undo_body: Json,
+    *,
+    by: Account,
+    undo_key: str | None = None,
+    left: Callable[[], str | None] = lambda: None,
 ) -> Iterator[Change]:
     """A change by the endpoint ``key``; afterwards it, or ``undo_key``, gets ``undo_body``.
 
     Not so where the change was refused. Where the undoing is refused it stays in the ledger: the run's end
-    tries again.
+    tries again. ``left`` reads back what the undoing, although accepted, has left changed.
     """
     undo = undo_key or key
     by.signed_in()  # first: of what was never asked for nothing is to be put back
@@ -79,7 +85,14 @@ def put_back(
         yield change
     finally:
         if change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
-            portal.changes.undone(number)
+            reason = None
+            if change.accepted is not False:
+                with suppress(Untestable):
+                    reason = left()
+            if reason is None:
+                portal.changes.undone(number)
+            else:
+                portal.changes.stays(number, reason)
 
 
 class Creation:

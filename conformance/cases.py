@@ -71,6 +71,7 @@ __all__ = [
     "needs",
     "offered",
     "one_of",
+    "pauses",
     "requirement",
     "same",
     "sign_ins",
@@ -108,6 +109,12 @@ def waits(seconds: float, *, then: Sequence[str] = ()) -> pytest.MarkDecorator:
     """For a case that is a generator: how long it waits in all. It yields ``(seconds, why)`` where it waits,
     and other cases run meanwhile. ``then``: the requirements that it decides only after the wait."""
     return pytest.mark.waits(seconds, then=tuple(then))
+
+
+def pauses(seconds: float) -> pytest.MarkDecorator:
+    """For a case that is no generator: how long it waits in itself, while no other runs. Where time is short
+    it comes later."""
+    return pytest.mark.pauses(seconds)
 
 
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:

@@ -16,6 +16,8 @@ Untestable                 something cannot be tried, and why; never held agains
  ├─ OutOfBudget            sign-ins that fail, or mails, are used up
  ├─ OutOfTime              a wait is longer than the time budget leaves
  └─ RateLimited            the target keeps refusing for its rate limit
+
+PutOff                     a sign-in would wait for a code, and other cases can go on meanwhile
 """
 
 from __future__ import annotations
@@ -124,6 +126,11 @@ class OutOfBudget(Untestable):
 
 class OutOfTime(Untestable):
     """The time budget leaves less than the wait would take."""
+
+
+class PutOff(Exception):
+    """A sign-in would wait for a code where time is short: the case begins anew, when others are done. No
+    case catches it."""
 
 
 class RateLimited(Untestable):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.errors import SuiteError
-from conformance.run.hooks.loop import guarded, run_all, step_through
+from conformance.run.hooks.loop import goes_on, guarded, run_all, step_through
 from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
     counted_rules,
@@ -20,7 +20,7 @@ from conformance.run.hooks.selection import (
     select_rerun,
 )
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
-from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, RULES, SESSION, VERIFY
+from conformance.run.hooks.stash import DESELECTED, FINAL, RULES, SESSION, VERIFY
 from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say, show_findings
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
@@ -124,7 +124,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """A case in which something new contradicts the specification is shown as failed, with what was seen."""
     report = yield
     run, verify = item.config.stash.get(SESSION, None), item.stash.get(VERIFY, None)
-    if run is None or verify is None or call.when != "call" or DUE in item.stash:
+    if run is None or verify is None or call.when != "call" or goes_on(item):
         return report
     new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.is_selected(row.requirement)]
     run.new_findings.clear()

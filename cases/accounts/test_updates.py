@@ -43,6 +43,7 @@ from conformance.cases import (
     is_invalid_parameter,
     needs,
     offered,
+    pauses,
     requirement,
 )
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE, PROFILE
@@ -182,6 +183,7 @@ def _verify_seen_everywhere(
 @requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(ACCOUNT_STATUS))
 @needs("accounts.spare", ACCOUNT_STATUS)
 @impact("disruptive")
+@pauses(A_WHILE)
 def test_a_change_of_status_is_read_back(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

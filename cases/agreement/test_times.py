@@ -17,6 +17,7 @@ from conformance.cases import (
     Verify,
     holds,
     needs,
+    pauses,
     requirement,
 )
 from conformance.checks.model.agreement import LAG
@@ -83,6 +84,7 @@ MOVES_WITH_A_READ = 2.0
 
 
 @requirement("MODEL-015")
+@pauses(MOVES_WITH_A_READ)
 def test_what_is_read_twice_is_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
     around = Surroundings(portal, admin.token, shared=True)
     portal.clock.wait(MOVES_WITH_A_READ, "times that a read may set")

@@ -76,7 +76,7 @@ class Mailed:
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
-    "LIMIT-006", "LIMIT-007", "LIMIT-016",
+    "LOGIN-072", "LIMIT-006", "LIMIT-007", "LIMIT-016",
 )  # fmt: skip
 @needs("inboxes")
 @sign_ins(2, reuses=2)
@@ -100,6 +100,8 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
         verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent))
     if wrong.success:
         raise Untestable("a wrong code completed the login session", "target")
+    # The cooldown of the second send runs on beside a wrong code: this one is refused, too.
+    second = account.code("EMAIL") if _sent_now(portal, account, first).success else second
     accepted, code = _completed(portal, account, verify, first, second, wrong)
     if may_be_own_rule(wrong):
         verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent, accepted))
@@ -110,6 +112,10 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     refresh = text(accepted, "data.refreshToken")
     if answered(portal.login.refresh(refresh)).success:
         observe_rotation(portal, verify, refresh)
+    if portal.clock.is_simulated:
+        # Judged on the wire: sooner, the cooldown may be why no code is sent for what is completed.
+        yield left_until(portal, ended(accepted) + first.cooldown + SETTLING), "the end of the cooldown"
+        _sent_now(portal, account, first)
 
 
 @requirement("LOGIN-088")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from cases.coded import ONLY_MATCHES, Answers, asked_in_both_forms, passed_over, state_of
-from cases.premises import authorized, count, granted, listed
+from cases.premises import authorized, count, granted, is_invalid, listed, unknown_id
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.requests import UNFILTERED
 
 ITEMS = "data.items"
+NOT_FOUND = "RESOURCE.NOT_FOUND"
 
 
 def asked(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
@@ -93,6 +94,30 @@ def verify_followed(
 
 TRIES = 3
 """How often a count is compared that others may change between the answers that are compared."""
+
+
+def is_decided(
+    verify: Verify, rule: str, finds_it: Comparison, listing: Exchange, everything: Exchange
+) -> bool:
+    """Whether what a filter finds decides it: where all that there is matches, one that is passed over finds
+    the same."""
+    decides = finds_it is not HELD or total(listing) < total(everything)
+    if decides:
+        verify(rule, finds_it)
+    return decides
+
+
+def verify_none_found(verify: Verify, rule: str, nothing: Exchange) -> None:
+    """A filter that found a record is read if it finds nothing where none matches, or refuses that. What is
+    given all the same is judged on the wire."""
+    if is_invalid(nothing) or nothing.code == NOT_FOUND or (nothing.success and not total(nothing)):
+        verify(rule, HELD)
+    verify.untested(rule, ONLY_MATCHES, "environment")
+
+
+def matches_none(portal: Portal, field: str, value: str) -> str:
+    """What a filter is asked for that no record has: an id of the form of a known one, or a code."""
+    return unknown_id(value) if field.lower().endswith("bizid") else portal.unique()
 
 
 def leaves_nothing_out(

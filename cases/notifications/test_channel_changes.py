@@ -28,6 +28,7 @@ from conformance.cases import (
     is_invalid_parameter,
     is_success,
     needs,
+    pauses,
     requirement,
 )
 from conformance.checks.envelope import is_mask
@@ -45,6 +46,7 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
+@pauses(A_WHILE)
 def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, CHANNEL) as channel:
         listing, record = channel.read_once(lambda record: record is not None)
@@ -71,6 +73,7 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
 @requirement("CHANNEL-048", "CHANNEL-061", "MODEL-020", DATED, MOVED)
 @needs(CREATE, DELETE, "accounts.spare")
 @impact("mutating")
+@pauses(2 * A_WHILE)
 def test_an_update_by_another_account_changes_no_more(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

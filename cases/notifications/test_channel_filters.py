@@ -14,11 +14,14 @@ from cases.notifications.queries import (
     asked_by_state,
     finds_only,
     ids,
+    is_decided,
     items,
     leaves_nothing_out,
+    matches_none,
     matching,
     total,
     verify_followed,
+    verify_none_found,
 )
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import HELD, Account, Json, Portal, Untestable, Verify, holds, is_success, requirement
@@ -40,9 +43,10 @@ def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, f
     if value[field] not in values and value not in items(matching(portal, admin, CHANNELS_QUERY)):
         raise Untestable("the channel was changed or taken away meanwhile", "environment")
     expected = f"channels with {field} {value[field]}"
-    if field != "bizId" and value[field] in values and total(listing) >= total(everything):
-        raise Untestable(ONLY_MATCHES, "environment")
-    verify(id, holds(listing, "data.items", value[field] in values, expected, everything))
+    finds_it = holds(listing, "data.items", value[field] in values, expected, everything)
+    if not is_decided(verify, id, finds_it, listing, everything):
+        none = matches_none(portal, field, str(value[field]))
+        verify_none_found(verify, id, asked(portal, admin, CHANNELS_QUERY, **{field: none}))
 
 
 @requirement("CHANNEL-041")

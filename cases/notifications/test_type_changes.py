@@ -17,6 +17,7 @@ from conformance.cases import (
     holds,
     impact,
     needs,
+    pauses,
     requirement,
 )
 
@@ -30,6 +31,7 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
+@pauses(2 * A_WHILE)
 def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, TYPE) as channel_type:
         listing, record = channel_type.read_once(lambda record: record is not None)

@@ -11,10 +11,13 @@ from cases.notifications.queries import (
     asked_by_state,
     finds_only,
     ids,
+    is_decided,
     items,
     leaves_nothing_out,
+    matches_none,
     matching,
     verify_followed,
+    verify_none_found,
 )
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
@@ -36,7 +39,10 @@ def test_a_channel_type_is_found_by(
     is_there = value["bizId"] in ids(listing)
     if not is_there and value not in items(matching(portal, admin, CHANNEL_TYPES_QUERY)):
         raise Untestable("the channel type was changed or taken away meanwhile", "environment")
-    verify(id, holds(listing, "data.items", is_there, f"the type with {field} {value[field]}", everything))
+    finds_it = holds(listing, "data.items", is_there, f"the type with {field} {value[field]}", everything)
+    if not is_decided(verify, id, finds_it, listing, everything):
+        none = matches_none(portal, field, str(value[field]))
+        verify_none_found(verify, id, asked(portal, admin, CHANNEL_TYPES_QUERY, **{field: none}))
 
 
 @requirement("CHANNELTYPE-022", "CHANNELTYPE-032", "STATE-006")

@@ -83,9 +83,12 @@ def is_within(order: dict[str, Json], *, start: datetime | None = None, end: dat
 def some_times(exchange: Exchange, number: int) -> list[datetime]:
     """At least so many. Raises Untestable where the listing has fewer."""
     moments = times(exchange)
-    if len(moments) < number:
-        raise Untestable(f"the workspace has fewer than {number} orders to compare", "environment")
-    return moments
+    if len(moments) >= number:
+        return moments
+    if len(orders(exchange)) >= number:
+        raise Untestable("the orders show their createdAt without an offset from UTC", "target")
+    has = "no orders" if number == 1 else f"fewer than {number} orders"
+    raise Untestable(f"the workspace has {has} to compare", "environment")
 
 
 def now(portal: Portal) -> datetime:

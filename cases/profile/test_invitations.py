@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from cases.premises import answered, authorized, granted, is_invalid, listed, refusal_text
+from cases.profile.closed import closed_statuses
 from conformance.cases import (
     BY_KEY,
-    CONSTANT_LISTS,
     HELD,
     Account,
     Exchange,
@@ -21,15 +21,11 @@ from conformance.cases import (
     judged_in,
     requirement,
 )
-from conformance.checks.records import records
 from conformance.spec.endpoints import ACCOUNT, OWN_INVITATIONS, PROFILE, WORKSPACES_MINE
 from conformance.spec.tables import STATES
-from conformance.traffic.values import is_integer
 
 VALUES = STATES["Invitation"]
 HISTORICAL = ("ACCEPTED", "EXPIRED")
-CLOSED = ("CANCELLED", "CANCELED", "DECLINED", "REJECTED")
-"""How a portal may name the two states that the document does not number."""
 ON_THE_WIRE = ("INVITATION-021", "INVITATION-026", "INVITATION-027", "INVITATION-028", "STATE-004")
 """What the listed invitations show is judged there."""
 
@@ -88,6 +84,8 @@ def test_without_a_status_everything_is_listed_or_nothing_is(
     required = is_invalid(everything)
     verify.observe("statuses-required", everything, "required" if required else "optional")
     if required:
+        for value in _historical(portal, admin):
+            answered(asked(portal, admin, [value]))
         raise Untestable("statuses must be sent", "target")
 
     granted(everything)
@@ -112,12 +110,8 @@ def test_without_a_status_everything_is_listed_or_nothing_is(
 def _historical(portal: Portal, admin: Account) -> list[str]:
     """The values of the states that are over: those that the document numbers, and the others of the portal's
     own list."""
-    values = dict.fromkeys(str(VALUES[state]) for state in HISTORICAL)
-    listing = answered(portal.call(CONSTANT_LISTS["user-invitation-statuses"].endpoint, token=admin.token))
-    for _, item in records(listing) if listing.success else ():
-        if item.get("code") in CLOSED and is_integer(item.get("value")):
-            values[str(item["value"])] = None
-    return list(values)
+    numbered = dict.fromkeys(str(VALUES[state]) for state in HISTORICAL)
+    return list(numbered | dict.fromkeys(closed_statuses(portal, admin)))
 
 
 @requirement("INVITATION-024", "INVITATION-037")

@@ -37,6 +37,7 @@ from conformance.cases import (
     meets,
     needs,
     offered,
+    pauses,
     requirement,
 )
 from conformance.checks.envelope import is_mask
@@ -171,6 +172,7 @@ def is_same(field: str, shown: object, value: str) -> bool:
 @requirement("PROFILE-006", "PROFILE-012")
 @needs("accounts.spare")
 @impact("mutating")
+@pauses(A_WHILE)
 def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare: Account) -> None:
     """A name in several scripts, where names of such letters are taken."""
     portal.clock.wait(A_WHILE, "what was kept of the profile to be read anew")

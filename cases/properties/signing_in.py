@@ -46,8 +46,8 @@ from conformance.cases import (
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.search import Machine, Trial, move
 from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
-from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors, text_at
+from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.tables import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}

@@ -40,8 +40,8 @@ from conformance.cases import (
 from conformance.checks.records import records
 from conformance.run.schedule import Steps, Wait
 from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
-from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors
+from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 
@@ -76,7 +76,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MODEL-014",
     DATED,
 )
-@needs("accounts.spare", OTP_VERIFY)
+@needs("accounts.spare", "mailed_spare", OTP_VERIFY)
 @impact("disruptive")
 @sign_ins(3)
 @waits(STEP)
@@ -89,10 +89,9 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
     try:
         yield from through_its_life(portal, verify, spare)
     finally:
-        if (
-            "OTP" not in enabled_methods(read(portal, spare))
-            or portal.call(OTP_REVOKE, token=spare.token).success
-        ):
+        left = read(portal, spare)
+        is_none = "OTP" not in methods(left) or portal.call(OTP_REVOKE, token=spare.token).success
+        if is_none or "OTP" not in enabled_methods(left):
             portal.changes.undone(change)
 
 
@@ -101,7 +100,8 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     setup = granted(portal.call(OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
-    portal.secrets.add(secret, "otp-secret")
+    for shown in (secret, *parse_qs(urlsplit(secret).query).get("secret", [])):
+        portal.secrets.add(shown, "otp-secret")
 
     was_on = "OTP" in enabled_methods(read(portal, spare))
     wrong = body(portal, portal.codes.wrong_totp(secret))
@@ -120,7 +120,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     if not was_on:
         verify("MFA-010", shows(unverified, "OTP", setup, refused, enabled=False))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" in enabled_methods(answer))
-    if "OTP" not in [code_of(setting, "mfaMethod") for setting in listed(after)]:
+    if "OTP" not in methods(after):
         raise Untestable("the target lists no authenticator among the factors of an account", "environment")
     enabled = shows(after, "OTP", setup, verified, enabled=True)
     verify("MFA-009", enabled)
@@ -215,13 +215,18 @@ def read(portal: Portal, account: Account) -> Exchange:
 def enabled_methods(settings: Exchange) -> list[str]:
     """The codes of the methods that are on. Raises Untestable where a setting cannot be read: the shape check
     reports that."""
-    methods = []
+    enabled = []
     for setting in listed(settings):
         code, on = code_of(setting, "mfaMethod"), setting.get("isEnabled")
         if code is None or not isinstance(on, bool):
             raise Untestable("an MFA setting shows neither its method nor whether it is enabled", "target")
-        methods += [code] if on else []
-    return methods
+        enabled += [code] if on else []
+    return enabled
+
+
+def methods(settings: Exchange) -> list[str | None]:
+    """The codes of the methods that are listed, on or not."""
+    return [code_of(setting, "mfaMethod") for setting in listed(settings)]
 
 
 def body(portal: Portal, code: str) -> Json:
@@ -239,10 +244,24 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
             plain = re.sub(r"[\s-]", "", part).upper()
             if SECRET.fullmatch(plain):
-                return plain
+                return _with_its_making(plain, setup)
     raise Untestable(
         f'no secret was found in the answer; [operations."{OTP_SETUP}"] secret may say where it is'
     )
+
+
+def _with_its_making(secret: str, setup: Exchange) -> str:
+    """A secret, with what a URI of it in the answer says of how its codes are made."""
+    for text in texts(setup.data):
+        of_the_uri = parse_qs(urlsplit(text).query).get("secret", [""])[0]
+        if text.lower().startswith(SCHEME) and of_the_uri.upper() == secret:
+            normal = normal_secret(text)
+            if normal is None:
+                raise Untestable(
+                    "the codes of the new authenticator are made in a way that is not known", "target"
+                )
+            return normal
+    return secret
 
 
 def texts(value: Json) -> Iterator[str]:

@@ -224,8 +224,9 @@ class Division:
         )
 
     def _take_traffic(self, whole: JudgedInOrder) -> None:
-        self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
-        self.traffic.first_ignored, self.traffic.notes = whole.first_ignored, whole.notes
+        self.traffic.ignored, self.traffic.first_ignored = whole.ignored, whole.first_ignored
+        self.traffic.hosts, self.traffic.elsewhere = whole.hosts, whole.elsewhere
+        self.traffic.notes = whole.notes
 
     def _join_again(
         self, rows: Iterable[tuple[PartialShare, object, int, int]], *, interrupted: bool

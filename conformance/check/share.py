@@ -94,6 +94,7 @@ class JudgedInOrder:
     ignored: Counter[str]
     first_ignored: dict[str, str]
     hosts: Counter[str]
+    elsewhere: Counter[str]
     notes: list[str]
     ingresses: Mapping[str, int]
     coverage: Coverage
@@ -139,6 +140,7 @@ def judge_in_order(share: OrderedShare) -> JudgedInOrder:
         traffic.ignored,
         traffic.first_ignored,
         traffic.hosts,
+        traffic.elsewhere,
         traffic.notes,
         judge.dispatcher.ingresses,
         coverage,

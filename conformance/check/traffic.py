@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
@@ -32,9 +32,9 @@ PARTS_OF_A_WORKER = 8
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
-    portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
-    before a break in a file. ``no_cache`` judges every exchange anew.
+    """What the user asked of a check. ``target`` is the portal's address or its host, where the traffic of
+    several portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what
+    stands before a break in a file. ``no_cache`` judges every exchange anew.
     ``model`` also compares what several answers say of the same thing.
     ``rules`` are the rules that count, where not all of them do."""
 
@@ -107,6 +107,36 @@ NO_REQUEST = "None of the recorded requests"
 """How the sentences begin that say why nothing is judged."""
 
 
+USUAL_PORTS = {"http": ":80", "https": ":443"}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a portal is: a host with its port, and a path; without a ``scheme`` by any."""
+
+    scheme: str
+    host: str
+    path: str
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        """An address as the user writes it: a URL, or a host alone."""
+        parts = urlsplit(text if "://" in text else f"//{text}")
+        return cls(parts.scheme, _host(parts), parts.path.rstrip("/"))
+
+    def holds(self, url: SplitResult) -> bool:
+        """Whether a request went to the address or below it."""
+        if self.scheme not in ("", url.scheme) or self.host != _host(url):
+            return False
+        return url.path == self.path or url.path.startswith(f"{self.path}/")
+
+
+def _host(url: SplitResult) -> str:
+    """The host with its port, where that is not the usual one of the scheme."""
+    host = url.netloc.rpartition("@")[2].lower()
+    return host.removesuffix(USUAL_PORTS.get(url.scheme, "no port"))
+
+
 @dataclass
 class PortalTraffic:
     """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
@@ -118,12 +148,18 @@ class PortalTraffic:
     first_ignored: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     hosts: Counter[str] = field(default_factory=Counter)
+    elsewhere: Counter[str] = field(default_factory=Counter)
+    """The hosts that ``--target`` leaves out, with the requests that have a path of the portal's."""
     count: int = 0
     first: int = 1
     """The number of the first one."""
     counts: list[int] = field(default_factory=list)
     at_another_recording: Callable[[], None] = lambda: None
     """Is called before the first exchange of a file that is no part of the recording before it."""
+
+    def __post_init__(self) -> None:
+        target = self.options.target
+        self._at = None if target is None else Address.of(target)
 
     def __iter__(self) -> Iterator[Exchange]:
         """Numbered through from 1 over all the files. CaptureError: one cannot be read."""
@@ -193,7 +229,10 @@ class PortalTraffic:
             yield self._nothing_of_the_portal()
         if len(self.hosts) > 1:
             hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
-            yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
+            yield (
+                f"Several hosts were judged as one portal: {hosts}. Where they are several portals, one may "
+                f"seem to contradict the other: check each alone, such as with --target {self.target}."
+            )
 
     def _such(self, why: str) -> str:
         """Which entry is meant, or one of several."""
@@ -206,11 +245,14 @@ class PortalTraffic:
         if not self.ignored:
             return f"{NO_EXCHANGE}. Give a capture that `record` wrote, or a HAR file that a browser saved."
         if self.options.target:
-            return f"{NO_REQUEST} went to {self.options.target}, which --target names."
+            hosts = ", ".join(f"{host} ({times})" for host, times in self.elsewhere.most_common(5))
+            there = f" The portal's paths were requested at {hosts}." if hosts else ""
+            return f"{NO_REQUEST} went to {self.options.target}, which --target names.{there}"
         return f"{NO_REQUEST} is one of the portal's, which have {PORTAL_PATH} in their path."
 
     def _why_ignored(self, exchange: Exchange) -> str | None:
-        target = self.options.target
-        if target is not None and not exchange.request.url.startswith(target):
+        is_of_portal = PORTAL_PATH in exchange.request.path
+        if self._at is not None and not self._at.holds(exchange.request.parts):
+            self.elsewhere.update([exchange.request.parts.netloc] if is_of_portal else ())
             return "another host or path"
-        return None if PORTAL_PATH in exchange.request.path else "another path"
+        return None if is_of_portal else "another path"

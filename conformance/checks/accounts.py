@@ -25,13 +25,14 @@ from conformance.checks.registry import Memory, check, reading, successes, with_
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.spec.tables import PORTAL_TYPES, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace
 
 ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 
 
+@called
 @data_fact
 def account_times(exchange: Exchange) -> list[tuple[str, str]]:
     """When accounts were created and updated, with their places: only values that are times."""

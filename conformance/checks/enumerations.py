@@ -257,8 +257,13 @@ def states_beyond_those_listed(exchange: Exchange) -> Iterator[Json]:
 
 
 def _digest(value: Json) -> bytes:
-    """What is remembered of a list, which may be of any length."""
-    return sha256(msgspec.json.encode(value)).digest()
+    """What is remembered of a list: the whole of one of usual length."""
+    text = msgspec.json.encode(value)
+    return text if len(text) <= USUAL_LIST else sha256(text).digest()
+
+
+USUAL_LIST = 4_096
+"""Bytes of a list that is remembered as it is."""
 
 
 def _is_key(label: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -154,16 +153,25 @@ def body_is_labelled_as_json(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "headers.content-type", "json" in label.lower(), "application/json")
 
 
-def _is_overload_of_a_rate(exchange: Exchange) -> bool:
+def is_paced_overload(exchange: Exchange) -> bool:
     """HTTP 503 where rate-limit responses are reported: the status of one is not shown."""
     match = exchange.request.operation
-    return exchange.status == 503 and match is not None and match.key in PACED and speaks_of_a_rate(exchange)
+    return exchange.status == 503 and match is not None and match.key in PACED
 
 
-@check("ENV-018", on=from_the_portal)
+def _tells_of_no_rate(exchange: Exchange) -> bool:
+    """Whether an answer says neither in words nor by Retry-After that it is one of a rate limit."""
+    response = exchange.response
+    return response is not None and response.is_without("retry-after") and not speaks_of_a_rate(exchange)
+
+
+paced_overloads = answers(*PACED).through_the_ingress().where(is_paced_overload).where(is_the_portals)
+
+
+@check("ENV-018", on=from_the_portal.where(lambda exchange: not is_paced_overload(exchange)))
+@check("ENV-018", on=paced_overloads.where(_tells_of_no_rate).at_its_moment())  # no cache key has Retry-After
 def no_server_error(exchange: Exchange) -> Iterator[Comparison]:
-    if not _is_overload_of_a_rate(exchange):
-        yield holds(exchange, "status", (exchange.status or 0) < 500, "below 500")
+    yield holds(exchange, "status", (exchange.status or 0) < 500, "below 500")
 
 
 NEWLY_ISSUED = frozenset({"accessToken", "refreshToken"})
@@ -204,12 +212,15 @@ def _sent_secrets(sent: Json) -> list[str]:
     return secrets + within
 
 
-MASKING = re.compile(r"([*•●·#×])\1\1|\A[xX]{3,}\Z")
+MASKS, FURTHER_MASKS = ("***", "###"), ("•••", "●●●", "···", "×××")
 
 
 def is_mask(text: str) -> bool:
     """Whether letters were put out of sight: by a run of stars or dots, also within what is left to see."""
-    return MASKING.search(text) is not None
+    for run in MASKS if text.isascii() else MASKS + FURTHER_MASKS:
+        if run in text:
+            return True
+    return len(text) >= 3 and text[0] in "xX" and not text.strip("xX")
 
 
 def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:

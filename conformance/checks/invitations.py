@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from conformance.checks.records import moment, portal_time, records
 from conformance.checks.registry import check, successes
@@ -23,10 +24,10 @@ def _status(record: dict[str, Json]) -> str | None:
     return code if isinstance(code, str) else None
 
 
-def _seconds_left(exchange: Exchange, record: dict[str, Json]) -> float | None:
+def _seconds_left(now: datetime, record: dict[str, Json]) -> float | None:
     """Until the invitation expires; None where that is not known."""
     expires = moment(record.get("expiresAt"))
-    return None if expires is None else (expires - portal_time(exchange)).total_seconds()
+    return None if expires is None else (expires - now).total_seconds()
 
 
 @check("INVITATION-021", on=successes(OWN_INVITATIONS))
@@ -65,8 +66,9 @@ def _is_number(value: str) -> bool:
 
 @check("INVITATION-026", on=successes(OWN_INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    now = portal_time(exchange)
     for path, record in records(exchange):
-        left = _seconds_left(exchange, record)
+        left = _seconds_left(now, record)
         if _status(record) == "PENDING" and left is not None and left > NEAR:
             yield equal(exchange, f"{path}.canAccept", True)
 
@@ -86,7 +88,8 @@ def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
 
 @check("INVITATION-028", on=successes(OWN_INVITATIONS).at_its_moment())
 def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    now = portal_time(exchange)
     for path, record in records(exchange):
-        left = _seconds_left(exchange, record)
+        left = _seconds_left(now, record)
         if left is not None and left < -NEAR and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
-    NO_FILTER,
     PLACE,
     Matching,
-    asks_for_text,
     code_asked_for,
     coded_filter_rule,
     filter_rule,
+    filters_given,
     folded,
+    is_the_same_id,
     matches_enumeration,
     owner_filter_rule,
     records,
@@ -68,7 +68,7 @@ def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Compariso
         owners: dict[str, Json] = {}
         for path, record in compared:
             value = record.get(name)
-            if value and isinstance(value, str | int):
+            if value and (type(value) is str or isinstance(value, int)):
                 id = record["bizId"]
                 owner = owners.setdefault(str(value), id)
                 if owner != id:
@@ -84,21 +84,17 @@ def _is_in_a_state(channel_type: dict[str, Json]) -> bool:
     return type(code) is not str or code in TYPE_STATES
 
 
-filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId")
-
-
-@check("CHANNELTYPE-021", on=successes(CHANNEL_TYPES_QUERY).where(asks_for_text("typeCode")))
-def only_types_of_the_code_are_given(exchange: Exchange) -> Iterator[Comparison]:
-    """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
-    wanted = sent_fields(exchange)["typeCode"]
-    for path, record in records(exchange):
-        if isinstance(record.get("typeCode"), str):
-            held = folded(wanted) in folded(record["typeCode"])
-            yield holds(exchange, f"{path}.typeCode", held, f"contains {wanted!r}")
-
-
 TOTAL = "data.pagination.totalRecords"
 
+filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId", is_the_same_id, TOTAL)
+
+
+def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparison:
+    """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
+    return holds(exchange, place, folded(wanted) in folded(code), f"contains {wanted!r}")
+
+
+filter_rule("CHANNELTYPE-021", CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
 coded_filter_rule(
     "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL
 )
@@ -112,16 +108,16 @@ def _only_rule(
 
     @check(requirement, on=successes(key), remembers=True)
     def only_those_are_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        filters = {name for name, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        filters = filters_given(exchange).keys()
         count, whole = exchange.at(TOTAL), f"whole {exchange.request.bearer}"
         is_known = is_integer(count) and not exchange.request.is_unknown
-        if not filters - PLACE and is_known:
+        if is_known and filters <= PLACE:
             memory[whole] = count
-        if sent_fields(exchange).get(flag) is not True:
+        if flag not in filters or sent_fields(exchange)[flag] is not True:
             return
         compared = list(compare(exchange))
         yield from (comparison for comparison in compared if comparison is not HELD)
-        if compared and is_known and not filters - PLACE - {flag} and count < memory.get(whole, count):
+        if compared and is_known and filters <= {*PLACE, flag} and count < memory.get(whole, count):
             yield from (comparison for comparison in compared if comparison is HELD)
 
 
@@ -147,7 +143,7 @@ _only_rule("CHANNEL-044", CHANNELS_QUERY, "activeOnly", _active_channels)
 
 # Channels.
 
-filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId")
+filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId", is_the_same_id, TOTAL)
 
 
 CATEGORIES = CONSTANTS["notification-channel-types"]

@@ -13,7 +13,7 @@ from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -80,6 +80,7 @@ def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[C
         yield from in_order(exchange, path, order, "createdAt", "completedAt")
 
 
+@called
 @data_fact
 def completed_orders(exchange: Exchange) -> list[tuple[str, dict[str, Json]]]:
     """The orders whose status is 2, with their places."""
@@ -123,6 +124,7 @@ Dated = tuple[datetime, timedelta]
 """A time, and how exactly it is known."""
 
 
+@called
 @data_fact
 def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     """When each order was created, and how exactly that is known."""

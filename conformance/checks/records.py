@@ -13,7 +13,7 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601, is_on_the_calendar
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact, fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
@@ -45,6 +45,7 @@ OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 _PATHS = {name: f"data.{name}" for name in LISTINGS}
 
 
+@called
 @data_fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
     """The records of a response with their places: of a page, of an array, or the only one."""
@@ -154,6 +155,16 @@ def are_alike(text: str, other: str) -> bool:
 # What a filter asks for.
 
 
+PLACE = frozenset({"page", "size"})
+
+
+@called
+@fact
+def filters_given(exchange: Exchange) -> dict[str, Json]:
+    """The fields of a query that may leave records out, and which page is asked for."""
+    return {name: value for name, value in sent_fields(exchange).items() if value not in (None, "", False)}
+
+
 def asks_for_text(name: str) -> Callable[[Exchange], bool]:
     """Whether a filter is given as a text that means one thing only: an empty one may filter nothing."""
 
@@ -164,29 +175,54 @@ def asks_for_text(name: str) -> Callable[[Exchange], bool]:
     return asked
 
 
-def filter_rule(requirement: str, key: str, name: str) -> None:
-    """Every record of the listing has in the field of the filter's name what was asked for; in which case an
-    id is written may be no matter."""
+TextMatches = Callable[[Exchange, str, str, str], Comparison]
+"""Compares what a filter asks for with what a record shows: ``(exchange, place, wanted, shown)``."""
 
-    @check(requirement, on=successes(key).where(asks_for_text(name)))
-    def only_what_matches_is_given(exchange: Exchange) -> Iterator[Comparison]:
-        wanted = sent_fields(exchange)[name]
-        for path, record in records(exchange):
-            if isinstance(record.get(name), str):
-                same = record[name].casefold() == wanted.casefold()
-                yield holds(exchange, f"{path}.{name}", same, wanted)
+
+def is_the_same_id(exchange: Exchange, place: str, wanted: str, shown: str) -> Comparison:
+    """In which case an id is written may be no matter."""
+    return holds(exchange, place, shown.casefold() == wanted.casefold(), wanted)
+
+
+def filter_rule(requirement: str, key: str, name: str, matches: TextMatches, total: str) -> None:
+    """Every record of the listing matches in the field of the filter's name. It holds where a filter that is
+    passed over would have given something else. ``total``: where an answer counts all that it found."""
+    alone = PLACE | {name}
+
+    @check(requirement, on=successes(key), remembers=True)
+    def only_what_matches_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        filters = filters_given(exchange)
+        wanted, count = filters.get(name), exchange.at(total)
+        is_alone = filters.keys() <= alone and is_integer(count) and not exchange.request.is_unknown
+        caller = exchange.request.bearer or ""
+        if wanted is None and is_alone:
+            memory[f"whole {caller}"] = count
+        if wanted is None or not asks_for_text(name)(exchange):
+            return
+        compared = [
+            matches(exchange, f"{path}.{name}", wanted, record[name])
+            for path, record in records(exchange)
+            if isinstance(record.get(name), str)
+        ]
+        wrong = [comparison for comparison in compared if comparison is not HELD]
+        yield from wrong
+        if is_alone and not wrong:
+            narrows = not count or count < memory.get(f"whole {caller}", count)
+            matching = wanted.casefold() if compared else None
+            yield from _held_where_followed(memory, caller, matching, narrows=narrows)
 
 
 def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None:
     """A filter by an institution narrows the listing. Whether records of institutions beneath or above count
     as its own is not stated: others contradict it where of two institutions neither left anything out. It
     holds where one leaves anything out: all may be of one institution."""
+    alone = PLACE | {name}
 
     @check(requirement, on=successes(key), remembers=True)
     def the_owner_narrows_the_listing(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        filters = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
-        wanted, count = filters.pop(name, None), exchange.at(total)
-        if filters.keys() - PLACE or not is_integer(count) or exchange.request.is_unknown:
+        filters = filters_given(exchange)
+        wanted, count = filters.get(name), exchange.at(total)
+        if not filters.keys() <= alone or not is_integer(count) or exchange.request.is_unknown:
             return
         whole, passed_over = f"whole {exchange.request.bearer}", f"passed over {exchange.request.bearer}"
         if wanted is None:
@@ -221,13 +257,13 @@ def coded_filter_rule(
     were found at some time than without any filter before and after, or where neither form is followed. It
     holds where a filter that is passed over would have given something else.
     """
+    alone = PLACE | {name}
 
     @check(requirement, on=successes(key), remembers=True)
     def only_what_has_the_code_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        filters = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
-        wanted = filters.pop(name, None)
-        count = exchange.at(total)
-        is_alone = filters.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
+        filters = filters_given(exchange)
+        wanted, count = filters.get(name), exchange.at(total)
+        is_alone = filters.keys() <= alone and is_integer(count) and not exchange.request.is_unknown
         caller = exchange.request.bearer or ""
         whole, narrower = f"whole {caller}", f"narrower {caller}"
         if wanted is None or (code := code_asked_for(wanted, family)) is None:
@@ -288,10 +324,6 @@ def _seen_to_narrow(
     for form in taken:
         memory[f"{form} is taken"] = True
     yield from (wrong for form, _, wrong in answers if form in taken and wrong is not None)
-
-
-PLACE = frozenset({"page", "size"})
-NO_FILTER = (None, "", False)
 
 
 def is_a_number(value: Json) -> bool:

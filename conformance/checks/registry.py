@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from conformance.spec import BY_KEY, OPERATIONS
@@ -11,9 +12,11 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Comparison
 
 Predicate = Callable[[Exchange], bool]
-Judging = Callable[..., Iterator[Comparison]]
+Judging = Callable[..., Iterable[Comparison]]
 
-ROOM = 10_000
+ROOM, FORGOTTEN_TOGETHER = 10_000, 8
+"""How much a check remembers, and which part of that it forgets when there is no more room. One entry alone
+would be searched for behind the places of all that were forgotten before it."""
 
 
 class Memory(dict[str, Json]):
@@ -36,8 +39,14 @@ class Memory(dict[str, Json]):
     def __setitem__(self, key: str, value: Json) -> None:
         super().__setitem__(key, value)
         if len(self) > self._room:
-            del self[next(iter(self))]
+            for oldest in list(islice(self, max(1, self._room // FORGOTTEN_TOGETHER))):
+                del self[oldest]
             self._on_forget()
+
+    def setdefault(self, key: str, default: Json = None) -> Json:
+        if key not in self:
+            self[key] = default
+        return self[key]
 
 
 Sight = Literal["metadata", "codes", "times", "counts", "answer", "moment"]
@@ -180,7 +189,7 @@ class Check:
         """Whether it compares what several answers say of the same thing."""
         return self.judging.__module__.startswith("conformance.checks.model.")
 
-    def __call__(self, exchange: Exchange, memory: Memory | None = None) -> Iterator[Comparison]:
+    def __call__(self, exchange: Exchange, memory: Memory | None = None) -> Iterable[Comparison]:
         return self.judging(exchange, memory) if self.remembers else self.judging(exchange)
 
 

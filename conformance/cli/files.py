@@ -53,7 +53,7 @@ def _workers(text: str) -> int:
         help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
     ),
     option(
-        "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
+        "--target", metavar="URL", help="the portal's base URL or host, if the files hold traffic of several"
     ),
     ONLY,
     SKIP,

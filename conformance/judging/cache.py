@@ -19,8 +19,8 @@ from conformance.checks.registry import Sight
 from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
-from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json
-from conformance.traffic.facts import Facts, data_fact, data_facts, fact
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request
+from conformance.traffic.facts import Facts, called, data_fact, data_facts
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY, PARTS_CAPACITY, FACTS_CAPACITY = 20_000, 2_000, 64
@@ -38,50 +38,47 @@ Metadata = tuple[Json, ...]
 Digest = tuple[int, int]
 """The length of a text, and its hash."""
 
-_ENCODE = msgspec.json.Encoder().encode
+_ENCODE = msgspec.msgpack.Encoder().encode
 
 
-@fact
+FIELDS = tuple(sorted(ENVELOPE))
+
+_layout_of, _envelope_of = called(Request.layout), called(Exchange.envelope)
+"""The attributes as functions, which cost less where they are asked for first."""
+
+
 def metadata(exchange: Exchange) -> Metadata | None:
     """An exchange without its data and its secrets: what its route depends on, and what most of its envelope
     is judged by. None where it cannot be judged.
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
-    request, response, envelope = exchange.request, exchange.response, exchange.envelope
-    operation, names, headers = request.operation, request.layout, request.headers
+    request, response = exchange.request, exchange.response
+    operation, names = request.operation, _layout_of(request)
     if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
-    value_of = (NO_ENVELOPE if envelope is None else envelope).get
-    success, code = value_of("success", ABSENT), value_of("code", ABSENT)
-    message, version, stamp = value_of("message"), value_of("version"), value_of("timestamp", ABSENT)
-    access, locale = names.get("x-portal-access-code"), names.get("x-locale")
-    language = names.get("accept-language")
+    answer = _envelope_of(exchange)
+    envelope = NO_ENVELOPE if answer is None else answer
+    code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
         operation.key,
         names,
-        None if access is None else headers[access][1],
-        None if locale is None else headers[locale][1],
-        None if language is None else headers[language][1],
+        names.told_apart(request.headers),
         request.lacks,
         request.body is ABSENT and exchange.plain is None,
         response.status,
         response.form,
         response.sought("content-type"),
         response.lacks,
-        envelope is None,
+        answer is None,
+        tuple(envelope),
         success if success is True or success is False or type(success) is str else type(success),
         code if type(code) is str else type(code),
         message if type(message) is str else type(message),
         version if type(version) is str else type(version),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
-        type(value_of("data", ABSENT)),
-        NO_FURTHER_FIELDS if envelope is None or ENVELOPE.issuperset(envelope) else tuple(envelope),
+        type(data),
     )
-
-
-NO_FURTHER_FIELDS: tuple[str, ...] = ()
-"""What stands for the names in an envelope that has none but its own."""
 
 
 USUAL_STAMP = "milliseconds"
@@ -119,15 +116,16 @@ NOTHING_TO_READ = b""
 
 def codes_key(exchange: Exchange) -> bytes | None:
     """The enumeration objects of the data, with the names of their fields."""
-    return _encoded(exchange.coded) if exchange.coded else NOTHING_TO_READ
+    coded = exchange.coded
+    return _encoded(coded) if coded else NOTHING_TO_READ
 
 
 def times_key(exchange: Exchange) -> bytes | None:
     """The creation, update and completion times of the records."""
-    times = []
-    for _, record in records(exchange):
-        value_of = record.get
-        times.append((value_of("createdAt"), value_of("updatedAt"), value_of("completedAt")))
+    times = [
+        (record.get("createdAt"), record.get("updatedAt"), record.get("completedAt"))
+        for _, record in records(exchange)
+    ]
     return _encoded(times) if times else NOTHING_TO_READ
 
 
@@ -231,6 +229,7 @@ class RouteCache:
 class MetadataCache:
     """What the cache does for exchanges of the same metadata. It equals nothing but itself."""
 
+    metadata: Metadata
     cache: RouteCache
     verdicts: Verdicts
     """Of the checks that read the metadata alone."""
@@ -270,6 +269,8 @@ class CachingJudge:
         self._token = object()
         self._routes: dict[Route, RouteCache] = {}
         self._metadata: BoundedCache[Metadata, MetadataCache] = BoundedCache(parts_capacity)
+        self._last: dict[Json, MetadataCache] = {}
+        """Those of the last exchanges, by operation: comparing metadata is cheaper than hashing it."""
         self._exchanges: BoundedCache[tuple[MetadataCache, Digest], CachedVerdicts] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
@@ -312,17 +313,21 @@ class CachingJudge:
     def _metadata_cache(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
         key, dispatcher = metadata(exchange), self._dispatcher
-        by_metadata = None if key is None else self._metadata[key]
-        if by_metadata is not None and dispatcher.generation == self._generation:
-            dispatcher.count(by_metadata.cache.route)
-            return by_metadata
+        if key is not None and dispatcher.generation == self._generation:
+            by_metadata = self._last.get(key[0])
+            if by_metadata is None or by_metadata.metadata != key:
+                by_metadata = self._metadata[key]
+            if by_metadata is not None:
+                self._last[key[0]] = by_metadata
+                dispatcher.count(by_metadata.cache.route)
+                return by_metadata
         route = dispatcher.route(exchange)
         if route is None or key is None:
             return None
         if dispatcher.generation != self._generation:
             self._empty()
         cache = self._routes.get(route) or self._new_route(route)
-        by_metadata = MetadataCache(cache, self._apply(route.by_sight["metadata"], exchange))
+        by_metadata = MetadataCache(key, cache, self._apply(route.by_sight["metadata"], exchange))
         if by_metadata.verdicts.is_clean:
             self._metadata.add(key, by_metadata)
         return by_metadata
@@ -431,6 +436,7 @@ class CachingJudge:
         self._token = object()
         self._routes.clear()
         self._metadata.empty()
+        self._last.clear()
         self._exchanges.empty()
         self._parts.empty()
         self._facts.empty()

@@ -29,7 +29,8 @@ PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
 
 
-class CheckGroup(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class CheckGroup:
     """Checks and readings with the same predicates, which are asked once."""
 
     predicates: tuple[Predicate, ...]
@@ -107,12 +108,17 @@ class Dispatcher:
         """Access codes that were of no known ingress when they were sent; of very many, some."""
         self.generation = 0
         self._checks = checks
-        self.operations_seen: Counter[str] = Counter()
+        self._seen: dict[str, int] = {}
         self._shapes: dict[str, Shape | None] = {}
         self._routes: dict[tuple[str, Kind, bool, bool, bool], Route] = {}
         self.ingresses: dict[str, int] = {}
         """The access codes by which the portal has served, and the number of the exchange that showed it."""
         self._is_steady = True
+
+    @property
+    def operations_seen(self) -> Counter[str]:
+        """How many exchanges of each operation were judged."""
+        return Counter(self._seen)
 
     def route(self, exchange: Exchange) -> Route | None:
         """The route of an exchange, which is counted; None where the exchange cannot be judged."""
@@ -122,7 +128,7 @@ class Dispatcher:
             return None
         if SECURE_SESSION in layout and exchange.is_sealed:
             return None
-        self.operations_seen[operation.key] += 1
+        self._seen[operation.key] = self._seen.get(operation.key, 0) + 1
         envelope, pending = exchange.envelope, False
         if envelope is not None and envelope.get("success") is True:
             kind: Kind = "success"
@@ -143,7 +149,7 @@ class Dispatcher:
 
     def count(self, route: Route) -> None:
         """Counts an exchange whose route the caller has."""
-        self.operations_seen[route.key] += 1
+        self._seen[route.key] = self._seen.get(route.key, 0) + 1
         if route.shape is not None:
             route.shape.responses += 1
 

@@ -52,15 +52,16 @@ class Node:
         return frozenset(name for names, *_ in self.fields for name in names)
 
     @cached_property
-    def coded(self) -> dict[str, Node]:
-        """The fields that are coded, or in which coded ones stand."""
-        return {
-            name: inner
+    def coded(self) -> tuple[tuple[str, Node | None], ...]:
+        """The fields that are coded, or in which coded ones stand, with what they hold; None where that is an
+        enumeration object."""
+        return tuple(
+            (name, None if inner.model is Enumeration else inner)
             for names, _, _, inner in self.fields
             for name in names
             if inner.holds_codes
             or (name in CODED_FIELDS and Enumeration in (inner.model, inner.item and inner.item.model))
-        }
+        )
 
     @cached_property
     def may_lack_fields(self) -> bool:
@@ -178,11 +179,11 @@ def collect_codes(node: Node, name: str, data: Json, entries: list[tuple[str, di
         for entry in data:
             collect_codes(node.item, name, entry, entries)
         return
-    for field, within in node.coded.items():
+    for field, within in node.coded:
         inner = data.get(field)
         if inner is None:
             continue
-        if type(inner) is dict and within.model is Enumeration:
+        if within is None:
             entries.append((field, inner))
         else:
             collect_codes(within, field, inner, entries)

@@ -28,6 +28,7 @@ from conformance.judging.structs import Degree, struct_of
 from conformance.spec import Operation
 from conformance.spec.resources import RESOURCES
 from conformance.traffic.exchange import Exchange, Json, dig
+from conformance.traffic.facts import called
 from conformance.verdicts.findings import Contradiction
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts
 
@@ -51,6 +52,8 @@ INSTANCE = "a valid dictionary or instance of "
 NAME = "shape"
 """What findings and requirements name in place of a check."""
 
+
+_data_of = called(Exchange.data)
 
 ShapeReport = Literal["all", "contradictions", "shown"]
 """What a shape reports of an answer: both, what it contradicts, or what it is the first to show."""
@@ -78,6 +81,8 @@ class Shape:
         """The requirements of the fields that no response has shown yet."""
         self._extras: set[str] = set()
         self._null_forms: set[str] = set() if self.node.may_lack_fields else {"left out"}
+        if not self.node.names and (self.node.item is None or not self.node.item.names):
+            self._null_forms = {"left out", "null"}  # no field is stated
         self._inexact_in_a_row = 0
 
     @cached_property
@@ -171,7 +176,7 @@ class Shape:
         """
         if self._inexact_in_a_row == INEXACT_IN_A_ROW or self.exact is None:
             return False
-        data = exchange.data
+        data = _data_of(exchange)
         try:
             msgspec.convert(data, self.exact)
         except msgspec.ValidationError:
@@ -244,11 +249,13 @@ def _struct(annotation: Any, degree: Degree = "loose") -> Any:
 
 def _takes(struct: Any, data: Json) -> bool:
     """Whether a struct takes some data; None takes nothing."""
+    if struct is None:
+        return False
     try:
         msgspec.convert(data, struct)
     except msgspec.ValidationError:
         return False
-    return struct is not None
+    return True
 
 
 def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str, ...]:

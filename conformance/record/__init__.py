@@ -125,13 +125,15 @@ def serve(
 
 
 def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -> SecretFinder:
-    """Finds what no place shows; the profile's secrets are registered by value."""
-    names: tuple[str, ...] = ()
-    if profile is not None:
-        for value, kind in profile.secrets():
-            secrets.add(value, kind)
-        names = profile.secret_names()
-    return finder_of(options.redact, options.keep, names)
+    """Finds what no place shows; the profile's secrets are registered by value, and its records' ids are
+    none."""
+    if profile is None:
+        return finder_of(options.redact, options.keep)
+    for value, kind in profile.secrets():
+        secrets.add(value, kind)
+    finder = finder_of(options.redact, options.keep, profile.secret_names())
+    finder.take_for_ids(profile.record_ids())
+    return finder
 
 
 def _extra() -> ModuleType:

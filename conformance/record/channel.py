@@ -74,5 +74,14 @@ class OpenChannel:
         if keys is None:
             return None
         sent = opened(request.json, keys.request)
-        answered = ABSENT if response is None else opened(response.json, keys.response)
+        answered = ABSENT if response is None else _answer(response.json, keys.response)
         return None if sent is ABSENT and answered is ABSENT else Plain(request=sent, response=answered)
+
+
+def _answer(body: Json, key: bytes) -> Json:
+    """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
+    whole = opened(body, key)
+    if whole is not ABSENT or not isinstance(body, dict):
+        return whole
+    data = opened(body.get("data"), key)
+    return ABSENT if data is ABSENT else {**body, "data": data}

@@ -114,6 +114,7 @@ class Assembly:
     """Finds the secrets of the recording and the target that no place shows."""
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
+        self.finder.take_for_ids(self.profile.record_ids())
         progress = Progress(self.plan)
         correlation = Correlation(used=self.plan.sources, counts_ids=self.plan.counts_ids)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()

@@ -18,6 +18,7 @@ from conformance.run.planning import (
     ids_of,
     impact_of,
     needs_of,
+    pauses_of,
     shared_by,
     shares_of,
     sign_ins_of,
@@ -31,7 +32,7 @@ from conformance.spec.resources import RESOURCES
 class CaseRow:
     """One case: what it decides, what it needs, and what it costs. ``waits`` in seconds; ``after_waits`` are
     the requirements that it decides only after it has waited, ``shares`` the accounts whose sessions it
-    shares with other cases."""
+    shares with other cases, ``pauses`` the seconds for which it waits while no other runs."""
 
     id: str
     requirements: tuple[str, ...]
@@ -43,6 +44,7 @@ class CaseRow:
     leaves: int = 0
     after_waits: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
+    pauses: float = 0.0
 
 
 @dataclass
@@ -50,7 +52,7 @@ class _Collector:
     rows: list[CaseRow] = field(default_factory=list)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.rows = [_row(item) for item in session.items if ids_of(item)]
+        self.rows = [row_of(item) for item in session.items if ids_of(item)]
 
 
 class Interruptible:
@@ -61,7 +63,8 @@ class Interruptible:
             raise excinfo.value
 
 
-def _row(item: pytest.Item) -> CaseRow:
+def row_of(item: pytest.Item) -> CaseRow:
+    """A case by its marks."""
     return CaseRow(
         item.nodeid,
         ids_of(item),
@@ -72,6 +75,7 @@ def _row(item: pytest.Item) -> CaseRow:
         *shares_of(item),
         after_waits=after_waits_of(item),
         shares=shared_by(item),
+        pauses=pauses_of(item),
     )
 
 

@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping
 
 from conformance.spec import BY_KEY
 from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import AccountSettings
 
 BESIDE_ADMIN = ("limited", "spare")
 """The accounts of which a case takes either where one account is not enough."""
+
+
+def _is_mailed(account: AccountSettings | None) -> bool:
+    return account is not None and account.inbox is not None and account.otp_secret is None
+
 
 PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "clock": (
@@ -30,6 +36,10 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "otp": (
         lambda profile: any(one.otp_secret for one in profile.accounts.values()),
         "account with otp_secret",
+    ),
+    "mailed_spare": (
+        lambda profile: _is_mailed(profile.accounts.get("spare")),
+        "[accounts.spare] with an inbox and without otp_secret: an authenticator in use cannot be restored",
     ),
     "limits.login_window": (
         lambda profile: profile.limits.login_window is not None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import ceil, inf
 from typing import cast
 
@@ -14,7 +15,7 @@ from conformance.run.schedule import Planned, sign_ins_together
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal import RESTORING_SECONDS
-from conformance.target.portal.codes import STEP
+from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import ACCOUNTS, FixedInbox
 
@@ -75,6 +76,12 @@ def waits_of(item: pytest.Item) -> float:
     return float(mark.args[0]) if mark else 0.0
 
 
+def pauses_of(item: pytest.Item) -> float:
+    """How many seconds a case says that it waits in itself, while no other runs."""
+    mark = item.get_closest_marker("pauses")
+    return float(mark.args[0]) if mark else 0.0
+
+
 def after_waits_of(item: pytest.Item) -> tuple[str, ...]:
     """The requirements that a case decides only after it has waited."""
     mark = item.get_closest_marker("waits")
@@ -99,17 +106,25 @@ def why_not(item: pytest.Item, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in needs_of(item) if (why := lacking(profile, part))), None)
 
 
-def planned(items: Iterable[pytest.Item], profile: Profile, impact: Impact) -> list[Planned[pytest.Item]]:
-    """The cases with what each costs; what cannot be tried costs nothing. Longer waits come first."""
+def planned(
+    items: Iterable[pytest.Item],
+    profile: Profile,
+    impact: Impact,
+    *,
+    priorities: Mapping[str, int] | None = None,
+) -> list[Planned[pytest.Item]]:
+    """The cases with what each costs; what cannot be tried costs nothing. Longer waits come first, unless
+    there are ``priorities``."""
     unused = set(SHARING)
+    first = priorities or {}
     cases: list[Planned[pytest.Item]] = []
-    for item in sorted(items, key=lambda item: -waits_of(item)):
+    for item in sorted(items, key=lambda item: (-first.get(item.nodeid, 0), -waits_of(item))):
         if why_not(item, profile, impact) is not None:
             cases.append(Planned(item))
             continue
         begun = unused.intersection(shared_by(item))
         unused -= begun
-        cases.append(_planned(item, len(begun)))
+        cases.append(replace(_planned(item, len(begun)), priority=first.get(item.nodeid, 0)))
     return cases
 
 

@@ -167,6 +167,50 @@ def test_no_answer_is_no_answer(tmp_path: Path) -> None:
     assert results(tmp_path / "out")["coverage"]["unanswered"] == 1
 
 
+def at_two_hosts(tmp_path: Path) -> Path:
+    hosts = ("http://a.example.test:8080", "https://b.example.test", "https://b.example.test:443")
+    return written(tmp_path, *(exchange(f"{host}/web/v1/system/roles") for host in hosts))
+
+
+def test_several_hosts_are_named_with_their_exchanges_and_what_chooses_one(tmp_path: Path) -> None:
+    check([at_two_hosts(tmp_path)], CheckOptions(out=tmp_path / "out"))
+
+    note = next(note for note in results(tmp_path / "out")["notes"] if note.startswith("Several hosts"))
+    assert "as one portal: a.example.test:8080 (1), b.example.test (1), b.example.test:443 (1). " in note
+    assert note.endswith("check each alone, such as with --target a.example.test:8080.")
+
+
+@pytest.mark.parametrize(
+    "target, judged",
+    [
+        ("b.example.test", 2),
+        ("https://B.example.test/", 2),
+        ("http://b.example.test", 0),
+        ("a.example.test:8080", 1),
+        ("http://a.example.test:8080/web", 1),
+        ("http://a.example.test:80", 0),
+        ("https://b.example.test/web/v", 0),
+    ],
+)
+def test_a_target_is_a_host_or_a_whole_address(tmp_path: Path, target: str, judged: int) -> None:
+    checked = check([at_two_hosts(tmp_path)], CheckOptions(out=tmp_path / "out", target=target))
+
+    assert checked.exchanges == judged
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_target_that_no_request_went_to_is_told_with_the_hosts_that_there_are(
+    tmp_path: Path, workers: int
+) -> None:
+    options = CheckOptions(out=tmp_path / "out", target="c.example.test", workers=workers)
+    check([at_two_hosts(tmp_path)], options)
+
+    assert (
+        "None of the recorded requests went to c.example.test, which --target names. The portal's paths were "
+        "requested at a.example.test:8080 (1), b.example.test (1), b.example.test:443 (1)."
+    ) in results(tmp_path / "out")["notes"]
+
+
 def test_other_paths_and_hosts_are_set_aside_and_counted(tmp_path: Path) -> None:
     path = written(
         tmp_path,

@@ -83,12 +83,28 @@ def test_no_endpoint_named_means_all_of_them() -> None:
 
 
 def test_a_memory_forgets_the_oldest_first() -> None:
-    memory = Memory()
-    for number in range(10_003):
+    memory = Memory(100)
+    for number in range(1_000):
+        if number % 2:
+            memory[str(number)] = number
+        else:
+            memory.setdefault(str(number), number)
+        assert len(memory) <= 100
+    assert list(memory) == [str(number) for number in range(1_000 - len(memory), 1_000)]
+    assert len(memory) > 80
+
+
+def test_a_full_memory_forgets_many_entries_at_once() -> None:
+    times = 0
+
+    def count() -> None:
+        nonlocal times
+        times += 1
+
+    memory = Memory(800, on_forget=count)
+    for number in range(1_800):
         memory[str(number)] = number
-    assert len(memory) == 10_000
-    assert "2" not in memory
-    assert "3" in memory
+    assert times == 10
 
 
 def test_two_judges_remember_nothing_of_each_other() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from conformance.checks.envelope import is_mask
+from conformance.judging.cache import CachingJudge
+from conformance.judging.judge import Judge
 from conformance.spec.endpoints import (
     CHANNEL_UPDATE,
     LOGIN_COMPLETE,
@@ -48,6 +51,7 @@ def page_of_a_proxy(status: int, label: str = "text/html") -> Exchange:
     )
 
 
+OVERLOADED = refusal(LOGIN_INITIATE, "E-17", 503, answered={"Retry-After": "30"})
 RATE_OF_A_GATEWAY = answer(ROLES, body={"error": "too many requests"}, status=429)
 
 
@@ -78,7 +82,7 @@ PROOFS = [
     ),
     Proof(
         "ENV-018",
-        [error(), page_of_a_proxy(503), refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 503)],
+        [error(), page_of_a_proxy(503), refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 503), OVERLOADED],
         error("INTERNAL", 500),
     ),
     Proof(
@@ -110,12 +114,31 @@ PROOFS = [
     "answered",
     [
         refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 500),
+        refusal(LOGIN_INITIATE, "E-17", 500, answered={"Retry-After": "30"}),
         refusal(LOGIN_INITIATE, "SERVICE_UNAVAILABLE", 503),
         refusal(ROLES, "RATE.SLOW_DOWN", 503),
+        refusal(ROLES, "E-17", 503, answered={"Retry-After": "30"}),
     ],
 )
 def test_a_server_error_is_one_unless_it_is_an_overload_of_a_stated_rate(answered: Exchange) -> None:
     assert "ENV-018" in contradicted_by(answered)
+
+
+def test_an_overload_may_be_of_a_rate_where_its_headers_are_not_on_record() -> None:
+    whole = refusal(LOGIN_INITIATE, "E-17", 503)
+    assert whole.response is not None
+    bare = structs.replace(whole, response=structs.replace(whole.response, headers=[], lacks=("*",)))
+
+    assert "ENV-018" not in contradicted_by(bare)
+
+
+def test_the_cache_takes_no_outage_for_the_rate_limit_before_it() -> None:
+    judge = CachingJudge(Judge())
+    outage = refusal(LOGIN_INITIATE, "E-17", 503)
+
+    for exchange, is_contradicted in ((OVERLOADED, False), (outage, True), (OVERLOADED, False)) * 2:
+        contradicted = {rule for leaf in judge.judge(exchange).leaves() for rule, *_ in leaf.contradictions}
+        assert ("ENV-018" in contradicted) is is_contradicted
 
 
 def test_what_did_not_come_through_the_ingress_is_not_held_to_the_envelope() -> None:

@@ -54,8 +54,16 @@ COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel
 OF_SMS = channel_type(bizId="type-2", typeCode="SMS", typeValue=80010102)
 
 PROOFS = [
-    Proof("CHANNELTYPE-020", types(channel_type(), bizId="type-1"), types(channel_type(), bizId="type-2")),
-    Proof("CHANNELTYPE-021", types(channel_type(), typeCode="mail"), types(channel_type(), typeCode="SMS")),
+    Proof(
+        "CHANNELTYPE-020",
+        [types(channel_type(), OF_SMS), types(channel_type(), bizId="type-1")],
+        types(channel_type(), bizId="type-2"),
+    ),
+    Proof(
+        "CHANNELTYPE-021",
+        [types(channel_type(), typeCode="mail"), types(OF_SMS, typeCode="SMS")],
+        types(channel_type(), typeCode="SMS"),
+    ),
     Proof(
         "CHANNELTYPE-022",
         [
@@ -90,7 +98,17 @@ PROOFS = [
         [types(channel_type(), {**OF_SMS, "typeValue": 80010101})],
     ),
     Proof("CHANNELTYPE-036", types(channel_type()), types(channel_type(), {**OF_SMS, "typeCode": "EMAIL"})),
-    Proof("CHANNEL-040", channels(channel(), bizId="channel-1"), channels(channel(), bizId="channel-2")),
+    Proof(
+        "CHANNEL-040",
+        [channels(channel(), bizId="channel-1"), channels(bizId="channel-2")],
+        channels(channel(), bizId="channel-2"),
+    ),
+    Proof(
+        "CHANNEL-040",
+        [channels(channel()), channels(channel(), bizId="channel-1")],
+        channels(channel(), bizId="channel-2"),
+        silent=True,
+    ),
     Proof(
         "CHANNEL-041",
         [

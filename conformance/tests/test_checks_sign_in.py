@@ -122,6 +122,13 @@ PROOFS = [
         [left(n=1), read_after(1), left(ends=0, n=3), refusal(PROFILE, "4010", 401, n=4)],
         [left(n=1), read_after(6)],
     ),
+    Proof("TOKEN-025", ended(accessToken=jwt()), ended(accessToken="opaque-0123456789abcdef")),
+    Proof(
+        "TOKEN-025",
+        [ended(accessToken=text) for text in ("[access-token-1]", "REDACTED", "x" * 40, "*" * 40)],
+        ended(accessToken="0123456789abcdef0123456789abcdef"),
+        silent=True,
+    ),
     Proof(
         "TOKEN-018",
         [

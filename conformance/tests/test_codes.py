@@ -6,7 +6,8 @@ import base64
 
 import pytest
 
-from conformance.target.portal.codes import ADJACENT, STEP, Codes, totp_at, wrong_code
+from conformance.target.portal.codes import ADJACENT, Codes, totp_at, wrong_code
+from conformance.target.profile.authenticator import STEP, normal_secret
 from conformance.tests.reached import moved
 from conformance.traffic.redaction.redact import Secrets
 
@@ -25,6 +26,36 @@ RFC_SECRET = base64.b32encode(b"12345678901234567890").decode()
 )
 def test_codes_are_those_of_the_rfcs_appendix(seconds: int, code: str) -> None:
     assert totp_at(RFC_SECRET, seconds // STEP) == code
+
+
+@pytest.mark.parametrize(
+    "algorithm, length, code",
+    [("SHA256", 32, "46119246"), ("SHA512", 64, "90693936"), ("SHA1", 20, "94287082")],
+)
+def test_a_uri_says_how_codes_are_made(algorithm: str, length: int, code: str) -> None:
+    secret = base64.b32encode((b"1234567890" * 7)[:length]).decode().rstrip("=")
+    uri = f"otpauth://totp/A:a@example.test?secret={secret.lower()}&algorithm={algorithm}&digits=8&period=30"
+
+    normal = normal_secret(uri)
+
+    assert normal is not None
+    assert totp_at(normal, 59 // STEP) == code
+    assert len(totp_at(normal, 60 // STEP)) == 8
+    assert len(Codes(moved(), Secrets()).wrong_totp(normal)) == 8
+
+
+@pytest.mark.parametrize(
+    "text, normal",
+    [
+        ("otpauth://totp/A?secret=JBSWY3DPEHPK3PXP&issuer=A", "JBSWY3DPEHPK3PXP"),
+        ("jbsw y3dp-ehpk3pxp", "JBSWY3DPEHPK3PXP"),
+        ("otpauth://totp/A?secret=JBSWY3DPEHPK3PXP&period=60", None),
+        ("otpauth://totp/A?secret=JBSWY3DPEHPK3PXP&algorithm=MD5", None),
+        ("otpauth://totp/A?issuer=A", None),
+    ],
+)
+def test_a_secret_is_base32_or_a_uri_that_can_be_followed(text: str, normal: str | None) -> None:
+    assert normal_secret(text) == normal
 
 
 @pytest.mark.parametrize("secret", ["JBSWY3DPEHPK3PXP", "jbswy3dpehpk3pxp", "JBSWY3DPEE", "ORSXG5A="])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from conformance.spec.endpoints import CHANNEL_CREATE
 from conformance.spec.operations import OPERATIONS
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.references import PLACEHOLDER
@@ -60,6 +61,7 @@ def test_it_has_a_body_for_every_endpoint_whose_body_is_not_shown() -> None:
     assert unknown <= set(profile.operations)
     assert all(profile.operations[key].body for key in unknown)
     assert "userBizId" in profile.operations["POST /web/v1/system/accounts/admin/password/reset"].body
+    assert "emailConfig" in profile.operations[CHANNEL_CREATE].body  # whose password is to be masked
 
 
 def test_every_guess_of_a_body_is_for_an_endpoint() -> None:

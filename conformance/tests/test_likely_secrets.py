@@ -21,7 +21,9 @@ from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.errors import UsageError
 from conformance.record.log import Log
+from conformance.replay import replay
 from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import Walker, walk
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Request, Response
@@ -307,6 +309,36 @@ def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_
         "1 value of x-challenge-response. Not a secret? --keep x-challenge-response",
         "1 value of verificationCode. Not a secret? --keep verificationCode",
     }
+
+
+def test_the_ids_of_the_profile_are_no_secrets_before_a_response_returns_them(tmp_path: Path) -> None:
+    out = tmp_path / "ids.jsonl"
+    with reference.start() as portal:
+        profile = parse(portal.profile(), {})
+        workspace = profile.records.workspace
+        with record.serve(portal.url, out, profile=profile) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
+
+    assert f'"ws":"{workspace}"' in out.read_text(encoding="utf-8").replace(" ", "")
+    assert not any("ws" in line for line in recorder.log.finder.lines())
+
+
+def test_a_replay_shows_the_ids_of_the_profile(tmp_path: Path) -> None:
+    out = tmp_path / "ids.jsonl"
+    with reference.start() as portal:
+        profile = parse(portal.profile(), {})
+        with record.serve(portal.url, out, profile=profile) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.sign_in(walker.profile["accounts"]["admin"])
+            walker.get("/profile")
+            walker.post("/currency-grants", {"ws": profile.records.workspace, "ccy": "JPY"})
+        text = out.read_text(encoding="utf-8")
+        out.write_text(text.replace('"VALIDATION.INVALID_PARAMETER"', '"4000"'), encoding="utf-8")
+        told = replay([out], profile, options_for(tmp_path / "reports"))
+
+    assert told.run.regressions
+    assert str(profile.records.workspace) in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
 
 
 @pytest.mark.parametrize("form", ["bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf"])

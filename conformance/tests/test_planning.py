@@ -20,7 +20,8 @@ from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, LastRun, Pace, last_run_of, pace_of
 from conformance.run.outlook.plan import PlanChoice, RunPlan, plan
 from conformance.run.outlook.plan_text import as_json, as_line, as_text
-from conformance.run.outlook.within_budget import Durations, Late, late_cases
+from conformance.run.outlook.precedence import Durations
+from conformance.run.outlook.within_budget import Late, late_cases
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
 from conformance.run.search import STATE_MACHINES, growth
@@ -110,6 +111,15 @@ def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(tex
 
     assert undecided["ORDER-025"] == "the profile has no [bot_challenge] with a token"
     assert undecided["FILE-023"] == "the profile names no file under [records]"
+
+
+def test_an_authenticator_that_the_spare_account_uses_is_not_planned_to_be_replaced(text: str) -> None:
+    whole = without_clock(text)
+    spare = whole.accounts["spare"].model_copy(update={"otp_secret": "JBSWY3DPEHPK3PXP"})
+    in_use = whole.model_copy(update={"accounts": {**whole.accounts, "spare": spare}})
+
+    assert "MFA-009" not in plan(whole, "disruptive").undecided
+    assert "without otp_secret" in plan(in_use, "disruptive").undecided["MFA-009"]
 
 
 def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
@@ -542,7 +552,7 @@ def test_a_budget_that_is_too_short_for_the_requests_says_that_fewer_rules_are_d
 
 
 def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text: str) -> None:
-    profile = without_clock(text + "\n[expect]\nmusts = 430\n")
+    profile = without_clock(text + "\n[expect]\nmusts = 431\n")
     whole = plan(profile, "disruptive")
     short = plan(profile, "disruptive", PlanChoice(budget=300.0))
     shown = as_text(short)
@@ -554,8 +564,8 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     assert halved.floor == plan(without_clock(text), "disruptive").floor
     assert f"would try {short.cases:,} of 1,0" in shown
     assert f"budget     {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
-    assert "floor      430 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
-    assert "floor      430 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
+    assert "floor      431 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
+    assert "floor      431 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
 
 
 def case(name: str, *, sign_ins: int = 0, waits: float = 0.0) -> CaseRow:
@@ -572,6 +582,9 @@ def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_waits_that_end_afte
     assert late_cases([*rows, waiting, reading], durations) == Late(unbegun=frozenset({"S4", "S5"}))
     assert "W" in late_cases([*rows, waiting, reading], kept).begun
     assert late_cases([waiting, reading], restored) == Late()
+    endless = replace(waiting, id="E", waits=600.0)
+    left_out = replace(durations, restoring=lambda row: 89.5 if row is endless else 0.0)
+    assert late_cases([endless, reading], left_out) == Late(begun=frozenset({"E"}))
     assert late_cases(rows, replace(durations, budget=inf)) == Late()
 
 

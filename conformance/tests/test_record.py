@@ -31,10 +31,12 @@ from starlette.routing import Route
 from conformance import record
 from conformance.errors import CaptureError, UsageError
 from conformance.judging import watch
+from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel
 from conformance.spec import REQUIREMENTS
 from conformance.tests.full_disk import no_more_than
-from conformance.traffic import capture
+from conformance.traffic import capture, exchange
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
 from reference_impl import sealing
 from reference_impl import serve as reference
@@ -356,6 +358,24 @@ def test_an_opened_channel_shows_what_was_encrypted_and_works_for_both_sides(
     }
     assert shown.request.json != shown.plain.request
     assert planted(out.read_text(), [account["password"], *encodings(keys[0]), *encodings(keys[1])]) == []
+
+
+def test_an_answer_is_opened_where_its_data_alone_is_encrypted() -> None:
+    channel, key, choices = OpenChannel(Secrets()), os.urandom(32), Choices(encrypted_body="object")
+    channel.sessions["s"] = Keys(key, key)
+    body = {
+        "success": True,
+        "code": "2000",
+        "data": sealing.seal(b'{"done":true}', key, os.urandom(12), choices),
+    }
+    request = exchange.Request(
+        method="POST", url="http://portal.example.test/", headers=[(SESSION_HEADER, "s")]
+    )
+
+    plain = channel.plain(request, exchange.Response(status=200, body=body))
+
+    assert plain is not None
+    assert plain.response == {"success": True, "code": "2000", "data": {"done": True}}
 
 
 def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path) -> None:

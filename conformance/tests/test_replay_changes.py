@@ -177,6 +177,29 @@ def test_what_becomes_of_records_that_the_replay_makes_is_no_loss_but_for_an_acc
     ]
 
 
+def test_a_removal_of_a_record_of_its_own_is_no_loss_whatever_the_name_of_its_id(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    def removes_a_channel(walker: Walker) -> None:
+        walker.sign_in(walker.profile["accounts"]["admin"])
+        walker.post("/notifications/channels/delete", {"bizId": walker.channel()})
+
+    recording = recorded(tmp_path / "traffic.jsonl", removes_a_channel)
+    *before, removal = recording.read_text(encoding="utf-8").splitlines()
+    assert removal.count('{"bizId":') == 1
+    recording.write_text(
+        "\n".join([*before, removal.replace('{"bizId":', '{"ref":')]) + "\n", encoding="utf-8"
+    )
+    with reference.start() as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile())
+        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
+        main([*command, "--impact", "disruptive", "--dry-run"])
+
+    assert "channels/delete: on records that the replay itself makes" in capsys.readouterr().out
+
+
 def test_the_terminal_names_what_is_not_restored_and_says_everything_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

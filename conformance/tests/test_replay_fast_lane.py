@@ -127,6 +127,19 @@ def test_what_another_client_of_the_account_has_sent_goes_out_with_ones_own_toke
         assert all(f"\r\n{name}: {value}\r\n" in head for name, value in attempt.send.request.headers)
 
 
+def test_the_first_request_of_a_client_is_not_rebuilt_where_another_of_the_account_has_sent_it(
+    crowded: Path, tmp_path: Path
+) -> None:
+    _, steps = steps_of(crowded, tmp_path)
+
+    asked = [each for step in steps if (each := step.attempt) and each.live.request.path.endswith("/profile")]
+    rebuilt = [hash_of(attempt) for attempt in asked if attempt.rebuilt is not None]
+    assert rebuilt == ["fingerprint-0", "fingerprint-2"]  # those of each account's first client
+    assert {hash_of(attempt) for attempt in asked} == {f"fingerprint-{number}" for number in range(4)}
+    written = (tmp_path / "exchanges.jsonl").read_text()
+    assert not [attempt for attempt in asked if str(attempt.send.request.bearer) in written]
+
+
 def test_a_fingerprint_that_stands_in_a_body_too_is_each_clients_own(crowded: Path, tmp_path: Path) -> None:
     _, steps = steps_of(crowded, tmp_path, impact="disruptive")
 

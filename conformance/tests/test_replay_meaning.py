@@ -370,6 +370,17 @@ def test_a_refusal_that_is_stated_and_gone_names_the_rules_that_state_it() -> No
     assert decided.basis.startswith("AUTH.MFA_SEND_COOLDOWN is stated here (LOGIN-025")
 
 
+@pytest.mark.parametrize(
+    "key, basis",
+    [(TRANSFER_ORDERS, "the endpoint is stated to need a bot challenge"), (ROLES, "which further")],
+)
+def test_a_bot_challenge_is_a_gap_only_where_none_is_stated(key: str, basis: str) -> None:
+    refused = answer(key, body=envelope(None, code="4030", success=False), status=403)
+    pair = ReplayedExchange(1, answer(key, {}), refused)
+
+    assert Meanings().of(pair, Difference("status", ("status",), 200, 403)).basis.startswith(basis)
+
+
 def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not() -> None:
     owners = SessionOwners()
     entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}

@@ -13,15 +13,15 @@ from conformance.errors import CaptureError, UsageError
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import CACHED_BYTES, planned
-from conformance.replay.recording.fingerprint import fingerprint_of
+from conformance.replay.recording.fingerprint import Likeness, fingerprint_of, likeness_of, marked
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.spec.endpoints import COUNTRIES
-from conformance.tests.polling import poll, recording_of
+from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
-from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Request, Response
 from reference_impl import serve as reference
 
 
@@ -62,6 +62,25 @@ def test_fingerprints_differ_where_lines_differ_in_more_than_ids_and_times() -> 
     assert fingerprint_of(line(name="Two"))[1] != answer
 
 
+def test_requests_are_alike_that_differ_in_token_and_client_hash_alone() -> None:
+    def like(token: str, client: str, *, id: str = "request-000001", body: Json = ABSENT) -> Likeness:
+        headers = [("X-Request-Id", id), ("Authorization", f"Bearer {token}"), ("x-client-hash", client)]
+        request = Request(method="POST", url="http://portal.example.test/", headers=headers, body=body)
+        line = msgspec.json.encode(Exchange(n=1, started="2026-11-22T02:49:34Z", request=request))
+        return likeness_of(marked(line)[1])
+
+    first = like("token-1", "client-1")
+    assert first.own == (b"Bearer token-1", b"client-1")
+    assert (first.token, first.client_hash) == ("token-1", "client-1")
+    assert like("token-2", "client-2", id="request-000002").alike == first.alike
+    assert like("token-1", "client-1", body=["authorization", "token-1"]).alike != first.alike
+    other = (
+        like("token-1", "client-1", body=[["authorization", "1"]]),
+        like("t", "c", body=[["authorization", "2"]]),
+    )
+    assert other[0].alike != other[1].alike
+
+
 def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tmp_path: Path) -> None:
     spaced = tmp_path / "spaced.jsonl"
     lines = [json.loads(line) for line in polled.read_text().splitlines()]
@@ -72,6 +91,12 @@ def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tm
 
 def test_repeated_lines_are_planned_as_if_each_were_analyzed(polled: Path) -> None:
     assert plan_of(polled) == plan_of(polled, cached_bytes=0)
+
+
+def test_lines_of_several_clients_are_planned_as_if_each_were_analyzed(tmp_path: Path) -> None:
+    crowded = recording_of(crowd, tmp_path / "crowded.jsonl")
+
+    assert plan_of(crowded) == plan_of(crowded, cached_bytes=0)
 
 
 @pytest.mark.parametrize("chunk", [*range(2, 60), 997, 1 << 20])
@@ -159,6 +184,7 @@ def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, o
             "sessions": plan.session_of.tolist(),
             "sources": plan.sources,
             "handles": plan.handles,
+            "accepted": plan.accepted,
             "passwords": plan.passwords,
             "code": plan.access_codes,
             "order": plan.order.tolist(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import tomllib
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
+from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
@@ -129,6 +131,33 @@ def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_
     assert told.tally.counts[State.SAME] == told.tally.wanted - 1
 
 
+@pytest.mark.parametrize("clients", [1, 2])
+def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
+    tmp_path: Path, clients: int
+) -> None:
+    out = tmp_path / "late.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        for other in range(1, clients):
+            Walker(recorder.url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        walker, before = Walker(recorder.url, profile), Walker(portal.url, profile)
+        begun = walker.post("/auth/login/initiate", {"email": spare["email"], "password": spare["password"]})
+        by_mail = {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+        before.post("/auth/login/mfa/send", by_mail)
+        walker.post("/auth/login/mfa/send", by_mail)
+        portal.portal.clock.advance(61)
+        walker.post("/auth/login/mfa/send", by_mail)
+        done = walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
+        walker.token = done["data"]["accessToken"]
+        walker.get("/profile")
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert {one.endpoint for one in told.run.regressions} == {LOGIN_MFA_SEND}
+    assert told.tally.counts[State.SAME] == told.tally.wanted - 1
+
+
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
     out = tmp_path / "refused.jsonl"
     with (
@@ -193,3 +222,70 @@ def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, 
     assert told.run.regressions == []
     assert (history, "data.pagination.totalRecords", "value") in told.noise.excused
     assert ("GET /web/v1/system/security/sessions", "data", "length") in told.noise.excused
+
+
+def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> None:
+    out = tmp_path / "orders.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])
+    text = out.read_text(encoding="utf-8")
+    other = text.replace("x-turnstile-token", "cf-turnstile-response")
+    assert other != text
+    out.write_text(other, encoding="utf-8")
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert told.run.regressions == []
+
+
+def test_a_filter_that_found_nothing_is_asked_for_as_recorded(tmp_path: Path) -> None:
+    out = tmp_path / "filters.jsonl"
+    nobody = dict.fromkeys(("institutionBizId", "accountPortal", "accountStatus", "email", "name"))
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        asked = {**nobody, "institutionBizId": "01J00000000000000000000000", "page": 0, "size": 20}
+        assert walker.post("/accounts/admin/query", asked)["data"]["totalElements"] == 0
+
+    assert replayed(out, tmp_path / "reports").run.regressions == []
+
+
+def test_request_ids_are_uuids_and_each_is_another(tmp_path: Path) -> None:
+    out = tmp_path / "ids.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        for _ in range(8):
+            walker.get("/profile")
+
+    replayed(out, tmp_path / "reports")
+
+    exchanges = capture.read(tmp_path / "reports" / "exchanges.jsonl")
+    ids = [exchange.request.header("x-request-id") for exchange in exchanges]
+    assert len(ids) == len(set(ids)) == 10
+    assert all(str(uuid.UUID(id)) == id for id in ids)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(
+    tmp_path: Path, is_same: bool
+) -> None:
+    out = tmp_path / "file.jsonl"
+    with reference.start() as portal:
+        with record.serve(portal.url, out) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.sign_in(walker.profile["accounts"]["admin"])
+            walker.look_at_a_file()
+        own = profile_of(portal)
+        if is_same:
+            notes = replay([out], own, options_for(tmp_path / "reports")).run.notes
+        else:
+            notes = replayed(out, tmp_path / "reports").run.notes
+
+    named = [note for note in notes if note.startswith(f"file {own.records.file} was recorded")]
+    assert len(named) == (0 if is_same else 1)

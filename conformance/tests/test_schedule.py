@@ -153,6 +153,51 @@ def test_what_others_go_on_with_is_signed_in_first() -> None:
     assert next(name for _, name in order(planned)) == "shared"
 
 
+def test_where_time_is_short_what_is_worth_more_begins_first() -> None:
+    planned = [Planned("signs in", 1, priority=2), Planned("quick", priority=3), Planned("slow", priority=1)]
+    assert [name for _, name in order(planned)] == ["quick", "signs in", "slow"]
+
+
+def test_what_would_wait_for_a_code_is_put_off_as_long_as_others_go_on() -> None:
+    agenda = Agenda([case("reads"), case("signs in", 1), case("signs in as well", 1)])
+
+    def ready(item: str) -> float:
+        return 30.0 if item == "signs in" else 0.0
+
+    chosen = [agenda.next(5, at_once, ready=ready) for _ in range(3)]
+    assert chosen == ["signs in as well", "reads", "signs in"]
+
+
+def test_a_suspended_case_that_is_due_sooner_goes_before_what_would_wait_for_a_code() -> None:
+    agenda = Agenda([case("signs in", 1)])
+    agenda.suspend("waiting", 20.0, "the cooldown")
+
+    resumed = agenda.next(5, at_once, ready=lambda item: 30.0)
+    assert isinstance(resumed, Due)
+    assert resumed.item == "waiting"
+    assert agenda.next(20, at_once, ready=lambda item: 30.0) == "signs in"
+
+
+def test_what_is_put_off_begins_anew_after_all_that_can_go_on() -> None:
+    agenda = Agenda([case("asks for a code"), case("reads"), case("signs in", 1)])
+    assert [agenda.next(0, at_once) for _ in range(2)] == ["signs in", "asks for a code"]
+    agenda.put_off("asks for a code")
+    assert [agenda.next(0, at_once) for _ in range(3)] == ["reads", "asks for a code", None]
+
+
+def test_no_place_is_kept_for_what_the_window_has_room_for_after_the_end_alone() -> None:
+    agenda = Agenda([case("eight", 8), case("one", 1)])
+
+    def opens(number: int) -> float:
+        return 60.0 if number > 1 else 30.0
+
+    begun = [agenda.next(0, opens, end=50.0) for _ in range(2)]
+    assert [(due.moment, due.item) for due in begun if isinstance(due, Due)] == [
+        (30.0, "one"),
+        (60.0, "eight"),
+    ]
+
+
 def test_everything_runs_once() -> None:
     cases = [case(f"case-{number}", number % 3) for number in range(50)]
     seen = [name for _, name in order([*(waiting(f"wait-{number}") for number in range(5)), *cases])]

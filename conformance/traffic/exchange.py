@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -32,12 +32,26 @@ UNKNOWN_FORMS: frozenset[str] = frozenset({"omitted", "truncated", "sanitized", 
 
 SECURE_SESSION = "x-secure-channel-session-id"
 
+TELLING_APART = ("x-portal-access-code", "x-locale", "accept-language")
+
 ABSENT = msgspec.UNSET
 """Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
 
 
+def no_headers(_: list[Header]) -> tuple[Header, ...]:
+    return ()
+
+
 class Layout(dict[str, int]):
     """Where the first header of each name stands, by its name in lower case. It equals nothing but itself."""
+
+    __slots__ = ("told_apart",)
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        super().__init__({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+        places = [self[name] for name in TELLING_APART if name in self]
+        self.told_apart: Callable[[list[Header]], object] = itemgetter(*places) if places else no_headers
+        """Gets the headers by whose values an ingress and a language are told from others."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -46,7 +60,7 @@ class Layout(dict[str, int]):
 @lru_cache(maxsize=1024)
 def layout_of(names: tuple[str, ...]) -> Layout:
     """Where the first header of each name stands: a client sends the same headers again and again."""
-    return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+    return Layout(names)
 
 
 NO_LAYOUT: tuple[tuple[str, ...], Layout] = ((), Layout())
@@ -112,8 +126,9 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
 
     def sought(self, name: str) -> str | None:
         """The same, for who wants no more than one: its name in lower case."""
+        length = len(name)
         for sent, value in self.headers:
-            if sent == name or sent.lower() == name:
+            if len(sent) == length and (sent == name or sent.lower() == name):
                 return value
         return None
 
@@ -150,8 +165,10 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
         at = self.layout.get("authorization")
         if at is None:
             return None
-        scheme, _, token = self.headers[at][1].partition(" ")
-        return (token.strip() or None) if scheme == "Bearer" or scheme.lower() == "bearer" else None
+        value = self.headers[at][1]
+        if value[:7] == "Bearer " or value[:7].lower() == "bearer ":
+            return value[7:].strip() or None
+        return None
 
 
 class Response(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -202,8 +219,9 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             body = plain.response
         else:
             body = response.body
-            if response.form is not None or type(body) is not dict or len(body) == 1:
-                body = response.json
+            if type(body) is dict and response.form is None and len(body) > 1:
+                return body
+            body = response.json
         return body if isinstance(body, dict) else None
 
     @data_fact
@@ -268,7 +286,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
-        names = _names_in_envelope(path)
+        names = _NAMES_IN_ENVELOPE[path]
         if names is None:
             return self._elsewhere(path)
         value: Json = self.envelope
@@ -391,10 +409,20 @@ def steps(path: str) -> tuple[str | int, ...]:
     return tuple(keys)
 
 
-@lru_cache(maxsize=4096)
-def _names_in_envelope(path: str) -> tuple[str, ...] | None:
-    """The fields on the way of a path; None where it has indexes, or does not lead into the envelope."""
-    return None if path == "status" or path.startswith("headers.") or "[" in path else tuple(path.split("."))
+class _NamesInEnvelope(dict[str, tuple[str, ...] | None]):
+    """By path, the fields on its way; None where it has indexes, or does not lead into the envelope."""
+
+    def __missing__(self, path: str) -> tuple[str, ...] | None:
+        is_elsewhere = path == "status" or path.startswith("headers.") or "[" in path
+        if len(self) >= PATHS_KEPT:
+            self.clear()
+        names = self[path] = None if is_elsewhere else tuple(path.split("."))
+        return names
+
+
+PATHS_KEPT = 4096
+
+_NAMES_IN_ENVELOPE = _NamesInEnvelope()
 
 
 def dig(value: Json, path: Iterable[str | int]) -> Json:

@@ -6,8 +6,9 @@ A fact is declared in the class of its record, and read as an attribute:
         @fact
         def path(self) -> str: ...
 
-or in any other module, for records of a class declared elsewhere, and called:
+or in any other module, for records of a class declared elsewhere, as a function:
 
+    @called
     @data_fact
     def records(exchange: Exchange) -> tuple[Record, ...]: ...
 
@@ -21,6 +22,7 @@ are stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, overload
 
@@ -38,7 +40,7 @@ class fact(Generic[Record, Value]):
     """
 
     def __init__(self, compute: Callable[[Record], Value], *, in_data: bool = False) -> None:
-        self._compute = compute
+        self.compute = compute
         self.__doc__ = compute.__doc__
         self.name = f"{compute.__module__}.{compute.__qualname__}"
         if in_data:
@@ -56,15 +58,7 @@ class fact(Generic[Record, Value]):
     def __get__(self, record: Record | None, owner: type) -> fact[Record, Value] | Value:
         if record is None:
             return self
-        value = record.__dict__[self.name] = self._compute(record)
-        return value
-
-    def __call__(self, record: Record) -> Value:
-        """The value, computed where it is not stored."""
-        values, name = _values_of(record), self.name
-        if name in values:
-            return values[name]  # type: ignore[no-any-return]
-        value = values[name] = self._compute(record)
+        value = record.__dict__[self.name] = self.compute(record)
         return value
 
     def stored(self, record: Record) -> Value | None:
@@ -82,6 +76,21 @@ _DATA_FACTS: list[fact[Any, Any]] = []
 def data_fact(compute: Callable[[Record], Value]) -> fact[Record, Value]:
     """Declares a fact that depends on nothing but the data, the code and the success of a response."""
     return fact(compute, in_data=True)
+
+
+def called(declared: fact[Record, Value]) -> Callable[[Record], Value]:
+    """A fact as a function: its value, computed where it is not stored."""
+    name, compute = declared.name, declared.compute
+
+    @wraps(compute)
+    def value_of(record: Record) -> Value:
+        values: dict[str, Value] = _values_of(record)
+        if name in values:
+            return values[name]
+        value = values[name] = compute(record)
+        return value
+
+    return value_of
 
 
 class Facts:

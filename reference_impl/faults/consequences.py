@@ -69,7 +69,7 @@ CONSEQUENCES: dict[str, str] = {
     "initiate-takes-a-number-for-an-email": "LOGIN-051",
     "initiate-takes-a-number-for-a-password": "LOGIN-047 LOGIN-048",
     "one-login-session-for-all": "LOGIN-022 LOGIN-029 LOGIN-030 LOGIN-034 MFA-013 LOGIN-027",
-    "login-session-reusable": "LOGIN-032 LOGIN-061",
+    "login-session-reusable": "LOGIN-032 LOGIN-061 LOGIN-072",
     "used-up-session-is-400": "LOGIN-058",
     "unknown-session-at-send-is-answered": "LOGIN-025",
     "authenticator-code-refused": "MFA-013",

@@ -7,6 +7,7 @@ from reference_impl.changes import Change, handled, together
 from reference_impl.errors import Refusal
 from reference_impl.faults.fault import asked, first, of, optional
 from reference_impl.faults.operations import COMPLETE, REFRESH, SEND
+from reference_impl.faults.side_effects import where_refused
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
@@ -23,6 +24,27 @@ def _sent_for_the_used_up(handler: Handler) -> Handler:
         return handler(portal, caller, body)
 
     return sending
+
+
+def _sent_for_the_used_up_later(handler: Handler) -> Handler:
+    """As long as the cooldown of its last code runs it is refused for that."""
+
+    def sending(portal: Portal, caller: Caller, body: Body) -> Any:
+        session = portal.login_sessions.get(body["sessionId"])
+        code = portal.mfa_codes.get(body["sessionId"])
+        if session is None or code is None or session.state != "CONSUMED" or session.expires <= portal.now():
+            return handler(portal, caller, body)
+        if portal.now() < code.sent + portal.limits.mfa_cooldown:
+            raise Refusal("AUTH.MFA_SEND_COOLDOWN")
+        return SENT
+
+    return sending
+
+
+def _cooldown_lifted(portal: Portal, caller: Caller, body: Body) -> None:
+    code = portal.mfa_codes.get(str(body.get("sessionId")))
+    if code:
+        code.sent = 0
 
 
 def _sent_for_the_expired(handler: Handler) -> Handler:
@@ -125,7 +147,14 @@ FAULTS = (
         COMPLETE,
         apply=optional(COMPLETE, "sessionId", "none"),
     ),
+    of("LOGIN-025", "a-wrong-code-lifts-the-cooldown", SEND, apply=where_refused(COMPLETE, _cooldown_lifted)),
     of("LOGIN-072", "a-used-up-session-is-sent-a-code", SEND, apply=handled(SEND, _sent_for_the_used_up)),
+    of(
+        "LOGIN-072",
+        "a-used-up-session-is-sent-a-code-after-the-cooldown",
+        SEND,
+        apply=handled(SEND, _sent_for_the_used_up_later),
+    ),
     of(
         "LOGIN-073",
         "an-expired-session-is-sent-a-code",

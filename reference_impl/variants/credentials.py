@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reference_impl.changes import Change, chosen, handled, limited, rewritten, together, wrapped
 from reference_impl.draw import Draw
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring
+from reference_impl.faults.fault import erring, first
 from reference_impl.faults.operations import (
     ACCOUNT_PASSWORD,
     CHANGE,
@@ -113,6 +113,13 @@ def _never_again(plan: Plan) -> None:
 def _kept(had: dict[str, list[Any]], portal: Portal, body: Body, caller: Caller) -> list[Any]:
     account = portal.account_of(body.get("email", "")) or caller.known_account or {}
     return had.get(str(body.get("userBizId") or account.get("bizId")), [])
+
+
+def _of_its_code(portal: Portal, caller: Caller, body: Body) -> None:
+    """The account is the one that was mailed the code, whatever email is sent beside it."""
+    owners = [id for id, code in portal.password_codes.items() if code.text == body["code"]]
+    if owners:
+        body["email"] = portal.records["account"][owners[-1]]["accountEmail"]
 
 
 # Tokens.
@@ -229,6 +236,11 @@ VARIANTS: tuple[Variant, ...] = (
         "claims",
     ),
     may("encrypted-tokens", "a JWT may be encrypted", _sealed, "tokens claims"),
+    may(
+        "a-mailed-code-names-its-account",
+        "N6: what else than the code a password reset takes is not shown",
+        together((first(RESET, _of_its_code), first(INIT, _of_its_code))),
+    ),
     may(
         "a-minute-of-leeway",
         "how exactly a lifetime is kept is not stated",

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
@@ -268,6 +268,18 @@ INTERNAL = (
 """Domains in which nobody has mail: what stands before them is the name of a machine's part."""
 
 
+A_TOKEN = re.compile(r"[\w.~+/-]{16,}=*")
+"""What is written as a token is (RFC 6750, 2.1), and too long for the words and signs by which tools take one
+out of a recording."""
+
+
+@check("TOKEN-025", on=successes(LOGIN_COMPLETE))
+def the_access_token_is_a_jwt(exchange: Exchange) -> Iterator[Comparison]:
+    token = exchange.at("data.accessToken")
+    if isinstance(token, str) and A_TOKEN.fullmatch(token) and any(map(str.isdigit, token)):
+        yield holds(exchange, "data.accessToken", is_jwt(token), "a JWT", actual="another form")
+
+
 @check(
     "TOKEN-018",
     on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
@@ -382,20 +394,20 @@ HEARD_OF = 5.0
 
 
 @check("TOKEN-011", on=answers(LOGOUT, *PROTECTED), remembers=True)
-def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
     """Requests on their way meanwhile may still be served; another logout asks for no more than a token."""
     request = exchange.request
-    is_logout = request.method == "POST" and request.operation is OPERATION_OF_LOGOUT
-    token = request.bearer if is_logout or memory else None
+    token = request.bearer
     if token is None:
-        return
-    if is_logout:
+        return ()
+    if request.method == "POST" and request.operation is OPERATION_OF_LOGOUT:
         if exchange.success:
             memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
-    elif token in memory:
-        refused = is_refused(exchange, message="a token was accepted after its logout")
-        if refused is HELD or exchange.time > memory[token] + HEARD_OF:
-            yield refused
+        return ()
+    if token not in memory:
+        return ()
+    refused = is_refused(exchange, message="a token was accepted after its logout")
+    return (refused,) if refused is HELD or exchange.time > memory[token] + HEARD_OF else ()
 
 
 # The same answer, whoever asks.

@@ -29,7 +29,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
@@ -118,6 +118,7 @@ Shown = Mapping[str, tuple[Json, ...]]
 """The values of the records of a place by their ids, in the order of their kind's fields."""
 
 
+@called
 @data_fact
 def shown_by(exchange: Exchange) -> Shown:
     """What an answer shows of its records: the same object for answers that repeat each other."""

@@ -16,7 +16,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -46,6 +46,7 @@ MOST_NAMES = 8
 """How many names of an id, and ids of a name, are remembered: more say nothing."""
 
 
+@called
 @data_fact
 def names_shown(exchange: Exchange) -> Names:
     """The same object for answers that repeat each other."""

@@ -26,7 +26,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
-from conformance.traffic.facts import data_fact
+from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
@@ -42,6 +42,7 @@ Updates = Mapping[str, str]
 """When the records of an answer were updated, as it is written, by their ids."""
 
 
+@called
 @data_fact
 def updates(exchange: Exchange) -> Updates:
     """The same object for answers that repeat each other."""
@@ -109,6 +110,7 @@ Creations = Mapping[str, str]
 """When the records of an answer were created, as it is written, by their ids."""
 
 
+@called
 @data_fact
 def creations(exchange: Exchange) -> Creations:
     """The same object for answers that repeat each other."""
@@ -162,6 +164,7 @@ class Latest(NamedTuple):
     path: str
 
 
+@called
 @data_fact
 def latest_of_the_past(exchange: Exchange) -> tuple[Latest, ...]:
     """The latest of the times that are written in one way; such texts are in the order of their times."""

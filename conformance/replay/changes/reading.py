@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from conformance.errors import Untestable
 from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
+from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, IP_WHITELIST
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import records_in
+from conformance.target.portal.records import addresses_in, records_in
 from conformance.target.portal.restoring.made import LISTED_BY
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
 LISTINGS = frozenset({CHANNELS_QUERY, CHANNEL_TYPES_QUERY})
 ID_FIELDS = ("userBizId", "bizId", "accountBizId", "invitationBizId", "id")
+IDS_OF_RECORDS = frozenset({"{result_id}", "{account}", "{channel}", "{channel_type}"})
+"""The placeholders in the profile's bodies that stand for the record which a request is about."""
 
 
 def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str, Json]:
     """The record that a change is about, as it is now. Untestable: the target does not show it."""
-    id = id_in(change.body)
+    id = id_of(portal, change)
     options: dict[str, str] = {}
     body: Json = ABSENT
     if read in LISTINGS or read == ACCOUNT:
@@ -47,18 +49,19 @@ def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str,
     return data
 
 
-def body_before(change: NoteChange, before: Mapping[str, Json], undo: FieldsUndo) -> Json:
+def body_before(portal: Portal, change: NoteChange, before: Mapping[str, Json], undo: FieldsUndo) -> Json:
     """The body that sets the fields of a request to what they were. Untestable: one of them is not shown."""
     if not isinstance(change.body, dict):
         raise Untestable("the request has no fields")
-    return dict(_fields_before(change.body, before, undo))
+    ids = (*ID_FIELDS, *_names_of_ids(portal, change.key))
+    return dict(_fields_before(change.body, before, undo, ids))
 
 
 def _fields_before(
-    body: dict[str, Json], before: Mapping[str, Json], undo: FieldsUndo
+    body: dict[str, Json], before: Mapping[str, Json], undo: FieldsUndo, ids: Collection[str]
 ) -> Iterator[tuple[str, Json]]:
     for name, value in body.items():
-        if name in ID_FIELDS:
+        if name in ids:
             yield name, value
             continue
         shown = before.get(undo.names.get(name, name), ABSENT)
@@ -66,6 +69,8 @@ def _fields_before(
             raise Untestable(f"{undo.read} does not show {name}")
         if _holds_a_password(shown):
             raise Untestable(f"{undo.read} shows {name} without its password")
+        if undo.read == IP_WHITELIST and isinstance(shown, list):
+            shown = addresses_in(shown)
         yield name, _as_sent(value, shown)
 
 
@@ -88,6 +93,21 @@ def id_in(body: Json) -> str | None:
     return next(named, None)
 
 
+def id_of(portal: Portal, change: NoteChange) -> str | None:
+    """As ``id_in``, also under a name that the profile's body of the operation has for it."""
+    id = id_in(change.body)
+    if id is not None or not isinstance(change.body, dict):
+        return id
+    named = (change.body.get(name) for name in _names_of_ids(portal, change.key))
+    return next((value for value in named if isinstance(value, str)), None)
+
+
+def _names_of_ids(portal: Portal, key: str) -> list[str]:
+    settings = portal.profile.operations.get(key)
+    body = settings.body if settings is not None and isinstance(settings.body, dict) else {}
+    return [name for name, value in body.items() if isinstance(value, str) and value in IDS_OF_RECORDS]
+
+
 def new_name(portal: Portal, change: NoteChange) -> str | None:
     """The name by which a record that is about to be created can be found in its listing; None where another
     record has it already, or none is sent."""
@@ -102,7 +122,7 @@ def new_name(portal: Portal, change: NoteChange) -> str | None:
 
 def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> bool:
     """Whether the record that a change is about shows a name in the listing of what an operation creates."""
-    id = id_in(change.body)
+    id = id_of(portal, change)
     records = _listed(portal, change, created_by) or ()
     return any(each.get("bizId") == id and _shows(each, name) for each in records)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.replay.changes.losses import Losses
-from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
+from conformance.replay.changes.reading import body_before, id_of, is_named, new_name, record_before
 from conformance.replay.changes.ways import (
     NO_WAY_BACK,
     PASSWORDS,
@@ -24,7 +24,7 @@ from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring import cleanup_command, restored_in_words
+from conformance.target.portal.restoring import cleanup_command, restored_in_words, shown_otherwise
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
 FOREIGN = 0
@@ -74,6 +74,7 @@ class ReplayChanges:
         self._noting = threading.Lock()
         self._lock = threading.RLock()
         self._left_before = self.ledger.left
+        self._otherwise: list[str] = []
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -99,7 +100,7 @@ class ReplayChanges:
                 self._losses.note(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
-        own = self._created.get(_record(change.key, id_in(change.body))) or self._own_by_name(change)
+        own = self._created.get(_record(change.key, id_of(self._portal, change))) or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None and change.key != INVITATION_ACCEPT:
@@ -130,7 +131,7 @@ class ReplayChanges:
             self._open[change.position] = [number]
             return
         sent = change.body if isinstance(change.body, dict) else {}
-        signature = account, change.key, id_in(change.body), frozenset(sent)
+        signature = account, change.key, id_of(self._portal, change), frozenset(sent)
         with self._lock:
             if signature in self._noted:  # the first of them holds what was there before all
                 self._hold(change.position, self._noted[signature])
@@ -138,7 +139,7 @@ class ReplayChanges:
         before = record_before(self._portal, change, undo.read)
         if isinstance(undo, FieldsUndo):
             number = ledger.changed(
-                change.key, change.key, body_before(change, before, undo), account=account
+                change.key, change.key, body_before(self._portal, change, before, undo), account=account
             )
         elif _is_set(before, undo):
             return
@@ -247,7 +248,9 @@ class ReplayChanges:
 
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
-        return self._attempt_restore(run=None) if self.ledger.pending else []
+        left = self._attempt_restore(run=None) if self.ledger.pending else []
+        self._otherwise = shown_otherwise(self._portal, self.ledger)
+        return left
 
     def without_way_back(self) -> list[str]:
         """What the target accepted although no way back had been found, as sentences."""
@@ -269,8 +272,10 @@ class ReplayChanges:
         return (cleanup_command(self._portal, self.ledger) or "") if self.ledger.pending else ""
 
     def notes(self) -> Iterator[str]:
-        """What was not restored because nothing restores it, as sentences."""
+        """What was not restored because nothing restores it, or is shown otherwise, as sentences."""
         yield from self._losses.notes()
+        for sentence in self._otherwise:
+            yield f"Restored, but shown otherwise: {sentence}."
         for value in self._left_before:
             yield f"Left by an earlier run: {value.sentence(self.ledger.path)}."
 

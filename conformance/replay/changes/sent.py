@@ -71,6 +71,13 @@ def _losing(plan: ReplayPlan) -> Iterator[int]:
 
 
 def _is_own(plan: ReplayPlan, position: int) -> bool:
-    """Whether a request is about a record that another request of the recording created."""
-    source = plan.sources.get(id_in(plan.line(position).sent) or "")
-    return source is not None and isinstance(UNDO.get(plan.changing.get(source, "")), CreationUndo)
+    """Whether a request is about a record that another request of the recording created, whatever the name
+    of its id."""
+    sent = plan.line(position).sent
+    named = id_in(sent)
+    values = sent.values() if named is None and isinstance(sent, dict) else [named]
+    sources = (plan.sources.get(value) for value in values if isinstance(value, str))
+    return any(
+        source is not None and isinstance(UNDO.get(plan.changing.get(source, "")), CreationUndo)
+        for source in sources
+    )

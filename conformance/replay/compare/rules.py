@@ -42,6 +42,7 @@ GAPS = {
     "N5": "N5: the success response of this endpoint is not shown",
 }
 
+BOT_CHALLENGED = "the endpoint is stated to need a bot challenge, and the token that is sent now is refused"
 KEY_NAMES = {"id_field": "keyId", "key_field": "publicKey"}
 NO_KEY_ID = "the public key comes with a key id, and no RSA key with an id is here now"
 
@@ -137,7 +138,10 @@ def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningO
     if before == after and before in STATUSES:
         return breaking(STATUSES[before])
     if after == CHALLENGE_FAILED and pair.recorded.success:
-        return breaking("which further endpoints require a bot challenge is not shown")
+        is_stated = pair.operation in BY_KEY and BY_KEY[pair.operation].bot_challenge
+        return breaking(
+            BOT_CHALLENGED if is_stated else "which further endpoints require a bot challenge is not shown"
+        )
     stating = _rules_with(before, pair.operation) if not pair.recorded.success else ""
     if stating:
         return breaking(

@@ -9,7 +9,7 @@ from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, PassTime
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
-from conformance.target.portal.inboxes import InboxReader, Mark, reader
+from conformance.target.portal.inboxes import FixedReader, InboxReader, Mark, reader
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import FixedInbox
@@ -62,7 +62,10 @@ class Lookups:
             return self.codes.totp(secret) if action.is_right else self.codes.wrong_totp(secret)
         if not action.is_right:
             return wrong_code({self.mailed.get(action.account, "")})
-        code = self._reader(action.account).code_after(self.marks.get(action.account), self.clock)
+        inbox = self._reader(action.account)
+        if action.account not in self.marks and not isinstance(inbox, FixedReader):
+            raise Untestable(f"the mails of [accounts.{action.account}] were not looked at before one came")
+        code = inbox.code_after(self.marks.get(action.account), self.clock)
         self.secrets.add(code, "code")
         self.mailed[action.account] = code
         return code

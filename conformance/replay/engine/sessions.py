@@ -51,6 +51,7 @@ class Sessions:
                 self.tally.add(step.outcome)
             progress.end(position)
             self.on_step(step)
+            del step  # what it holds is freed while it is at hand, not when the session's turn comes again
 
 
 def sessions_of(plan: ReplayPlan, concurrency: int) -> list[array[int]]:

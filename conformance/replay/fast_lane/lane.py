@@ -10,7 +10,7 @@ from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import MOVED
+from conformance.replay.fast_lane.line_template import MOVED, LineTemplate
 from conformance.replay.fast_lane.log import CachingLog, TemplatedLine, Templates
 from conformance.replay.fast_lane.models import Model, Models
 from conformance.replay.fast_lane.request_template import RequestTemplate
@@ -82,7 +82,7 @@ class FastLane:
 
     def _take_response(self, template: RequestTemplate, model: Model, position: int) -> None:
         """Takes over the response to the same request of another client, where one is cached by now."""
-        if model.response is None or model.lines is None or not self._log.knows(template.personal):
+        if model.response is None or model.lines is None:
             return
         repeats = self._machine.plan.repeats[position] if model.is_remembered else UNREPEATED
         first = self._repetitions.first(repeats)
@@ -93,10 +93,8 @@ class FastLane:
                 return  # what is to be remembered of it is known only once it is compared
             template.first_read = model.first_read
         request, response = model.lines
-        marks = [mark for mark, _ in request.personal]
-        personal = tuple(pair for pair in template.personal if pair[0] in marks)
         template.response = model.response
-        template.lines = Templates(request._replace(personal=personal), response)
+        template.lines = Templates(LineTemplate(request.text, request.values, template.personal), response)
 
     def _repeated(
         self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received
@@ -114,6 +112,8 @@ class FastLane:
                 return None
             values.update(zip(MOVED, times, strict=False))
             cached_verdicts.store(exchange, None)  # they may depend on the times that were asked for
+        if template.personal and not self._log.knows(template.personal):
+            self._log.meet(exchange, template.personal)
         self._log.add_repeated(exchange, template.lines, values)
         findings = self._machine.judge(exchange)
         return Attempt(None, send, received, LogLine(exchange), None, findings)

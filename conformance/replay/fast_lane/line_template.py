@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,7 +18,7 @@ TOKEN, CLIENT = ("\3", "\4")
 MOVED = ("\5", "\6")
 """Marks in place of times in a query that are moved each time."""
 
-MARKS = (REQUEST_ID, DATE, TIMESTAMP, TOKEN, CLIENT, *MOVED)
+_MARK = re.compile(f"([{REQUEST_ID}{DATE}{TIMESTAMP}{TOKEN}{CLIENT}{''.join(MOVED)}])")
 
 Values = Mapping[str, str]
 Personal = tuple[tuple[str, str], ...]
@@ -36,7 +37,8 @@ class LineTemplate(NamedTuple):
 
     def raw(self, values: Values = NO_VALUES) -> str:
         """The text of the template as it was, with its values and those of its client."""
-        return as_format(self.text) % {**dict(self.values), **values, **dict(self.personal)}
+        all_values = {**dict(self.values), **values, **dict(self.personal)}
+        return filled(pieces_around_marks(self.text), all_values)
 
 
 def template_of(
@@ -59,23 +61,28 @@ def template_of(
     return LineTemplate(text, tuple(values), tuple(personal))
 
 
-def as_format(text: str) -> str:
-    """The text of a template, or its redacted form, as a format whose fields are the marks in it."""
-    text = text.replace("%", "%%")
-    for mark in MARKS:
-        text = text.replace(mark, f"%({mark})s")
-    return text
+def pieces_around_marks(text: str) -> list[str]:
+    """The text of a template, or its redacted form: what stands between the marks, and in turn the marks."""
+    return _MARK.split(text)
+
+
+def filled(pieces: list[str], values: Values) -> str:
+    """Such pieces with values in place of the marks. KeyError: one has none."""
+    pieces = pieces.copy()
+    pieces[1::2] = [values[mark] for mark in pieces[1::2]]
+    return "".join(pieces)
 
 
 def _marked(text: str, marks: Iterable[tuple[str, str | None]]) -> tuple[str, list[tuple[str, str]]]:
     """The text with marks in place of values, and those that stood in it."""
     values = []
     for mark, value in marks:
-        if value is not None and _can_be_marked(value) and value in text:
+        if value is not None and can_be_marked(value) and value in text:
             text = text.replace(value, mark)
             values.append((mark, value))
     return text, values
 
 
-def _can_be_marked(value: str) -> bool:
+def can_be_marked(value: str) -> bool:
+    """Whether a value stands in JSON as it is, and not by chance."""
     return len(value) >= SHORTEST_ID and value.isprintable() and '"' not in value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +36,11 @@ from conformance.traffic.redaction.places import (
 WAITING_CHARACTERS = 1 << 20
 """Characters of lines that wait to be written."""
 
-_PACKED_NAME = re.compile(r'([\w-]{1,64})\\{1,8}"\s?:')
-"""The name of a member in JSON that stands in a text."""
+_PACKED_END = re.compile(r'\\(?<=[\w-]\\)\\{0,7}"\s?:')
+"""The end of a member's name in JSON that stands in a text."""
+_PACKED_NAME = re.compile(r"[\w-]+\Z")
+LONGEST_NAME = 64
+"""Characters up to which a name is read."""
 
 
 class Templates(NamedTuple):
@@ -87,6 +90,8 @@ class CachingLog:
         self._size = 0
         self._harmless: set[int] = set()
         """Hashes of templates in which no member has the name of a secret."""
+        self._harmful: set[int] = set()
+        """Hashes of templates in which one has: those of a sign-in, say, come again with each client."""
         self._clients: set[Personal] = set()
         """The values of clients that were registered where they are secrets."""
         self._searched: set[str] = set()
@@ -102,7 +107,7 @@ class CachingLog:
         if new or templates.request.personal not in self._clients:
             if holds_loose_body(logged):
                 is_cacheable = False
-            is_cacheable = is_cacheable and not any(self._names_a_secret(each.text) for each in new)
+            is_cacheable = is_cacheable and not any(map(self._names_a_secret, new))
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
             self._find(logged)
@@ -117,6 +122,14 @@ class CachingLog:
     def knows(self, personal: Personal) -> bool:
         """Whether the values of a client were looked through for secrets."""
         return personal in self._clients
+
+    def meet(self, exchange: Exchange, personal: Personal) -> None:
+        """Looks through the values of a client for secrets, where its first exchange repeats another
+        client's."""
+        for value, kind in _secrets_in(exchange, by_place=False):
+            self._secrets.add(value, kind)
+        self._find(exchange)
+        self._clients.add(personal)
 
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
@@ -162,18 +175,23 @@ class CachingLog:
         return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
     def _is_harmless(self, template: LineTemplate) -> bool:
-        if len(self._harmless) + len(self._clients) > 2 * self._cached_pieces:
+        if len(self._harmless) + len(self._harmful) + len(self._clients) > 2 * self._cached_pieces:
             self._harmless.clear()
             self._clients.clear()
+            self._harmful.clear()
         return hash(template.text) in self._harmless
 
-    def _names_a_secret(self, text: str) -> bool:
+    def _names_a_secret(self, template: LineTemplate) -> bool:
         """Whether a member in some JSON without blanks, or in JSON in a text of it, has the name of a
         secret."""
-        if '\\":' in text or '\\" :' in text:
-            names = {match[1] for match in _PACKED_NAME.finditer(text)}
-            if any(map(names_a_secret, names)):
-                return True
+        key = hash(template.text)
+        if key not in self._harmful and self._has_such_a_name(template.text):
+            self._harmful.add(key)
+        return key in self._harmful
+
+    def _has_such_a_name(self, text: str) -> bool:
+        if ('\\":' in text or '\\" :' in text) and any(map(names_a_secret, set(_packed_names(text)))):
+            return True
         pieces = set(pieces_of(text))
         if len(self._searched) > self._cached_pieces:
             self._searched.clear()
@@ -198,6 +216,14 @@ def _templates_of(exchange: Exchange) -> Templates:
         ),
         template_of(response_text(exchange), request_id=request_id, date=date),
     )
+
+
+def _packed_names(text: str) -> Iterator[str]:
+    """The names of members in JSON that stands in a text of some JSON: the backslashes are searched first, as
+    there are few."""
+    for match in _PACKED_END.finditer(text):
+        end = match.start()
+        yield _PACKED_NAME.findall(text, max(0, end - LONGEST_NAME), end)[0]
 
 
 def _secrets_in(exchange: Exchange, *, by_place: bool) -> Iterable[tuple[str, str]]:

@@ -15,13 +15,13 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.repetition import FirstRead, is_remembered
 from conformance.replay.engine.progress import Progress
 from conformance.replay.fast_lane.cached_response import CachedResponse
-from conformance.replay.fast_lane.line_template import CLIENT, TOKEN, Personal
+from conformance.replay.fast_lane.line_template import CLIENT, TOKEN, Personal, can_be_marked
 from conformance.replay.fast_lane.log import Templates
 from conformance.replay.fast_lane.moved_query import MovedQuery
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.rebuild import Rebuilt
-from conformance.replay.recording.fingerprint import impersonal
+from conformance.replay.recording.fingerprint import own_in, personal
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.traffic.exchange import Exchange, Header, Request
 from conformance.traffic.facts import copy_request_facts
@@ -33,45 +33,40 @@ CACHED_BYTES = 2_000_000
 """Bytes of requests whose models are kept."""
 
 Key = tuple[int, int, str | None]
-"""A hash of the recorded request without what is its client's own, the fingerprint of the recorded response,
+"""The fingerprints of the recorded request without what is its client's own, and of the recorded response;
 and the account."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientValues:
-    """The headers that are a client's own: as they stand in recorded lines, with their marks, and by their
-    marks as they are sent."""
+    """The headers that are a client's own, by their marks, as they are sent."""
 
-    recorded: tuple[tuple[bytes, bytes], ...]
+    recorded: int
+    """The fingerprint of the recorded ones."""
     sent: Mapping[str, str]
     personal: Personal
     """What stands for the marks in the lines of the log."""
+    marks: frozenset[str]
+    """The marks that these lines have."""
     name: str
-    label: bytes
-    """What the lines of the recording say of the client."""
     generation: int
     """The correlation's generation in which they hold."""
-
-    def impersonal(self, raw: bytes) -> bytes | None:
-        """A recorded request with marks in place of them; None where a line is not of this client."""
-        label, request = impersonal(raw, self.recorded)
-        return request if label == self.label else None
-
-    def tells_more_than(self, other: ClientValues | None) -> bool:
-        """Whether it is newer than another one, and tells as much at least."""
-        return other is None or other.generation != self.generation or len(other.sent) <= len(self.sent)
 
 
 @dataclass(slots=True)
 class Model:
-    """A request with marks in place of what is its client's own: in its head, and at ``places`` among its
-    headers. The response is there once one is cached."""
+    """A request with marks in place of what is its client's own: in its head before and after its own id, and
+    at ``places`` among its headers. The response is there once one is cached."""
 
     moved: MovedQuery | None
     """Its query, where that has times that are moved."""
     send: Send
     places: tuple[tuple[int, str], ...]
-    head: bytes
+    marks: frozenset[str]
+    id_at: int | None
+    """Where among the headers its own id stands; None where it has none, and all of the head is before it."""
+    before_id: bytes
+    after_id: bytes
     generation: int
     uncorrelated: tuple[str, ...]
     is_settled: bool = False
@@ -87,23 +82,28 @@ class Model:
     @property
     def size(self) -> int:
         """The bytes of the request."""
-        return len(self.head) + len(self.send.body)
+        return len(self.before_id) + len(self.after_id) + len(self.send.body)
 
-    def send_of(self, client: ClientValues) -> Send:
-        """The request with a client's own values."""
-        head, headers = self.head, self.send.request.headers.copy()
+    def request_of(self, client: ClientValues) -> tuple[Send, bytes, bytes]:
+        """The request with a client's own values, without its head; and that before and after its id."""
+        before, after, headers = self.before_id, self.after_id, self.send.request.headers.copy()
         for at, mark in self.places:
             value = client.sent[mark]
             headers[at] = (headers[at][0], value)
-            head = head.replace(mark.encode(), _wired(value))
+            marked, wired = mark.encode(), _wired(value)
+            before, after = before.replace(marked, wired), after.replace(marked, wired)
         request = with_headers(self.send.request, headers)
-        return Send(self.send.position, request, head, self.send.body, client=client.name)
+        return Send(self.send.position, request, b"", self.send.body, client=client.name), before, after
+
+    def fits(self, client: ClientValues) -> bool:
+        """Whether the line of a client's request is that of another one, but for the client's own values."""
+        return self.marks == client.marks
 
     def take(
         self, response: CachedResponse, lines: Templates, pair: ReplayedExchange, first_read: FirstRead | None
     ) -> None:
         """Takes the response to such a request, where its line has marks for all that is its client's own."""
-        if {mark for mark, _ in lines.request.personal} == {mark for _, mark in self.places}:
+        if {mark for mark, _ in lines.request.personal} == self.marks:
             self.response, self.lines, self.fingerprints = response, lines, pair.fingerprints
             self.is_remembered = is_remembered(pair)
             is_first = first_read is not None and first_read.fingerprints == pair.fingerprints
@@ -120,30 +120,28 @@ class Models:
         self._models: dict[Key, Model] = {}
         self._size = 0
 
-    def find(self, client: ClientValues, position: int) -> Model | None:
-        """The model of a client's request, where another client's was recorded alike."""
+    def find(self, position: int) -> Model | None:
+        """The model of a request, where another client's was recorded alike."""
+        model = self._models.get(self._key(position))
+        return model if model is not None and self.is_valid(model) else None
+
+    def is_valid(self, model: Model) -> bool:
+        """Whether a model's request would be rebuilt so now."""
         correlation = self._correlation
-        if client.generation != correlation.generation:
-            return None
-        request = client.impersonal(self._plan.store.line(position))
-        model = None if request is None else self._models.get(self._key(request, position))
-        if model is None or model.generation != client.generation:
-            return None
-        is_valid = model.is_settled or correlation.live.keys().isdisjoint(model.uncorrelated)
-        return model if is_valid else None
+        if model.generation != correlation.generation:
+            return False
+        return model.is_settled or correlation.live.keys().isdisjoint(model.uncorrelated)
 
     def learn(
-        self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None
+        self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None, id_at: int | None
     ) -> tuple[ClientValues | None, Model | None]:
         """What is a client's own in a request that is about to be sent, and the request's model."""
-        raw = self._plan.store.line(send.position)
-        client = self._client(send, recorded, raw)
-        request = None if client is None else client.impersonal(raw)
-        if client is None or request is None:
+        client = self.client(send.position, recorded, send.request)
+        if client is None:
             return None, None
-        model = _model_of(send, client, rebuilt, moved, request)
+        model = _model_of(send, client, rebuilt, moved, id_at)
         if model is not None:
-            self._add(self._key(request, send.position), model)
+            self._add(self._key(send.position), model)
         return client, model
 
     def settle(self, model: Model) -> None:
@@ -152,9 +150,9 @@ class Models:
             self._correlation.watch(model.uncorrelated)
             model.is_settled = True
 
-    def _key(self, request: bytes, position: int) -> Key:
-        account = self._progress.client(position).account
-        return hash(request), self._plan.responses[position], account
+    def _key(self, position: int) -> Key:
+        plan, account = self._plan, self._progress.client(position).account
+        return plan.alike[position], plan.responses[position], account
 
     def _add(self, key: Key, model: Model) -> None:
         self._size += model.size
@@ -163,21 +161,22 @@ class Models:
             self._size = model.size
         self._models[key] = model
 
-    def _client(self, send: Send, recorded: Exchange, raw: bytes) -> ClientValues | None:
+    def client(self, position: int, recorded: Exchange, request: Request) -> ClientValues | None:
         """What is the client's own in a request; None where that is not certain."""
-        old, new, request = [], {}, send.request
+        own = self._plan.personal[position]
+        if own != personal(recorded.client, own_in(recorded.request.header)):
+            return None
+        new = {}
         for mark, name in OWN.items():
             before, sent = recorded.request.header(name), request.header(name)
             if before is None and sent is None:
                 continue
             if before is None or sent is None or not self._is_steady(mark, before, sent):
                 return None
-            old.append((_quoted(before), _quoted(mark)))
             new[mark] = sent
-        label, _ = impersonal(raw, ())
-        return ClientValues(
-            tuple(old), new, _personal(request), recorded.client, label, self._correlation.generation
-        )
+        lines = _personal(request)
+        marks = frozenset(mark for mark, value in lines if can_be_marked(value))
+        return ClientValues(own, new, lines, marks, recorded.client, self._correlation.generation)
 
     def _is_steady(self, mark: str, recorded: str, sent: str) -> bool:
         """Whether a header is sent so in all requests of its client: a token has its live one everywhere."""
@@ -190,22 +189,27 @@ class Models:
 
 
 def _model_of(
-    send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None, request: bytes
+    send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None, id_at: int | None
 ) -> Model | None:
-    """The model of a request; None where a value of its client's own stands at further places. ``request`` is
-    the recorded one with marks."""
+    """The model of a request; None where a value of its client's own stands at further places."""
     places, head = [], send.head
     for mark, value in client.sent.items():
         raw, marked = _wired(value), mark.encode()
-        if request.count(_quoted(mark)) != 1 or head.count(raw) != 1 or marked in head or raw in send.body:
+        if head.count(raw) != 1 or marked in head or raw in send.body:
             return None
         head = head.replace(raw, marked)
         places.append((send.request.layout[OWN[mark]], mark))
+    before, _, after = (
+        (head, b"", b"") if id_at is None else head.partition(_wired(send.request.headers[id_at][1]))
+    )
     return Model(
         moved=moved,
         send=send,
         places=tuple(places),
-        head=head,
+        marks=frozenset(client.sent),
+        id_at=id_at,
+        before_id=before,
+        after_id=after,
         generation=rebuilt.generation,
         uncorrelated=rebuilt.uncorrelated,
     )
@@ -214,10 +218,6 @@ def _model_of(
 def _personal(request: Request) -> Personal:
     values = (TOKEN, request.bearer), (CLIENT, request.header(OWN[CLIENT]))
     return tuple((mark, value) for mark, value in values if value is not None)
-
-
-def _quoted(text: str) -> bytes:
-    return f'"{text}"'.encode()
 
 
 def _wired(value: str) -> bytes:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import LineTemplate, Personal, Values, as_format
+from conformance.replay.fast_lane.line_template import (
+    LineTemplate,
+    Personal,
+    Values,
+    filled,
+    pieces_around_marks,
+)
 
 CACHED_PIECES = 100_000
 """Pieces of text that are cached as searched."""
@@ -40,8 +46,8 @@ class CachingRedactor:
         self._names: dict[str, str] = {}
         """Pieces that are redacted otherwise as the name of a member: a word of letters stays there."""
         self._unquoted: set[str] = set()
-        self._formats: dict[str, str] = {}
-        """By the text of a template, the same without secrets, to be filled."""
+        self._templates: dict[str, list[str]] = {}
+        """By the text of a template, the same without secrets, in pieces around its marks."""
         self._personal: dict[Personal, Values] = {}
         """What is a client's own, without secrets."""
         self._size = 0
@@ -49,23 +55,24 @@ class CachingRedactor:
     def redact_template(self, template: LineTemplate, values: Values, is_cached: bool) -> str | None:
         """The filled template without secrets; None where a number would have to go, which only a whole line
         can lose."""
-        text = self._formats.get(template.text)
-        if text is None:
+        pieces = self._templates.get(template.text)
+        if pieces is None:
             text = self._redact_pieces(template.text)
             if text is None:
                 return None
-            text = as_format(text)
+            pieces = pieces_around_marks(text)
             if is_cached:
-                self._formats[template.text] = text
+                self._templates[template.text] = pieces
                 self._size += len(text) + len(template.text)
-        filling = dict(template.values)
-        filling.update(values)
         if template.personal:
             personal = self._redact_personal(template.personal)
             if personal is None:
                 return None
-            filling.update(personal)
-        return text % filling
+            values = {**values, **personal}
+        try:
+            return filled(pieces, values)
+        except KeyError:
+            return filled(pieces, {**dict(template.values), **values})
 
     def _redact_personal(self, personal: Personal) -> Values | None:
         """Values that stand for themselves within a piece, without secrets; None as ``redact_template``."""
@@ -96,7 +103,7 @@ class CachingRedactor:
             self._search_again()
         if len(self._searched) > self._cached_pieces or self._size > CACHED_CHARACTERS:
             self._was_emptied = True
-            for cache in (self._searched, self._redacted, self._names, self._unquoted, self._formats):
+            for cache in (self._searched, self._redacted, self._names, self._unquoted, self._templates):
                 cache.clear()
             self._personal.clear()
             self._size = 0
@@ -111,7 +118,7 @@ class CachingRedactor:
         self._search(with_secrets - lasting.keys())
         if redacted != self._redacted or unquoted != self._unquoted:
             self.is_stale = True
-            self._formats.clear()
+            self._templates.clear()
         self.is_stale |= self._was_emptied
 
     def _lasting(self) -> dict[str, str]:

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from conformance.replay.engine.step import Attempt
 from conformance.replay.engine.timing import Timing
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.models import ClientValues, Model, Models, with_headers
+from conformance.replay.fast_lane.models import OWN, ClientValues, Model, Models, with_headers
 from conformance.replay.fast_lane.moved_query import MovedQuery, moved_query
 from conformance.replay.fast_lane.request_template import RequestTemplate
 from conformance.replay.rebuild.actions import Send
+from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import Rebuilder, Rebuilt
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
@@ -34,7 +35,8 @@ class SessionTemplates:
 
     templates: dict[Key, RequestTemplate] = field(default_factory=dict)
     size: int = 0
-    client: ClientValues | None = None
+    clients: dict[int, ClientValues] = field(default_factory=dict)
+    """By the fingerprint of what is its client's own in recorded requests."""
     proposed: Model | None = None
     """The model of the request that was rebuilt last, until its response is compared."""
 
@@ -62,14 +64,13 @@ class RequestTemplates:
         of a session its templates are dropped."""
         number = self._plan.session_of[position]
         session = self._sessions.get(number)
-        if session is None:
-            return None
-        template = session.templates.get(self._key(position))
+        template = None if session is None else session.templates.get(self._key(position))
         if template is None:
-            template = self._from_model(session, position)
-        if self._last[number] == position:
-            del self._sessions[number]
-            self._size -= session.size
+            template = self._from_model(number, position)
+        elif template.model is not None and not self._models.is_valid(template.model):
+            template = None
+        if self._last[number] == position and number in self._sessions:
+            self._size -= self._sessions.pop(number).size
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
@@ -104,11 +105,11 @@ class RequestTemplates:
         moved = self._moved(send, recorded) if rebuilt.has_shifted else None
         if rebuilt.has_shifted and moved is None:
             return
-        client, model = self._models.learn(send, recorded, rebuilt, moved)
+        client, model = self._models.learn(send, recorded, rebuilt, moved, self._id_at(send))
         session = self._sessions.setdefault(number, SessionTemplates())
         session.proposed = model
-        if client is not None and client.tells_more_than(session.client):
-            session.client = client
+        if client is not None:
+            session.clients[client.recorded] = client
 
     def learn(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
@@ -135,20 +136,44 @@ class RequestTemplates:
         correlation.watch(rebuilt.uncorrelated)
         return template
 
-    def _from_model(self, session: SessionTemplates, position: int) -> RequestTemplate | None:
+    def _from_model(self, number: int, position: int) -> RequestTemplate | None:
         """The template of a request that another client has sent as well."""
-        client = session.client
-        model = None if client is None else self._models.find(client, position)
-        if client is None or model is None:
+        model = self._models.find(position)
+        if model is None:
             return None
-        template = self._template(model.send_of(client), model.generation, model.moved)
-        template.model, template.personal = model, client.personal
-        if model.is_settled:
+        session = self._sessions.setdefault(number, SessionTemplates())
+        client = session.clients.get(self._plan.personal[position])
+        if client is None or client.generation != model.generation:
+            client = self._client(position)
+            if client is None:
+                return None
+            session.clients[client.recorded] = client
+        send, before, after = model.request_of(client)
+        template = RequestTemplate(model.moved, send, model.generation, model.id_at, before, after)
+        if model.fits(client):
+            template.model, template.personal = model, client.personal
+        if template.model is not None or model.is_settled:
             self._keep(template, session, position, model.size)
         return template
 
+    def _client(self, position: int) -> ClientValues | None:
+        """What is a client's own in its first request with a token, which is not rebuilt; None where that is
+        not certain."""
+        recorded = self._plan.store.exchange(position)
+        if recorded.request.header("authorization") is None:
+            return None
+        own = [pair for pair in recorded.request.headers if pair[0].lower() in OWN.values()]
+        values = RequestValues(recorded, self._rebuilder.context, shift=0)
+        try:
+            sent = self._rebuilder.headers.headers(own, values, needs_token=True, token=None)
+        except (Lost, Pending, CannotRebuild):
+            return None
+        return self._models.client(position, recorded, replace(recorded.request, headers=sent))
+
     def _template(self, send: Send, generation: int, moved: MovedQuery | None) -> RequestTemplate:
-        at, before, after = self._around_id(send)
+        at, before, after = self._id_at(send), send.head, b""
+        if at is not None:
+            before, _, after = send.head.partition(send.request.headers[at][1].encode())
         bare = replace(send, head=b"")  # its head is held in parts
         return RequestTemplate(moved, bare, generation, at, before, after)
 
@@ -171,12 +196,12 @@ class RequestTemplates:
             self._size, self._oldest = 0, generation
         return self._size + size <= CACHED_BYTES
 
-    def _around_id(self, send: Send) -> tuple[int | None, bytes, bytes]:
+    def _id_at(self, send: Send) -> int | None:
+        """Where among the headers of a request an id of its own stands."""
         at = send.request.layout.get("x-request-id")
-        if at is None or not self._rebuilder.headers.is_own_id(send.request.headers[at][1]):
-            return None, send.head, b""
-        before, _, after = send.head.partition(send.request.headers[at][1].encode())
-        return at, before, after
+        return (
+            None if at is None or not self._rebuilder.headers.is_own_id(send.request.headers[at][1]) else at
+        )
 
     def _key(self, position: int) -> Key:
         return self._plan.requests[position], self._plan.responses[position]

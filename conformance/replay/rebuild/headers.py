@@ -16,9 +16,10 @@ from conformance.replay.recording.values import TRANSPORT_HEADERS
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Header, split_url
+from conformance.traffic.redaction.places import HEADERS as SECRET_HEADERS
 
 Treatment = Literal[
-    "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "value"
+    "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
 ]
 
 DROPPED = frozenset(
@@ -40,7 +41,8 @@ DECODED = ("gzip", "deflate", "identity")
 
 
 STATIC = frozenset({"code", "edge", "encodings", "origin"})
-DYNAMIC = frozenset({"token", "request id", "cookie", "value"})
+DYNAMIC = frozenset({"token", "request id", "cookie", "bot", "value"})
+BOT_HEADERS = frozenset(name for name, kind in SECRET_HEADERS.items() if kind == "bot-token")
 
 
 @lru_cache(maxsize=4096)
@@ -74,14 +76,15 @@ class HeaderRebuild:
         self._portal = portal
         self._host = urlsplit(portal.url).netloc
         self._own = {name.lower(): (name, value) for name, value in portal.headers.items()}
-        self._bot_header = profile.bot_challenge.header.lower()
+        self._bot = profile.bot_challenge
         self._edge = [
             pair
             for pair in (edge_headers().items() if portal.edge_headers else ())
             if pair[0].lower() not in self._own
         ]
         self._ids = itertools.count()
-        self._prefix = random.token_hex(8)
+        drawn = random.token_hex(8)
+        self._prefix = f"{drawn[:8]}-{drawn[8:12]}-4{drawn[12:15]}-8{drawn[15]}00-"
         self._rules = lru_cache(maxsize=4096)(self._rule)
 
     def headers(
@@ -96,7 +99,8 @@ class HeaderRebuild:
             if static is not None:
                 live.append(static)
             elif rule in DYNAMIC:
-                live.append((pair[0], self._dynamic(rule, pair, values, needs_token=needs_token)))
+                name = self._bot_header_for(pair[0]) if rule == "bot" else pair[0]
+                live.append((name, self._dynamic(rule, pair, values, needs_token=needs_token)))
         live.extend(self._own.values())
         if self._edge:
             present = {name.lower() for name, _ in live}
@@ -106,8 +110,8 @@ class HeaderRebuild:
         return live
 
     def next_id(self) -> str:
-        """A request id that nobody used."""
-        return f"{self._prefix}-{next(self._ids)}"
+        """A request id that nobody used, in the form of a UUID."""
+        return f"{self._prefix}{next(self._ids):012x}"
 
     def is_own_id(self, value: str) -> bool:
         return value.startswith(self._prefix)
@@ -115,7 +119,8 @@ class HeaderRebuild:
     def _rule(self, name: str, value: str) -> tuple[Treatment, Header | None]:
         """What becomes of a header, and the static one in its place."""
         lower = name.lower()
-        rule = "value" if lower == self._bot_header else treatment(lower)
+        is_bot = lower == self._bot.header.lower() or lower in BOT_HEADERS or value.startswith("[bot-token-")
+        rule = "bot" if is_bot else treatment(lower)
         if lower in self._own:
             return ("edge" if rule == "edge" else "drop"), None
         if rule == "keep":
@@ -147,8 +152,13 @@ class HeaderRebuild:
                 return self.next_id()
             case "cookie":
                 return "; ".join(_cookie(pair.strip(), values) for pair in value.split(";"))
-        lower = name.lower()
-        return values.bot_token(value) if lower == self._bot_header else str(values.value(lower, value))
+            case "bot":
+                return values.bot_token(value)
+        return str(values.value(name.lower(), value))
+
+    def _bot_header_for(self, recorded: str) -> str:
+        """The profile's header where it has a token for it: a portal looks for it under a name of its own."""
+        return recorded if self._bot.token is None else self._bot.header
 
     def _credentials(self, value: str, values: RequestValues, *, needs_token: bool) -> str:
         live = values.live(value)

@@ -33,6 +33,7 @@ MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
 TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
+COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
 
 
 @dataclass
@@ -103,16 +104,17 @@ class SignInCodes:
             self.failures[account] += 1
 
     def _mail(self, position: int, key: str, recorded: Exchange, sent: dict[str, Json]) -> Actions:
-        """Before a mail: checks the budget, and marks the present mails of the inbox."""
-        if not recorded.success:
+        """Before a mail: checks the budget, and marks the present mails of the inbox. A send that was refused
+        for the cooldown may be mailed now, where the recording began within one."""
+        if not recorded.success and recorded.code != COOLDOWN_CODE:
             return
-        if self.mails >= self.context.profile.limits.max_mails:
+        if recorded.success and self.mails >= self.context.profile.limits.max_mails:
             raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
-        self.mails += 1
+        self.mails += recorded.success
         account = self.account_for(sent)
         if account is None:
             return
-        if key == LOGIN_MFA_SEND:
+        if key == LOGIN_MFA_SEND and recorded.success:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
@@ -125,6 +127,14 @@ class SignInCodes:
         login = sent.get("sessionId")
         account = self.logins.get(login) if isinstance(login, str) else None
         return account or self.context.account_of(sent.get("email"))
+
+    def is_mailed_anew(self, recorded: Exchange) -> bool:
+        """Whether a mail that has come, by a send that was refused when recorded, or after one of these, has
+        to be read now: the next send leaves another one."""
+        operation = recorded.request.operation
+        if operation is None or operation.key != LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
+            return False
+        return not recorded.success or _mailed_for(recorded.sent) in self.mailed
 
     def read_mail(self, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
@@ -139,6 +149,8 @@ class SignInCodes:
                 return  # the exchange that needs the code reports it
             assert isinstance(code, str)
             self.mailed[_mailed_for(recorded.sent)] = code
+            if not recorded.success:
+                self._last_sends[str(recorded.sent.get("sessionId"))] = self.now()
 
     def _sit_out_cooldown(self, login: str) -> Actions:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""

@@ -16,11 +16,15 @@ from conformance.replay.recording.kinds import ISO, PLACEHOLDER, is_counted, kin
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
+from conformance.spec.requests import FILTERS
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
 RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
 """The profile's records that stand for ids without a source, by the names under which those are sent."""
+
+TOTALS = ("data.totalElements", "data.pagination.totalRecords")
+"""Where an answer to a query says how much it has found."""
 
 PRESENT = ("old", "current", "present")
 """The beginnings of the names under which a change of the password sends the present one."""
@@ -42,6 +46,7 @@ class RequestValues:
         self._context = context
         self._shift = shift
         self._succeeded = recorded.success
+        self._recorded = recorded
         self._account = account
         operation = recorded.request.operation
         self._operation = operation.key if operation else ""
@@ -119,10 +124,17 @@ class RequestValues:
         """The profile's record in place of an id that worked when recorded, and that no response returned."""
         if not self._succeeded or name not in RECORDS or value in self._context.plan.sources:
             return value
+        if name in FILTERS.get(self._operation, ()) and any(self._recorded.at(at) == 0 for at in TOTALS):
+            return value  # a filter by the id of nothing, maybe
         record: str | None = getattr(self._context.profile.records, RECORDS[name])
         if record is None:
             self.unsourced.append(value)
             return value
+        if record != value:
+            named = RECORDS[name]
+            self._context.notes[
+                f"{named} {value} was recorded; {record} of [records] is asked for instead."
+            ] = None
         kind = record_of(name, self._operation)
         if self._context.plan.counts_ids and kind is not None:
             self._context.correlation.pair_counted(kind, value, record)

@@ -10,7 +10,15 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from conformance.errors import UsageError
-from conformance.replay.recording.fingerprint import fingerprint_of, head_in, head_of
+from conformance.replay.recording.fingerprint import (
+    Likeness,
+    Own,
+    head_in,
+    head_of,
+    likeness_of,
+    marked,
+    own_in,
+)
 from conformance.replay.recording.kinds import PLACEHOLDER, is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
@@ -26,6 +34,7 @@ from conformance.replay.recording.plan import (
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
+    in_headers,
     is_dynamic,
     is_only_a_name,
     packed_values,
@@ -35,6 +44,7 @@ from conformance.traffic.exchange import UNKNOWN_FORMS
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
+MOST_LIKENESSES = 10_000
 CACHED_BYTES = 16_000_000
 """Bytes of lines whose analysis is cached, for lines with the same fingerprint."""
 
@@ -91,8 +101,8 @@ def _nothing(plan: ReplayPlan) -> str:
 
 
 class LineAnalysis(NamedTuple):
-    """What the analysis takes from a line: the same for every line with this fingerprint. It holds no line:
-    there are many of these."""
+    """What the analysis takes from a line: the same for every line of this client with this fingerprint. It
+    holds no line: there are many of these."""
 
     host: str
     method: str
@@ -106,9 +116,12 @@ class LineAnalysis(NamedTuple):
     is_accepted: bool
     changing: str | None = None
     """The operation, where it succeeded and may change something."""
+    is_alike: bool = False
+    """Whether what is its client's own was found where it stands: the same holds for every line that has
+    other texts there."""
 
     @staticmethod
-    def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
+    def of(line: PlanLine, refusal: str | None, own: Own) -> LineAnalysis:
         status = line.response.status if line.response is not None else None
         is_accepted = status is not None and status < 300
         operation = line.operation if is_accepted and line.impact != "read-only" else None
@@ -123,6 +136,7 @@ class LineAnalysis(NamedTuple):
             weight=10 if status is not None and status < 400 else 1,
             is_accepted=is_accepted,
             changing=None if operation is None else operation.key,
+            is_alike=own == own_in(line.request.header),
         )
 
 
@@ -140,32 +154,31 @@ class RequestAnalysis:
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
-        self._analyses: dict[tuple[str, int, int], LineAnalysis] = {}
+        self._tokens_sent: dict[bytes, float] = {}
+        self._analyses: dict[tuple[int, int, int], LineAnalysis] = {}
+        self._likenesses: dict[int, Likeness] = {}
+        """By the fingerprint of a request."""
         self._room = self._cached_bytes = cached_bytes
         self._drift = 0.0
 
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
-        request, response, portal_ms = fingerprint_of(raw)
-        head = head_in(raw)
-        analysis: LineAnalysis | None = None
-        if head is not None and not self._selection.is_partial:
-            analysis = self._analyses.get((head[2], request, response))
-        line: PlanLine | None = None
+        prints, request = marked(raw)
+        like = self._likenesses.get(prints.request) or self._likeness(prints.request, request)
+        head, line = head_in(raw), None
+        key = plan.store.file_of(position), like.alike, prints.response
+        analysis = None if head is None or self._selection.is_partial else self._analyses.get(key)
         if analysis is None:
             line = self._line(position, raw)
-            analysis = self._analyze(position, line)
+            analysis = self._analyze(position, line, like.own)
             head = head or head_of(line)
-            self._remember((head[2], request, response), analysis, len(raw))
+            self._remember(key, analysis, len(raw))
         assert head is not None
-        plan.requests.append(request)
-        plan.responses.append(response)
-        began, elapsed, _ = head
-        if portal_ms is not None:
-            ahead = portal_ms / 1000 - began - elapsed
-            self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
-        plan.started.append(began)
-        plan.moments.append(began + self._drift)
+        began, elapsed, client = head
+        if not analysis.is_alike:
+            like = Likeness(prints.request, (b"", b"%d" % prints.request), "", "")
+        plan.note(prints, like, client)
+        self._note_time(began, elapsed, prints.portal_ms)
         if analysis.changing is not None:
             plan.changing[position] = analysis.changing
         if analysis.refusal is not None:
@@ -175,9 +188,26 @@ class RequestAnalysis:
                 return
             plan.omit(position, analysis.method, analysis.path, status=analysis.status)
         plan.hosts[analysis.host] += 1
-        if self._first_sent.get(request, began + 1) > began:
-            self._note_request(request, analysis, line or self._line(position, raw), began)
-        self._lineages.add(position, analysis.trait, began, elapsed)
+        if self._first_sent.get(like.alike, began + 1) > began:
+            self._note_request(like.alike, analysis, line or self._line(position, raw), began)
+        token = like.own[0]
+        if token and self._tokens_sent.get(token, began + 1) > began:
+            self._note_token(token, began, is_accepted=analysis.is_accepted)
+        trait = analysis.trait if line is not None else analysis.trait.of_client(client, like)
+        self._lineages.add(position, trait, began, elapsed)
+
+    def _likeness(self, fingerprint: int, request: bytes) -> Likeness:
+        if len(self._likenesses) >= MOST_LIKENESSES:
+            self._likenesses.clear()
+        like = self._likenesses[fingerprint] = likeness_of(request)
+        return like
+
+    def _note_time(self, began: float, elapsed: float, portal_ms: int | None) -> None:
+        if portal_ms is not None:
+            ahead = portal_ms / 1000 - began - elapsed
+            self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
+        self._plan.started.append(began)
+        self._plan.moments.append(began + self._drift)
 
     def finish(self) -> None:
         """Completes the plan with what only all exchanges together show."""
@@ -198,14 +228,16 @@ class RequestAnalysis:
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
 
-    def _analyze(self, position: int, line: PlanLine) -> LineAnalysis:
-        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
+    def _analyze(self, position: int, line: PlanLine, own: Own) -> LineAnalysis:
+        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1), own)
         self.distinct.append(position)
         if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
             self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
 
-    def _remember(self, key: tuple[str, int, int], analysis: LineAnalysis, size: int) -> None:
+    def _remember(self, key: tuple[int, int, int], analysis: LineAnalysis, size: int) -> None:
+        if not analysis.is_alike:
+            return
         self._room -= size
         if self._room < 0:
             self._analyses.clear()
@@ -213,14 +245,21 @@ class RequestAnalysis:
         self._analyses[key] = analysis
 
     def _note_request(self, request: int, analysis: LineAnalysis, line: PlanLine, began: float) -> None:
-        self._note_values(analysis, line, began)
+        self._note_values(line.values(), began, is_accepted=analysis.is_accepted)
         _note_account(self._plan, line, is_accepted=analysis.is_accepted)
         if analysis.is_accepted and len(self._first_sent) < MOST_ANALYZED:
             self._first_sent[request] = began
 
-    def _note_values(self, analysis: LineAnalysis, line: PlanLine, began: float) -> None:
+    def _note_token(self, authorization: bytes, began: float, *, is_accepted: bool) -> None:
+        """Takes the token of a request whose other values are those of one before it."""
+        values = in_headers([("authorization", authorization.decode())])
+        self._note_values(values, began, is_accepted=is_accepted)
+        if is_accepted and len(self._tokens_sent) < MOST_ANALYZED:
+            self._tokens_sent[authorization] = began
+
+    def _note_values(self, values: Iterable[PlacedValue], began: float, *, is_accepted: bool) -> None:
         handles, sent = self._plan.handles, self.sent
-        for placed in line.values():
+        for placed in values:
             value = placed.value
             if is_counted(value) and placed.place.startswith("path."):
                 self._plan.counts_ids = True
@@ -231,7 +270,7 @@ class RequestAnalysis:
                 sent[raw] = began
             if value not in handles and _is_handle(placed):
                 handles.add(value)
-            if analysis.is_accepted and value[0] == "[" and PLACEHOLDER.fullmatch(value):
+            if is_accepted and value[0] == "[" and PLACEHOLDER.fullmatch(value):
                 self._plan.accepted.add(value)
 
 

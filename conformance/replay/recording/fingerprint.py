@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,9 +22,11 @@ _HEAD = re.compile(
     rb'(?="request":)'
 )
 _REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
+_TOKEN = re.compile(rb'\["[Aa]uthorization", *"([^"\\]+)"')
+_CLIENT_HASH = re.compile(rb'\["[Xx]-[Cc]lient-[Hh]ash", *"([^"\\]+)"')
 _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 _STAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
-_REQUEST, _RESPONSE, _BODY, _CLIENT = REQUEST.encode(), RESPONSE.encode(), b'"body":', b'"client":'
+_REQUEST, _RESPONSE, _BODY = REQUEST.encode(), RESPONSE.encode(), b'"body":'
 _ID_MARK, _DATE_MARK, _STAMP_MARK = REQUEST_ID.encode(), DATE.encode(), TIMESTAMP.encode()
 
 ENVELOPE = 400
@@ -35,6 +37,13 @@ Head = tuple[float, float, str]
 """The recorder's own part of a line: the start in epoch seconds, the duration in seconds, and the client."""
 
 
+OWN = ("authorization", "x-client-hash")
+Own = tuple[bytes, bytes]
+"""What is a client's own in a request, the values of these headers; empty: none."""
+
+NOTHING: Own = (b"", b"")
+
+
 class Fingerprint(NamedTuple):
     """``request`` is a hash of the request without its id, ``response`` one of the response without id and
     times; ``portal_ms`` is the portal's own time, where the response contains it."""
@@ -42,6 +51,16 @@ class Fingerprint(NamedTuple):
     request: int
     response: int
     portal_ms: int | None
+
+
+class Likeness(NamedTuple):
+    """``alike`` is a hash of a request without what is its client's own, ``own`` is that. ``token`` and
+    ``client_hash`` are the same as texts."""
+
+    alike: int
+    own: Own
+    token: str
+    client_hash: str
 
 
 def head_in(raw: bytes) -> Head | None:
@@ -58,6 +77,17 @@ def head_of(line: PlanLine) -> Head:
     return epoch(line.started), line.elapsed_ms / 1000, line.client
 
 
+def own_in(header: Callable[[str], str | None]) -> Own:
+    """What is its client's own in a request that was decoded, by its headers."""
+    token, client = ((header(name) or "").encode(errors="replace") for name in OWN)
+    return token, client
+
+
+def personal(client: str, own: Own) -> int:
+    """The fingerprint of what is a client's own, with what the recorder says of the client."""
+    return hash((client, *own))
+
+
 def epoch(started: str) -> float:
     try:
         return datetime.fromisoformat(started).timestamp()
@@ -65,22 +95,14 @@ def epoch(started: str) -> float:
         return 0.0
 
 
-def impersonal(raw: bytes, own: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-    """What a line says of its client, and its request with marks in place of its id and of a client's own
-    texts, which are given with their marks."""
-    start = raw.find(_REQUEST)
-    end = raw.find(_RESPONSE, start)
-    client, request = raw.find(_CLIENT, 0, start), raw[start:end]
-    id = _REQUEST_ID.search(request)
-    if id is not None:
-        request = b"%b%b%b" % (request[: id.start(1)], _ID_MARK, request[id.end(1) :])
-    for text, mark in own:
-        request = request.replace(text, mark)
-    return raw[client:start] if client >= 0 else b"", request
-
-
 def fingerprint_of(raw: bytes) -> Fingerprint:
-    """The fingerprint of a line. The whole line counts for its request where no response follows that."""
+    """The fingerprint of a line."""
+    return marked(raw)[0]
+
+
+def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
+    """The fingerprint of a line, and its request with a mark in place of its id. The whole line counts for
+    its request where no response follows that."""
     start = raw.find(_REQUEST)
     end = raw.find(_RESPONSE, start)
     is_usual = 0 <= start < end
@@ -97,4 +119,24 @@ def fingerprint_of(raw: bytes) -> Fingerprint:
     if stamp is not None:
         portal_ms = int(stamp[1])
         response = b"%b%b%b" % (response[: stamp.start(1)], _STAMP_MARK, response[stamp.end(1) :])
-    return Fingerprint(hash(request), hash(response), portal_ms)
+    return Fingerprint(hash(request), hash(response), portal_ms), request
+
+
+def likeness_of(request: bytes) -> Likeness:
+    """What is its client's own in a request with a mark in place of its id, where that stands first in it."""
+    alike, (token, client) = _impersonal(request)
+    credentials = token.decode().partition(" ")[2].strip()
+    return Likeness(hash(alike), (token, client), credentials, client.decode())
+
+
+def _impersonal(request: bytes) -> tuple[bytes, Own]:
+    """A request with marks in place of what is its client's own, where that stands first, and the same."""
+    token, client = _TOKEN.search(request), _CLIENT_HASH.search(request)
+    own = token[1] if token else b"", client[1] if client else b""
+    if not own[0].isascii() or not own[1].isascii():
+        return request, NOTHING
+    pieces, last = [], 0
+    for start, end in sorted(match.span(1) for match in (token, client) if match):
+        pieces.append(request[last:start])
+        last = end
+    return _ID_MARK.join((*pieces, request[last:])), own

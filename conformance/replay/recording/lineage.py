@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from conformance.replay.recording.fingerprint import Likeness
 from conformance.replay.recording.lines import PlanLine
 from conformance.spec.endpoints import (
     LOGIN_COMPLETE,
@@ -54,6 +55,13 @@ class Trait(NamedTuple):
     lacks_token: bool
     """Whether the source leaves tokens out."""
     is_sign_in: bool
+
+    def of_client(self, client: str, like: Likeness) -> Trait:
+        """The same of another client's line, which differs in what is the client's own alone."""
+        group, carried = (client, like.client_hash or self.group[1]), self.carried
+        if like.own[0]:
+            carried = like.token, *carried[1:]
+        return Trait(group, carried, self.received, self.lacks_token, self.is_sign_in)
 
 
 def trait_of(line: PlanLine) -> Trait:

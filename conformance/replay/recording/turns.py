@@ -152,12 +152,17 @@ class _Touches:
         """By login session or token, the email of its account."""
         self._latest: dict[int, str] = {}
         """By session, the email that signed in last."""
-        self._cached: dict[tuple[int, int], Touch] = {}
+        self._emails: dict[tuple[int, int], str] = {}
+        """By session and what is its client's own, the email that a token stands for."""
+        self._cached: dict[tuple[int, int, str], Touch] = {}
+        """Of reads with a token, by the fingerprints of what two clients' have in common, and the email."""
 
     def of(self, position: int) -> Touch:
         plan = self._plan
-        session, request = plan.session_of[position], plan.requests[position]
-        cached = self._cached.get((session, request))
+        session = plan.session_of[position]
+        by_token, alike = (session, plan.personal[position]), (plan.alike[position], plan.responses[position])
+        email = self._emails.get(by_token)
+        cached = None if email is None else self._cached.get((*alike, email))
         if cached is not None:
             return cached
         line = plan.line(position)
@@ -166,20 +171,19 @@ class _Touches:
         self._follow(line, key, session, email)
         touch = _touch(line, key, email)
         self.marks.note(line, key, touch.writes - {_own(email)})
-        if not touch.writes and line.request.header("authorization") is not None:
-            self._cached[session, request] = touch
+        if not touch.writes and line.request.header("authorization") is not None and not _carried(line):
+            self._emails.setdefault(by_token, email)
+            self._cached[(*alike, email)] = touch
         return touch
 
     def _email(self, line: PlanLine, key: str, session: int) -> str:
-        sent: Json = line.sent
         if key in BY_EMAIL:
-            email = dig(sent, ["email"])
+            email = dig(line.sent, ["email"])
             if isinstance(email, str):
                 return email
-        carried = [dig(sent, [name]) for name in ("sessionId", "refreshToken")]
         token = (line.request.header("authorization") or "").partition(" ")[2]
-        for value in (*carried, token):
-            if isinstance(value, str) and value in self._owners:
+        for value in (*_carried(line), token):
+            if value in self._owners:
                 return self._owners[value]
         return self._latest.get(session, "")
 
@@ -193,6 +197,12 @@ class _Touches:
             value = dig(data, [name])
             if isinstance(value, str):
                 self._owners[value] = email
+
+
+def _carried(line: PlanLine) -> list[str]:
+    """The login session and the refresh token in a request, which say whose it is."""
+    carried = (dig(line.sent, [name]) for name in ("sessionId", "refreshToken"))
+    return [value for value in carried if isinstance(value, str)]
 
 
 def _own(email: str) -> str:

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
+from functools import partial
+from math import inf
 from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.errors import FaultClass, NoAnswer, OutOfTime, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import (
+    FaultClass,
+    NoAnswer,
+    OutOfTime,
+    ProfileError,
+    PutOff,
+    TargetUnreachable,
+    Untestable,
+)
 from conformance.report.model.run import Timed
+from conformance.run.catalogue import row_of
+from conformance.run.costs import measured_costs
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.display import display_of
-from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
+from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
+from conformance.run.options import value_of
+from conformance.run.outlook.pace import pace_of
 from conformance.run.planning import (
     factor_waits,
     forecast,
     ids_of,
+    impact_of,
     is_generator,
     lasting,
     planned,
     restoring_seconds,
+    sign_ins_of,
     waits_of,
     why_not,
 )
-from conformance.run.schedule import Agenda, Due, Planned, Steps
+from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
 from conformance.target.clock import wall
+from conformance.target.portal import Portal
 from conformance.verdicts.verify import Verify
 
 
@@ -37,14 +54,21 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
     portal, clock = run.portal, run.clock
     agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.unreachable is None:
-        chosen = agenda.next(clock.now(), portal.opens, portal.left("spare"))
+        now, left = clock.now(), clock.remaining() if agenda.is_hurried else None
+        ready = at_once if left is None else partial(_signs_in_from, portal, left)
+        end = inf if left is None else now + left
+        chosen = agenda.next(now, portal.opens, portal.left("spare"), ready=ready, end=end)
         if chosen is None:
             return
         item = chosen.item if isinstance(chosen, Due) else chosen
         if isinstance(chosen, Due):
             _wait_for(item, chosen, run)
-        _run_item(item, run)
+        with portal.putting_off(left if _may_be_put_off(item) else None):
+            _run_item(item, run)
         garbage.collect_where_due()
+        if item.stash.get(PUT_OFF, False):
+            item.stash[PUT_OFF] = False
+            agenda.put_off(item)
         if DUE in item.stash:
             agenda.suspend(item, *item.stash[DUE])
             del item.stash[DUE]
@@ -54,11 +78,16 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
 
 def forget_run(items: Iterable[pytest.Item]) -> None:
     """Drops what cases hold of an earlier run, so that they can run once more."""
-    keys: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
+    keys: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE, PUT_OFF)
     for item in items:
         for key in keys:
             if key in item.stash:
                 del item.stash[key]
+
+
+def goes_on(item: pytest.Item) -> bool:
+    """Whether a case that has run is not at its end."""
+    return DUE in item.stash or item.stash.get(PUT_OFF, False)
 
 
 def step_through(item: pytest.Function, run: RunSession) -> None:
@@ -85,6 +114,8 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         _check_needs(item, verify, run)
         _check_budget(item, run)
         return (yield)
+    except PutOff:
+        item.stash[PUT_OFF] = True
     except NoAnswer as silent:
         run.is_target_there()
         _leave(verify, silent.reason, silent.fault_class)
@@ -103,11 +134,13 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
-    """Where time can be moved, no wait and no sign-in costs anything."""
-    if run.clock.is_simulated:
-        return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
-    cases = planned(session.items, run.profile, run.options.impact)
+    """Where time can be moved, no wait and no sign-in costs anything; what moves it comes last."""
     window, budget = run.profile.limits.login_window, run.clock.remaining()
+    first = {} if budget is None else _priorities(session, run, budget)
+    if run.clock.is_simulated:
+        ordered = sorted(session.items, key=lambda item: (is_generator(item), -first.get(item.nodeid, 0)))
+        return Agenda(map(Planned, ordered))
+    cases = planned(session.items, run.profile, run.options.impact, priorities=first)
     by_factor = list(factor_waits(run.profile))
     restoring = restoring_seconds(run.profile, run.options.impact)
     for line in forecast(cases, window=window, budget=budget, by_factor=by_factor, restoring=restoring):
@@ -116,6 +149,34 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     if display is not None:
         display.lasting(lasting(cases, window=window, budget=budget))
     return Agenda(cases)
+
+
+def _may_be_put_off(item: pytest.Item) -> bool:
+    """Whether a case can begin anew: once, and where it has changed nothing, and drawn no examples."""
+    is_search = "search" in getattr(item, "fixturenames", ())
+    is_plain = not is_generator(item) and not is_search and impact_of(item) == "read-only"
+    return is_plain and PUT_OFF not in item.stash
+
+
+def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
+    """The moment (epoch seconds) from which a case waits for no code of a sign-in, as far as is known;
+    ``left``: the seconds of the time budget."""
+    names = [name for name in getattr(item, "fixturenames", ()) if portal.has_account(name)]
+    own = {"spare"}.intersection(names) or set(names) if sign_ins_of(item) else set()
+    accounts = [portal.account(name) for name in names]
+    moments = (each.code_from(left) for each in accounts if each.name in own or not each.is_signed_in)
+    return max(moments, default=-inf)
+
+
+def _priorities(session: pytest.Session, run: RunSession, budget: float) -> Mapping[str, int]:
+    """Which cases come first within a time budget."""
+    from conformance.run.outlook.precedence import durations, priorities  # this loads Hypothesis
+
+    profile, impact = run.profile, run.options.impact
+    rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
+    pace, effort = pace_of(profile.portal.url, run.options.out), str(value_of(session.config, "effort"))
+    lasting = durations(profile, measured_costs(), budget=budget, effort=effort, pace=pace)
+    return priorities(rows, lasting)
 
 
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:
@@ -149,7 +210,7 @@ def _run_item(item: pytest.Item, run: RunSession) -> None:
         item.stash[VERIFY] = Verify(run.ledger, item.nodeid, ids_of(item))
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, log=False, nextitem=None)
-    if DUE in item.stash:
+    if goes_on(item):
         return
     for report in reports:
         hook.pytest_runtest_logreport(report=report)

@@ -17,6 +17,7 @@ DECLARED = (
     "impact(level): the most a case does to the target",
     "sign_ins(number): how many sign-ins a case begins",
     "waits(seconds): how long a generator case waits in all",
+    "pauses(seconds): how long a case waits while no other runs",
 )
 """The marks that cases are written with."""
 

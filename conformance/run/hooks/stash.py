@@ -20,3 +20,5 @@ RULES = pytest.StashKey[RuleSelection | None]()
 """The rules that the options select."""
 DUE = pytest.StashKey[tuple[float, str]]()
 """The moment at which a suspended case goes on, and what it waits for."""
+PUT_OFF = pytest.StashKey[bool]()
+"""Whether a case is to begin anew, when others are done; False where it has been put off before."""

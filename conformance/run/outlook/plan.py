@@ -13,17 +13,16 @@ from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
 from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
-from conformance.run.outlook.within_budget import Durations, Late, late_cases
+from conformance.run.outlook.precedence import durations, times_of
+from conformance.run.outlook.within_budget import Late, late_cases
 from conformance.run.planning import (
     UNKNOWN_WINDOW,
     by_authenticator,
     by_either,
     by_mail,
     factor_waits,
-    restoring_seconds,
 )
 from conformance.run.rerun import rerun_requirements, rerun_selection
-from conformance.run.search import growth
 from conformance.run.testable import (
     MUSTS,
     TESTABLE,
@@ -36,7 +35,6 @@ from conformance.run.testable import (
 )
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
-from conformance.target.portal import RESTORING_SECONDS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
@@ -44,9 +42,6 @@ from conformance.verdicts.selection import RuleSelection
 NO_TIME = "--time-budget has no time for its cases"
 NO_ACCOUNT = "the profile has no account that could sign in"
 TOO_LONG = "a wait of up to {:g} s is longer than --time-budget"
-
-PROPERTIES = "cases/properties/"
-"""Where the cases stand that draw examples: ``--effort`` says how many."""
 
 
 @dataclass
@@ -197,20 +192,9 @@ def _late(
     rows: Sequence[CaseRow], costs: Mapping[str, CaseCost], profile: Profile, choice: PlanChoice
 ) -> Late:
     """The cases that the time budget has no time for."""
-    is_simulated = profile.clock.advance is not None
-    window = profile.limits.login_window or UNKNOWN_WINDOW
-
-    def requests(row: CaseRow) -> float:
-        return costs.get(row.id, CaseCost()).requests * _times(row, choice.effort) * choice.pace.seconds
-
-    def restoring(row: CaseRow) -> float:
-        if not costs.get(row.id, CaseCost()).changes or row.impact == "read-only":
-            return 0.0
-        signs_in = not is_simulated and "accounts.spare" in row.needs
-        return restoring_seconds(profile, row.impact) if signs_in else RESTORING_SECONDS
-
-    rows = [replace(row, waits=0.0) for row in rows] if is_simulated else rows
-    return late_cases(rows, Durations(choice.budget, 0.0 if is_simulated else window, requests, restoring))
+    rows = [replace(row, waits=0.0) for row in rows] if profile.clock.advance is not None else rows
+    lasting = durations(profile, costs, budget=choice.budget, effort=choice.effort, pace=choice.pace)
+    return late_cases(rows, lasting)
 
 
 def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
@@ -246,7 +230,7 @@ def _add_cost(
     if cost is None:
         planned.unmeasured.append(row.id)
     cost = cost or CaseCost(sign_ins=row.sign_ins)
-    times = _times(row, effort)
+    times = times_of(row, effort)
     planned.requests += round(cost.requests * times)
     planned.sign_ins += max(round(cost.sign_ins * times), row.sign_ins)
     planned.mails += round(cost.mails * times)
@@ -256,11 +240,6 @@ def _add_cost(
         planned.changing.update({row.id: changes} if changes else {})
     for name, counts in cost.accounts.items():
         _add_account(planned, profile, name, {what: round(count * times) for what, count in counts.items()})
-
-
-def _times(row: CaseRow, effort: str) -> float:
-    """How much more a case sends at an effort than it was measured to send."""
-    return growth(row.id, effort) if row.id.startswith(PROPERTIES) else 1.0
 
 
 def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[str, int]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isinf
 
 from conformance.run.catalogue import CaseRow
+from conformance.run.outlook.precedence import Durations, priorities
 from conformance.run.planning import SHARING
 from conformance.run.schedule import Agenda, Due, Planned
 from conformance.spec.tables import LIMITS
@@ -23,18 +24,6 @@ class Late:
     def decides(self, row: CaseRow, rule: str) -> bool:
         """Whether a case decides one of its rules in time."""
         return row.id not in self.unbegun and not (row.id in self.begun and rule in row.after_waits)
-
-
-@dataclass(frozen=True, slots=True)
-class Durations:
-    """In seconds: the ``budget``, the ``window`` of the sign-in rate (0 where the clock can be moved), how
-    long the ``requests`` of a case take, and how much it keeps of the budget so that what it changes can be
-    restored (``restoring``)."""
-
-    budget: float
-    window: float
-    requests: Callable[[CaseRow], float]
-    restoring: Callable[[CaseRow], float]
 
 
 @dataclass
@@ -61,7 +50,7 @@ class Forecast:
     def run(self, cases: Sequence[Planned[CaseRow]]) -> Late:
         """Goes through the cases in the order of a run."""
         agenda, planned = Agenda(cases), {case.item.id: case for case in cases}
-        while (chosen := agenda.next(self.now, self.opens, self.left)) is not None:
+        while (chosen := agenda.next(self.now, self.opens, self.left, end=self._end())) is not None:
             row, moment = (chosen.item, chosen.moment) if isinstance(chosen, Due) else (chosen, self.now)
             moment = max(self.now, moment)
             if row.id in self.begun:  # its wait is over
@@ -75,10 +64,12 @@ class Forecast:
             else:
                 self.now = moment
                 self._sign_in(planned[row.id])
-                self.now += self.durations.requests(row)
+                self.now += self.durations.requests(row) + row.pauses * (self.durations.window > 0)
                 if row.waits:
                     self.begun.add(row.id)
-                    self.kept[row.id] = self.durations.restoring(row)
+                    # One whose wait is left out ends with the run, and waits with nothing changed.
+                    is_left_out = row.waits >= self.durations.budget
+                    self.kept[row.id] = 0.0 if is_left_out else self.durations.restoring(row)
                     agenda.suspend(row, self.now + row.waits, "")
         return Late(frozenset(self.begun), frozenset(self.unbegun))
 
@@ -100,18 +91,20 @@ def late_cases(rows: Sequence[CaseRow], durations: Durations) -> Late:
     """The cases that a run has no time for."""
     if isinf(durations.budget):
         return Late()
-    cases = list(_planned(rows, is_waiting=durations.window > 0))
-    return Forecast(durations).run(cases)
+    first = priorities(rows, durations)
+    return Forecast(durations).run(list(_planned(rows, first, is_waiting=durations.window > 0)))
 
 
-def _planned(rows: Sequence[CaseRow], *, is_waiting: bool) -> Iterator[Planned[CaseRow]]:
+def _planned(
+    rows: Sequence[CaseRow], priority: Mapping[str, int], *, is_waiting: bool
+) -> Iterator[Planned[CaseRow]]:
     """The cases with their sign-ins, as a run plans them. Where nothing waits, none is waited for."""
     unused = set(SHARING)
-    for row in sorted(rows, key=lambda row: -row.waits):
+    for row in sorted(rows, key=lambda row: (-priority.get(row.id, 0), -row.waits)):
         begun = unused.intersection(row.shares)
         unused -= begun
         if not is_waiting:
-            yield Planned(row)
+            yield Planned(row, priority=priority.get(row.id, 0))
             continue
         yield Planned(
             row,
@@ -120,4 +113,5 @@ def _planned(rows: Sequence[CaseRow], *, is_waiting: bool) -> Iterator[Planned[C
             leaves=row.leaves,
             waits=bool(row.waits),
             first=bool(begun),
+            priority=priority.get(row.id, 0),
         )

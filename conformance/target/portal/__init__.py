@@ -77,6 +77,7 @@ class Portal:
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
         self.login = Login(self)
+        self.puts_off: float | None = None
         self.secure = SecureChannel(self)
         self.records = Lookup(self)
         self.changes = ChangeLedger(
@@ -94,6 +95,16 @@ class Portal:
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
         self._caller = Caller(self)
+
+    @contextmanager
+    def putting_off(self, left: float | None) -> Iterator[None]:
+        """Within it a sign-in raises PutOff instead of a wait for its code; not with None. ``left``: the
+        seconds of the time budget."""
+        self.puts_off = left
+        try:
+            yield
+        finally:
+            self.puts_off = None
 
     @contextmanager
     def reading_beside(self) -> Iterator[None]:

@@ -6,12 +6,13 @@ import base64
 import hashlib
 import hmac
 import threading
+from math import inf
 from typing import TYPE_CHECKING
 
-from conformance.errors import CannotSignIn, Untestable
+from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
-from conformance.target.portal.codes import STEP, wrong_code
+from conformance.target.portal.codes import wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     MAILED_BEFORE,
@@ -36,6 +37,7 @@ from conformance.target.portal.sign_ins.advice import (
 )
 from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
+from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.tables import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 
@@ -47,6 +49,9 @@ LONG_FROM, LONG_PASSWORD = 90, 100
 
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
+
+PLENTY = 180.0
+"""Seconds of a time budget with which a sign-in may meet a cooldown at any time."""
 
 MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
@@ -175,6 +180,16 @@ class ProfileAccount:
         inbox = self._portal.profile.inboxes.get(self._settings.inbox or "")
         return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
 
+    def code_from(self, left: float) -> float:
+        """The moment (epoch seconds) from which a sign-in waits for no code, as far as is known. ``left``:
+        the seconds of the time budget; where they are plenty, no cooldown is feared."""
+        factor = next(iter(self.ready_factors), None)
+        if factor is None or self._attempts.is_stopped:
+            return -inf
+        if factor == "OTP":
+            return self._portal.clock.now() + self._portal.codes.wait_for_totp(self._otp_secret)
+        return self._portal.login.sends_from(self.email) if left < PLENTY else -inf
+
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A code of the right form that is not the right one. Redacted, it is known as a wrong one."""
         if self._factor(factor) == "OTP":
@@ -235,6 +250,7 @@ class ProfileAccount:
     def another_session(self) -> SignedIn:
         """A session of its own: one that was begun before and left is completed, else one is begun anew."""
         with self._lock:
+            self._check_wait()
             left = self._portal.login.left.oldest(self.email)
             if left is not None and not self._attempts.is_stopped:
                 try:
@@ -244,9 +260,10 @@ class ProfileAccount:
             return self.fresh_sign_in()
 
     def fresh_sign_in(self) -> SignedIn:
-        """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
+        """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime, PutOff."""
         with self._lock:
             self._attempts.check_session()
+            self._check_wait()
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
@@ -259,6 +276,12 @@ class ProfileAccount:
                     self._attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
             return self._session(tokens)
+
+    def _check_wait(self) -> None:
+        """Raises PutOff where a sign-in would wait for its code, and others can go on meanwhile."""
+        left = self._portal.puts_off
+        if left is not None and self.code_from(left) > self._portal.clock.now() + A_MOMENT:
+            raise PutOff(self.name)
 
     def sign_in_with(self, password: str) -> SignedIn:
         """A session begun with a password other than the one it has now, which from then on is its own."""
@@ -356,6 +379,11 @@ class ProfileAccount:
         )
 
     # --- passwords
+
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether there is a session that cases share."""
+        return self._shared is not None
 
     @property
     def is_refused(self) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
 import secrets
 import string
@@ -11,10 +9,8 @@ import threading
 
 from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.used_steps import UsedSteps
+from conformance.target.profile.authenticator import STEP, making_of
 from conformance.traffic.redaction.redact import Secrets
-
-STEP = 30
-"""Seconds that a code of an authenticator is shown (RFC 6238)."""
 
 NEARLY_OVER = 1.0
 UNTOUCHED = 3
@@ -107,18 +103,18 @@ class Codes:
         return secret in self._proven
 
     def wrong_totp(self, secret: str) -> str:
-        """Six digits that are no code of this authenticator within ten minutes to either side."""
+        """Digits that are no code of this authenticator within ten minutes to either side."""
         step = int(self._clock.now() // STEP)
         return wrong_code({totp_at(secret, step + near) for near in range(-ADJACENT, ADJACENT + 1)})
 
 
 def totp_at(secret: str, step: int) -> str:
-    """The six digits of a time step (RFC 6238 with SHA-1). Secrets of any length are taken."""
-    key = base64.b32decode(secret + "=" * (-len(secret) % 8), casefold=True)
-    digest = hmac.new(key, step.to_bytes(8, "big"), hashlib.sha1).digest()
+    """The digits of a time step (RFC 6238): six by SHA-1, unless the secret is a URI that says else."""
+    making = making_of(secret)
+    digest = hmac.new(making.key, step.to_bytes(8, "big"), making.digest).digest()
     offset = digest[-1] & 0x0F
     number = int.from_bytes(digest[offset : offset + 4], "big") & 0x7FFFFFFF
-    return f"{number % 1_000_000:06d}"
+    return f"{number % 10**making.digits:0{making.digits}d}"
 
 
 def wrong_code(right: set[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
@@ -203,6 +204,7 @@ class Login:
         self._newest: dict[str, str] = {}
         self.left = LeftSessions(portal.clock)
         self.cooldown = 60.0
+        self._is_cooldown_of_session = False
 
     def initiate(
         self,
@@ -251,6 +253,7 @@ class Login:
             LOGIN_MFA_SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
         )
         if exchange.success and begun is not None:
+            self._is_cooldown_of_session |= self._runs_elsewhere(session, exchange.time)
             self._sent.setdefault(begun.email.lower(), {})[id] = exchange.time + exchange.elapsed_ms / 1000
         cooldown = exchange.at("data.cooldownSeconds")
         if exchange.success and isinstance(cooldown, int) and 0 < cooldown < 3600:
@@ -296,6 +299,19 @@ class Login:
         begun = self._begun.get(id)
         sent = self._sent.get(begun.email.lower(), {}) if begun is not None else {}
         return max((moment for other, moment in sent.items() if other != id), default=None)
+
+    def sends_from(self, email: str) -> float:
+        """The moment (epoch seconds) from which no cooldown can refuse a code to an account: that of another
+        login session counts, unless one was seen not to."""
+        sent = self._sent.get(email.lower(), {})
+        if self._is_cooldown_of_session or not sent:
+            return -inf
+        return max(sent.values()) + self.cooldown
+
+    def _runs_elsewhere(self, session: Exchange | str, moment: float) -> bool:
+        """Whether the cooldown of another login session of the account runs at a moment."""
+        elsewhere = self.sent_elsewhere(session)
+        return elsewhere is not None and moment < elsewhere + self.cooldown
 
     def refresh(self, refresh_token: Json, *, client_hash: str | None = None, client: str = "") -> Exchange:
         """Trades a refresh token for a new pair."""

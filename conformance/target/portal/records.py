@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -50,6 +51,27 @@ SOURCES: Mapping[str, tuple[RecordSource, ...]] = {
     "channel": (RecordSource(CHANNELS_QUERY, "data.items"),),
     "channel_type": (RecordSource(CHANNEL_TYPES_QUERY, "data.items"),),
 }
+
+
+def address(text: Json) -> str | None:
+    """An address, or a network, in its usual form; None where a value is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        network = ipaddress.ip_network(text.strip(), strict=False)
+    except ValueError:
+        return None
+    return str(network.network_address if network.num_addresses == 1 else network)
+
+
+def addresses_in(entries: Json) -> list[str]:
+    """The addresses of the entries of an IP whitelist, whatever their form (it is not shown)."""
+    values = [
+        value
+        for entry in (entries if isinstance(entries, list) else [])
+        for value in (entry.values() if isinstance(entry, dict) else [entry])
+    ]
+    return [plain for value in values if (plain := address(value)) is not None]
 
 
 class Lookup:

@@ -21,6 +21,7 @@ from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets, secrets_in
@@ -298,8 +299,10 @@ def _advance(profile: Profile, address: str, seconds: int) -> float | None:
         return None
     there = as_seconds(now)
     if there is None or there < 0:
+        shown = f"now = {clipped(now)!r}" if isinstance(now, str) else "a now"
         raise ProfileError(
-            f"{profile.source}: [clock] advance: {address} answers with a time that is not valid."
+            f"{profile.source}: [clock] advance: {address} answers with {shown} that is no number of seconds "
+            "since 1970, such as 1767225661.5. Without now, the portal's answers tell its time."
         )
     return there
 

@@ -160,6 +160,10 @@ class Profile(ProfileTable):
             yield self.bot_challenge.token, "bot-token"
         yield from ((value, "profile-value") for value in self._hidden)
 
+    def record_ids(self) -> Iterator[str]:
+        """The ids under ``[records]``, which are no secrets."""
+        yield from self.records.model_dump(exclude_none=True).values()
+
 
 def load(path: Path, environ: Mapping[str, str] = os.environ, *, target: str | None = None) -> Profile:
     """Reads a profile; ``target`` takes the place of its ``portal.url``. Raises ProfileError, a line per

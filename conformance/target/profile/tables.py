@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from conformance.spec import REQUIREMENTS
+from conformance.target.profile.authenticator import SCHEME, normal_secret
 from conformance.target.profile.errors import nearest
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.difference_kinds import DifferenceKind
@@ -108,7 +109,11 @@ class AccountSettings(ProfileTable):
     mfa: Factor | None = Field(
         None, description="The second factor to use where the account has both; either one without it."
     )
-    otp_secret: str | None = Field(None, description="The secret of its authenticator, in base32.")
+    otp_secret: str | None = Field(
+        None,
+        description="The secret of its authenticator, in base32; or its `otpauth://` URI, where its codes "
+        "are made with SHA-256 or SHA-512, or have seven or eight digits.",
+    )
     inbox: str | None = Field(None, description="The table under `[inboxes]` where its codes arrive.")
 
     @field_validator("otp_secret")
@@ -116,9 +121,12 @@ class AccountSettings(ProfileTable):
     def _is_base32(cls, secret: str | None) -> str | None:
         if secret is None:
             return None
-        if not re.fullmatch(r"[A-Z2-7]+=*", plain := re.sub(r"[\s-]", "", secret).upper()):
+        normal = normal_secret(secret)
+        if normal is None and secret.lower().startswith(SCHEME):
+            raise ValueError("must be an otpauth URI with a secret in base32, whose codes last 30 seconds")
+        if normal is None:
             raise ValueError("must be base32, the letters A to Z and the digits 2 to 7")
-        return plain
+        return normal
 
 
 def _pattern(pattern: str) -> str:

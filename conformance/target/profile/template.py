@@ -143,7 +143,10 @@ GUESSES = {
     "currency-grants": '{ workspaceBizId = "{workspace}", currency = "…" }',
     "channel-types/create": '{ typeCode = "suite-{unique}", typeName = "suite-{unique}" }',
     "channel-types/update": '{ bizId = "{result_id}", typeName = "suite-{unique}" }',
-    "channels/create": '{ channelName = "suite-{unique}", channelHost = "…", channelCategory = "EMAIL" }',
+    "channels/create": (
+        '{ channelName = "suite-{unique}", channelHost = "…", channelCategory = "EMAIL", '
+        'emailConfig = { smtpHost = "smtp.example.test", smtpPort = 587 } }'
+    ),
     "channels/update": '{ bizId = "{result_id}", channelName = "suite-{unique}" }',
     "validate/imap": '{ host = "imap.example.test", port = 993, username = "…", password = "…" }',
     "validate/smtp": '{ host = "smtp.example.test", port = 465, username = "…", password = "…" }',

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from urllib.parse import quote, quote_plus
 
 ALIGNED_SHORTEST = 6
 """Fewer characters of base64 than this stand in a longer block by chance."""
+
+
+UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]*")
+"""What nothing escapes or encodes in a text, as most tokens are."""
 
 
 def texts(value: bytes) -> set[str]:
@@ -18,6 +23,8 @@ def texts(value: bytes) -> set[str]:
     except UnicodeDecodeError:
         return set()
     forms = {plain}
+    if UNESCAPED.fullmatch(value):
+        return forms
     for ascii_only in (True, False):
         once = json.dumps(plain, ensure_ascii=ascii_only)[1:-1]
         forms |= {once, json.dumps(once, ensure_ascii=ascii_only)[1:-1], once.replace("/", "\\/")}

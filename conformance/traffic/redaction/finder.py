@@ -68,6 +68,10 @@ class SecretFinder:
                 self._taken.add(hash(value))
                 self.counts[name] += 1
 
+    def take_for_ids(self, values: Iterable[str]) -> None:
+        """Ids that a client may send before a response returns them, as the user has named them."""
+        self._scan.returned.update(map(hash, values))
+
     @property
     def has_changed_any(self) -> bool:
         """Whether some exchange may not be written as it is."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from conformance.traffic.exchange import Exchange, Json, Message, Request, split_url
-from conformance.traffic.facts import fact
+from conformance.traffic.facts import called, fact
 from conformance.traffic.redaction.loose.pairs import pairs_in
 from conformance.traffic.redaction.loose.views import is_loose, readings, texts_in
 
@@ -78,6 +78,7 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     yield from _shown_secrets(exchange)
 
 
+@called
 @fact
 def _shown_secrets(exchange: Exchange) -> tuple[tuple[str, str], ...]:
     """The same, computed once: the transport, the writer of the record and a recorder ask for it."""

@@ -71,6 +71,8 @@ class Secrets:
         self._public: set[str] = set()
         self._in_place: dict[str, str] = {}
         self._newest: dict[str, None] = {}
+        self._unfiled: dict[str, str] = {}
+        """By token, its kind: tokens come in numbers, and are filed when a text is searched the next time."""
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
         attach(self)
@@ -87,11 +89,16 @@ class Secrets:
                 return
             number = self._next_number(kind)
             self._placeholders[value] = placeholder = f"[{kind}-{number}]"
-            self._learn(value, placeholder, kind)
-            if kind in AGING and isinstance(value, str) and WORD.fullmatch(value):
-                self._newest[value] = None
-                if len(self._newest) > self._fully:
-                    self._grow_old(next(iter(self._newest)))
+            if kind not in AGING or not isinstance(value, str) or not WORD.fullmatch(value):
+                self._learn(value, placeholder, kind)
+                return
+            self._newest[value] = None
+            if value.isalpha() or value.isdecimal():
+                self._learn(value, placeholder, kind)
+            else:
+                self._unfiled[value] = kind
+            if len(self._newest) > self._fully:
+                self._grow_old(next(iter(self._newest)))
 
     def name_in_place(self, value: str, kind: str) -> str:
         """The placeholder of a value that is redacted where it stands alone: a common word, say. Elsewhere it
@@ -129,6 +136,7 @@ class Secrets:
     @property
     def size(self) -> int:
         """How many entries the index of encoded forms holds."""
+        self._file_tokens()
         return self._forms.size
 
     def placeholder(self, value: str | bytes) -> str | None:
@@ -228,6 +236,14 @@ class Secrets:
                 if len(form) >= FREE:
                     self._forms.add_part(form, part.placeholder)
 
+    def _file_tokens(self) -> None:
+        """Files the tokens that were added since a text was searched; one stays among them until it is filed,
+        so that another thread waits for it."""
+        with self._lock:
+            for value, kind in list(self._unfiled.items()):
+                self._learn(value, self._placeholders[value], kind)
+                del self._unfiled[value]
+
     def _is_public(self, part: str) -> bool:
         return any(text in part for text in self._public)
 
@@ -241,11 +257,12 @@ class Secrets:
         """Drops the encodings and parts of a secret; from now on its text alone is searched."""
         placeholder = self._placeholders[value]
         self._older[hash(value)] = placeholder
-        raw = value.encode(errors="surrogatepass")
-        for form in blocks(raw) | texts(raw):
-            self._forms.drop(form, placeholder)
-        first, _ = parts_of(value, placeholder)
-        self._forms.drop(first.text, first.placeholder)
+        if self._unfiled.pop(value, None) is None:
+            raw = value.encode(errors="surrogatepass")
+            for form in blocks(raw) | texts(raw):
+                self._forms.drop(form, placeholder)
+            first, _ = parts_of(value, placeholder)
+            self._forms.drop(first.text, first.placeholder)
         del self._newest[value], self._placeholders[value]
 
     def _older_spans(self, text: str) -> Iterator[Span]:
@@ -260,6 +277,8 @@ class Secrets:
 
     def _spans(self, text: str) -> list[Span]:
         """Where which secret stands, in no order, and overlapping where they do."""
+        if self._unfiled:
+            self._file_tokens()
         spans = self._forms.spans(text)
         if len(self._numbers) > FEW or any(number in text for number in self._numbers):
             spans.extend(self._number_spans(text))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec.endpoints import (
+    IP_WHITELIST,
+    IP_WHITELIST_SET,
     MFA,
     OTP_SETUP,
     PROFILE,
@@ -16,13 +18,17 @@ from conformance.spec.endpoints import (
     SESSIONS_CONFIG_SET,
 )
 from conformance.target.portal.changes import ChangeLedger, TargetChange
-from conformance.target.portal.records import records_in
+from conformance.target.portal.records import addresses_in, records_in
 from conformance.traffic.exchange import Json, dig
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-SHOWN_AT = {PROFILE_UPDATE: PROFILE, SESSIONS_CONFIG_SET: SESSIONS_CONFIG}
+SHOWN_AT = {
+    PROFILE_UPDATE: PROFILE,
+    SESSIONS_CONFIG_SET: SESSIONS_CONFIG,
+    IP_WHITELIST_SET: IP_WHITELIST,
+}
 """Where the fields that a change names are read."""
 
 A_WHILE = 2.0
@@ -57,9 +63,16 @@ def _differing(portal: Portal, originals: Mapping[tuple[str, str], dict[str, Jso
     for (key, name), fields in originals.items():
         answer = portal.call(SHOWN_AT[key], token=portal.account(name).token)
         shown = answer.data if answer.success and isinstance(answer.data, dict) else {}
+        if key == IP_WHITELIST_SET:
+            shown, fields = _as_addresses(shown.get("entries")), _as_addresses(fields.get("ips"))
         for field, value in fields.items():
             if field in shown and shown[field] != value:
                 yield f"{field} of [accounts.{name}]: {value!r} was sent, and is shown as {shown[field]!r}"
+
+
+def _as_addresses(entries: Json) -> dict[str, Json]:
+    """The addresses in the order of a text; nothing where there is no list of them."""
+    return {"ips": sorted(set(addresses_in(entries)))} if isinstance(entries, list) else {}
 
 
 def is_absent(portal: Portal, change: TargetChange) -> bool:

@@ -1,0 +1,41 @@
+"""An access token of another form than the recorded one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.tests.reached import connected
+from conformance.tests.replays import recorded_visit, replayed
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sign-in as a browser saves it, with the tokens as they were."""
+    path = tmp_path_factory.mktemp("raw") / "sign-in.jsonl"
+    with connected() as (portal, seen, _running):
+        assert portal.account("admin").fresh_sign_in().token
+    path.write_bytes(b"".join(msgspec.json.encode(exchange) + b"\n" for exchange in seen))
+    return path
+
+
+def test_an_opaque_token_in_place_of_a_jwt_breaks_and_names_the_rule(raw: Path, tmp_path: Path) -> None:
+    result = replayed(raw, tmp_path, variants=("opaque-tokens",))
+
+    (regression,) = result.run.regressions
+    row = regression.model_dump()
+    assert (row["path"], row["requirement"], row["meaning"]) == ("data.accessToken", "TOKEN-025", "breaking")
+
+
+def test_a_jwt_of_another_algorithm_is_no_difference(raw: Path, tmp_path: Path) -> None:
+    assert replayed(raw, tmp_path, variants=("es256-tokens",)).run.regressions == []
+
+
+def test_a_recording_that_hides_the_form_of_its_tokens_blames_no_portal_for_another(tmp_path: Path) -> None:
+    result = replayed(recorded_visit(tmp_path), tmp_path / "out", variants=("opaque-tokens",))
+
+    assert result.run.regressions == []
+    warned = {row.id for row in result.run.requirements if row.verdict == "warn"}
+    assert "TOKEN-025" in warned
