@@ -68,7 +68,8 @@ def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfigura
         if kind.bare:
             planned = plan(of_target("http://127.0.0.1:9"), "read-only", PlanChoice(budget=20.0))
             decided = {row["id"] for row in results["requirements"] if row["verdict"] != "untested"}
-            assert len(decided ^ set(planned.rules)) <= 4
+            assert set(planned.rules) - decided <= {"AUTHN-015", "ERROR-010"}  # of cases that name an account
+            assert len(decided - set(planned.rules)) <= 3
         for report in ("report.html", "summary.md", "junit.xml"):
             assert "Inconclusive" in (out / report).read_text(encoding="utf-8"), report
 

@@ -134,7 +134,7 @@ def test_a_case_that_is_put_off_is_not_at_its_end() -> None:
     step = guarded(item)
     next(step)
 
-    with pytest.raises(StopIteration):
+    with pytest.raises(pytest.skip.Exception):  # its call is left out where it is put off while it is set up
         step.throw(PutOff("spare"))
 
     assert goes_on(item)

@@ -116,6 +116,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     except PutOff:
         item.stash[PUT_OFF] = True
+        pytest.skip("put off")  # what was set up so far is not enough for its call
     except NoAnswer as silent:
         run.is_target_there()
         _leave(verify, silent.reason, silent.fault_class)
