@@ -184,6 +184,12 @@ def is_the_same_id(exchange: Exchange, place: str, wanted: str, shown: str) -> C
     return holds(exchange, place, shown.casefold() == wanted.casefold(), wanted)
 
 
+def _is_alone(exchange: Exchange, alone: frozenset[str], count: Json) -> bool:
+    """Whether nothing but a filter may leave records out, and all that was found is counted."""
+    is_whole = filters_given(exchange).keys() <= alone and not exchange.request.is_unknown
+    return is_whole and is_integer(count)
+
+
 def filter_rule(requirement: str, key: str, name: str, matches: TextMatches, total: str) -> None:
     """Every record of the listing matches in the field of the filter's name. It holds where a filter that is
     passed over would have given something else. ``total``: where an answer counts all that it found."""
@@ -193,7 +199,7 @@ def filter_rule(requirement: str, key: str, name: str, matches: TextMatches, tot
     def only_what_matches_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         filters = filters_given(exchange)
         wanted, count = filters.get(name), exchange.at(total)
-        is_alone = filters.keys() <= alone and is_integer(count) and not exchange.request.is_unknown
+        is_alone = _is_alone(exchange, alone, count)
         caller = exchange.request.bearer or ""
         if wanted is None and is_alone:
             memory[f"whole {caller}"] = count
@@ -222,7 +228,7 @@ def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None
     def the_owner_narrows_the_listing(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         filters = filters_given(exchange)
         wanted, count = filters.get(name), exchange.at(total)
-        if not filters.keys() <= alone or not is_integer(count) or exchange.request.is_unknown:
+        if not _is_alone(exchange, alone, count):
             return
         whole, passed_over = f"whole {exchange.request.bearer}", f"passed over {exchange.request.bearer}"
         if wanted is None:
@@ -263,7 +269,7 @@ def coded_filter_rule(
     def only_what_has_the_code_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         filters = filters_given(exchange)
         wanted, count = filters.get(name), exchange.at(total)
-        is_alone = filters.keys() <= alone and is_integer(count) and not exchange.request.is_unknown
+        is_alone = _is_alone(exchange, alone, count)
         caller = exchange.request.bearer or ""
         whole, narrower = f"whole {caller}", f"narrower {caller}"
         if wanted is None or (code := code_asked_for(wanted, family)) is None:

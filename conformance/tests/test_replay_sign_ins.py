@@ -7,6 +7,7 @@ import tomllib
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -106,6 +107,18 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
     assert [one.tally.counts[State.SAME] for one in told] == [one.tally.wanted for one in told]
 
 
+def sign_in_others(url: str, profile: dict[str, Any], number: int) -> None:
+    """So many clients of another account."""
+    for other in range(1, number + 1):
+        Walker(url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+
+
+def begun_by_mail(walker: Walker, account: dict[str, str]) -> dict[str, Any]:
+    """A sign-in that has begun: the body that asks for its mailed code."""
+    begun = walker.post("/auth/login/initiate", {"email": account["email"], "password": account["password"]})
+    return {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+
+
 @pytest.mark.parametrize("clients", [1, 2])
 def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_sign_in(
     tmp_path: Path, clients: int
@@ -114,11 +127,9 @@ def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_
     with reference.start() as portal, record.serve(portal.url, out) as recorder:
         profile = tomllib.loads(portal.profile())
         spare = profile["accounts"]["spare"]
-        for other in range(1, clients):
-            Walker(recorder.url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        sign_in_others(recorder.url, profile, clients - 1)
         walker = Walker(recorder.url, profile)
-        begun = walker.post("/auth/login/initiate", {"email": spare["email"], "password": spare["password"]})
-        by_mail = {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+        by_mail = begun_by_mail(walker, spare)
         for _ in range(2):
             walker.post("/auth/login/mfa/send", by_mail)
         done = walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
@@ -139,11 +150,9 @@ def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
     with reference.start() as portal, record.serve(portal.url, out) as recorder:
         profile = tomllib.loads(portal.profile())
         spare = profile["accounts"]["spare"]
-        for other in range(1, clients):
-            Walker(recorder.url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        sign_in_others(recorder.url, profile, clients - 1)
         walker, before = Walker(recorder.url, profile), Walker(portal.url, profile)
-        begun = walker.post("/auth/login/initiate", {"email": spare["email"], "password": spare["password"]})
-        by_mail = {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+        by_mail = begun_by_mail(walker, spare)
         before.post("/auth/login/mfa/send", by_mail)
         walker.post("/auth/login/mfa/send", by_mail)
         portal.portal.clock.advance(61)
