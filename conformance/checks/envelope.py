@@ -182,10 +182,10 @@ SECRET_FIELDS = frozenset(
 )
 
 
-@check("ENV-019", on=answers().enveloped().of_requests_with_a_body().where(is_the_portals))
+@check("ENV-019", on=answers().enveloped().of_requests_with_a_body())
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
     secrets = _sent_secrets(exchange.sent)
-    if not secrets:
+    if not secrets or not is_the_portals(exchange):
         return
     answer = msgspec.json.encode(exchange.envelope)
     for secret in secrets:
@@ -199,7 +199,7 @@ def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
 
 def _sent_secrets(sent: Json) -> list[str]:
     """The secrets in a request's body, and in the settings within it."""
-    if type(sent) is not dict:
+    if type(sent) is not dict or (SECRET_FIELDS.isdisjoint(sent) and dict not in map(type, sent.values())):
         return []
     secrets, within = [], []
     for name, value in sent.items():

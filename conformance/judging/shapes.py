@@ -90,7 +90,7 @@ class Shape:
         return TypeAdapter(self.annotation)
 
     @cached_property
-    def whole(self) -> Any:
+    def whole(self) -> type[msgspec.Struct] | None:
         return _struct(self.annotation, "whole")
 
     @property
@@ -178,7 +178,7 @@ class Shape:
             return False
         data = _data_of(exchange)
         try:
-            msgspec.convert(data, self.exact)
+            msgspec.convert({"data": data}, self.exact)
         except msgspec.ValidationError:
             self._inexact_in_a_row += 1
             return False
@@ -238,21 +238,22 @@ class Shape:
         return requirement, at
 
 
-def _struct(annotation: Any, degree: Degree = "loose") -> Any:
-    """The struct of a model; None where there is none, or all that it takes would mean nothing."""
-    if annotation is Any:
-        return Any if degree == "loose" else None
+def _struct(annotation: Any, degree: Degree = "loose") -> type[msgspec.Struct] | None:
+    """A struct whose field ``data`` stands for a model: what a type of arrays means would be found anew with
+    each answer. None where there is no struct for the model, or all that it takes would mean nothing."""
+    if annotation is Any and degree != "loose":
+        return None
     with suppress(TypeError):
-        return struct_of(annotation, degree)
+        return msgspec.defstruct("Data", [("data", struct_of(annotation, degree))], gc=False)
     return None
 
 
-def _takes(struct: Any, data: Json) -> bool:
+def _takes(struct: type[msgspec.Struct] | None, data: Json) -> bool:
     """Whether a struct takes some data; None takes nothing."""
     if struct is None:
         return False
     try:
-        msgspec.convert(data, struct)
+        msgspec.convert({"data": data}, struct)
     except msgspec.ValidationError:
         return False
     return True

@@ -394,7 +394,9 @@ def _origin(text: str) -> tuple[str, str] | None:
 @lru_cache(maxsize=1024)
 def parameters(query: str) -> tuple[tuple[str, str], ...]:
     """The parameters of a query in their order, decoded; a name without a value has an empty one."""
-    return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
+    if query and ("%" in query or "+" in query):
+        return tuple(parse_qsl(query, keep_blank_values=True))
+    return tuple([(part[0], part[2]) for part in [pair.partition("=") for pair in query.split("&") if pair]])
 
 
 @lru_cache(maxsize=4096)
