@@ -358,6 +358,8 @@ def clean_up(options: Options) -> int:
     done = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
     for line in done.problems:
         print_line(f"not restored: {one_line(line, 600)}")
+    for line in done.otherwise:
+        print_line(f"restored, but shown otherwise: {one_line(line, 600)}")
     if not done.changes:
         nothing = "nothing else" if shown else "nothing"
         print_line(f"There was {nothing} to restore: {options.ledger} lists no change that is not restored.")

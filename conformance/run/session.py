@@ -269,7 +269,9 @@ class RunSession:
 
     def _read_back(self) -> list[str]:
         """What was restored and is shown otherwise than before, as sentences."""
-        return [] if self.unreachable is not None else shown_otherwise(self.portal, self.portal.changes)
+        if self.unreachable is not None:
+            return []
+        return shown_otherwise(self.portal, self.portal.changes.restored)
 
     def _leave_all(self, reason: str) -> None:
         """Leaves every requirement untested for one reason."""

@@ -10,17 +10,18 @@ from pathlib import Path
 from conformance.target.locks import held, locks_of, out_lock_path
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring import restored_in_words
+from conformance.target.portal.restoring import restored_in_words, shown_otherwise
 from conformance.target.profile.model import Profile
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """``changes``: how many the ledger listed as not restored; ``problems``: what could not be restored, as
-    sentences."""
+    """``changes``: how many the ledger listed as not restored; ``problems``: what could not be restored, and
+    ``otherwise``: what was, and is shown otherwise than before, as sentences."""
 
     changes: int = 0
     problems: Sequence[str] = ()
+    otherwise: Sequence[str] = ()
 
 
 def cleanup(
@@ -44,11 +45,19 @@ def cleanup(
     locks = locks_of(profile, out=ledger_path.parent, history=None)
     with held(locks, on_wait=on_wait, note=str(ledger_path.absolute())):
         with closing(ChangeLedger.read(ledger_path)) as ledger:
-            changes, problems = len(ledger.pending), list[str]()
-            if changes:
+            done = Restored()
+            if ledger.pending:
                 with Portal.connect(profile, impact="disruptive") as portal:
-                    problems = restored_in_words(portal, ledger)
+                    done = restore_pending(portal, ledger)
             for value in ledger.left:
                 on_left(value.sentence(ledger_path))
             ledger.reported()
-            return Restored(changes, problems)
+            return done
+
+
+def restore_pending(portal: Portal, ledger: ChangeLedger) -> Restored:
+    """Restores what is pending, of whatever run, and reads back what was restored."""
+    pending = ledger.pending
+    problems = restored_in_words(portal, ledger)
+    restored = [change for change in reversed(pending) if change not in ledger.pending]
+    return Restored(len(pending), problems, shown_otherwise(portal, restored))

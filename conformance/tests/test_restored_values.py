@@ -17,6 +17,7 @@ from conformance.spec.endpoints import (
     PROFILE,
     PROFILE_UPDATE,
 )
+from conformance.target.cleanup import Restored, restore_pending
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring import shown_otherwise
@@ -97,9 +98,17 @@ def test_a_restored_value_that_the_portal_writes_otherwise_is_named() -> None:
     change_phone(portal, "+1-3")
 
     assert portal.restore() == []
-    assert shown_otherwise(portal, portal.changes) == [
+    assert shown_otherwise(portal, portal.changes.restored) == [
         "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
     ]
+
+
+def test_a_cleanup_reads_back_what_it_restored(tmp_path: Path) -> None:
+    portal = answering(Normalising(), ledger=tmp_path / "changes.jsonl")
+    change_phone(portal, "+1-2")
+    other = "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
+
+    assert restore_pending(portal, ChangeLedger.read(tmp_path / "changes.jsonl")) == Restored(1, [], [other])
 
 
 def test_a_restored_value_that_is_shown_as_before_is_not_named() -> None:
@@ -109,4 +118,4 @@ def test_a_restored_value_that_is_shown_as_before_is_not_named() -> None:
     change_phone(portal, "+12")
 
     assert portal.restore() == []
-    assert shown_otherwise(portal, portal.changes) == []
+    assert shown_otherwise(portal, portal.changes.restored) == []

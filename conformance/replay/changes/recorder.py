@@ -249,7 +249,7 @@ class ReplayChanges:
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
         left = self._attempt_restore(run=None) if self.ledger.pending else []
-        self._otherwise = shown_otherwise(self._portal, self.ledger)
+        self._otherwise = shown_otherwise(self._portal, self.ledger.restored)
         return left
 
     def without_way_back(self) -> list[str]:

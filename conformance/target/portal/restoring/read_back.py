@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from conformance.spec.endpoints import (
     SESSIONS_CONFIG,
     SESSIONS_CONFIG_SET,
 )
-from conformance.target.portal.changes import ChangeLedger, TargetChange
+from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.records import addresses_in, records_in
 from conformance.traffic.exchange import Json, dig
 
@@ -35,10 +35,10 @@ A_WHILE = 2.0
 """Seconds after which a portal that answers from a copy shows what was written."""
 
 
-def shown_otherwise(portal: Portal, ledger: ChangeLedger) -> list[str]:
-    """What was restored in this run and is shown otherwise than before, as sentences: a portal may write a
-    value in a form of its own."""
-    originals = _originals(ledger)
+def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[str]:
+    """Which of the restored changes, the earliest first, is shown otherwise than before, as sentences: a
+    portal may write a value in a form of its own."""
+    originals = _originals(restored)
     otherwise: list[str] = []
     with suppress(NoAnswer, Untestable, TargetUnreachable):
         otherwise = list(_differing(portal, originals))
@@ -49,10 +49,10 @@ def shown_otherwise(portal: Portal, ledger: ChangeLedger) -> list[str]:
     return [portal.secrets.redact(sentence) for sentence in otherwise]
 
 
-def _originals(ledger: ChangeLedger) -> Mapping[tuple[str, str], dict[str, Json]]:
+def _originals(restored: Iterable[TargetChange]) -> Mapping[tuple[str, str], dict[str, Json]]:
     """The values of before, by the operation and the account: the earliest of each field."""
     originals: dict[tuple[str, str], dict[str, Json]] = {}
-    for change in ledger.restored:
+    for change in restored:
         if change.key in SHOWN_AT and isinstance(change.undo_body, dict):
             fields = originals.setdefault((change.key, change.account), {})
             fields.update({name: value for name, value in change.undo_body.items() if name not in fields})
