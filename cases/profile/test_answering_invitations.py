@@ -160,6 +160,26 @@ def test_an_open_invitation_is_accepted_once(
             "INVITATION-029",
             is_refused(repeated, accepted, message="an accepted invitation was accepted again"),
         )
+        if also_open is not None and neighbour is not None:
+            _verify_cancelled(portal, verify, spare, neighbour)
+
+
+def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitation: Invited) -> None:
+    """An invitation that was taken back can no longer be accepted."""
+    id = invitation.creation.id
+    cancelled = authorized(invitation.creation.undo())
+    if not cancelled.success:
+        return
+    settled(
+        portal,
+        lambda: own_invitations(portal, caller),
+        lambda after: not any(is_open(entry, id) for entry in listed(after)),
+    )
+    accepted = authorized(portal.call(INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
+    message = "an invitation that was cancelled was accepted"
+    verify("INVITATION-029", is_refused(accepted, cancelled, message=message))
+    if accepted.success:
+        portal.changes.leave(INVITATION_ACCEPT, "a cancelled invitation was accepted, which cannot be undone")
 
 
 def _verify_accepted(verify: Verify, listing: Exchange, record: dict[str, Json], accepted: Exchange) -> None:

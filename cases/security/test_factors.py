@@ -63,6 +63,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
 
 @requirement(
     "LOGIN-027",
+    "LOGIN-059",
     "MFA-009",
     "MFA-010",
     "MFA-011",
@@ -130,7 +131,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
         stays = "EMAIL" in enabled_methods(after)
         verify.observe("email-beside-otp", after, "stays enabled" if stays else "is replaced")
 
-    session, signed_in = yield from signed_in_with(portal, spare, secret)
+    session, signed_in = yield from signed_in_with(portal, verify, spare, secret)
     unless_by_own_rule(signed_in)
     if enabled is HELD and "OTP" in offered_factors(session):
         verify("LOGIN-027", is_success(signed_in, setup, verified, session))
@@ -194,18 +195,28 @@ def _verify_not_taken(portal: Portal, verify: Verify, session: Exchange, code: s
 
 
 def signed_in_with(
-    portal: Portal, account: Account, secret: str
+    portal: Portal, verify: Verify, account: Account, secret: str
 ) -> Generator[Wait, None, tuple[Exchange, Exchange]]:
     """A sign-in by an authenticator that was verified just now: by a code a step ahead, which many take,
     before the step itself is waited for."""
     if not portal.clock.is_simulated:
         session = begun(portal, account)
-        early = completed(portal, session, "OTP", portal.codes.early_totp(secret))
+        early = _completed_by_otp_alone(portal, verify, session, portal.codes.early_totp(secret))
         if early.success:
             return session, early
     yield portal.codes.wait_for_totp(secret), "the new authenticator's next code"
     session = begun(portal, account)
-    return session, completed(portal, session, "OTP", portal.codes.totp(secret))
+    return session, _completed_by_otp_alone(portal, verify, session, portal.codes.totp(secret))
+
+
+def _completed_by_otp_alone(portal: Portal, verify: Verify, session: Exchange, code: str) -> Exchange:
+    """The answer to an authenticator's code, which was tried under the method of mailed codes before."""
+    elsewhere = completed(portal, session, "EMAIL", code)
+    accepted = elsewhere if elsewhere.success else completed(portal, session, "OTP", code)
+    if accepted.success:
+        message = "a code of the authenticator was accepted under the method of mailed codes"
+        verify("LOGIN-059", is_refused(elsewhere, session, accepted, message=message))
+    return accepted
 
 
 def read(portal: Portal, account: Account) -> Exchange:

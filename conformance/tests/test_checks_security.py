@@ -11,6 +11,7 @@ from conformance.spec.endpoints import (
     SESSIONS,
     SESSIONS_CONFIG,
     SESSIONS_HISTORY,
+    SESSIONS_TERMINATE_ALL,
 )
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -20,6 +21,7 @@ from conformance.tests.traffic import (
     mfa_setting,
     observed,
     page,
+    refusal,
     session,
     session_config,
 )
@@ -46,6 +48,20 @@ PROOFS = [
     ),
     Proof("BACKUP-003", answer(BACKUP_CODES, codes(0, 0)), answer(BACKUP_CODES, codes(11, 10))),
     Proof("SESSION-020", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [session()])),
+    Proof(
+        "SESSION-045",
+        answer(SESSIONS_TERMINATE_ALL, None),
+        refusal(SESSIONS_TERMINATE_ALL, "VALIDATION.INVALID_PARAMETER", 400),
+    ),
+    Proof(
+        "SESSION-045",
+        [
+            refusal(SESSIONS_TERMINATE_ALL, "4000", 400),
+            refusal(SESSIONS_TERMINATE_ALL, "VALIDATION.INVALID_PARAMETER", 400, sent={"all": True}),
+        ],
+        refusal(SESSIONS_TERMINATE_ALL, "VALIDATION.INVALID_PARAMETER", 400),
+        silent=True,
+    ),
     Proof(
         "SESSION-023",
         answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=1))]),

@@ -157,6 +157,19 @@ def test_a_channel_is_shared_until_it_nears_its_end() -> None:
         assert portal.secure.shared() is not first
 
 
+def test_a_channel_that_serves_once_is_replaced_after_each_body() -> None:
+    """As the portal calls it expired, in words of its own, only a new one tells that it was the channel."""
+    with connected(faults=["a-used-secure-session-is-called-expired"]) as (portal, seen, _):
+        spare = portal.account("spare")
+        for number in (1, 2, 3):
+            body = {"oldPassword": spare.password, "newPassword": (new := spare.next_password(number))}
+            assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
+            spare.password_changed_to(new)
+
+        refused = [each for each in seen if each.code == "SECURE_CHANNEL.SESSION_EXPIRED"]
+        assert len(refused) == 1
+
+
 def test_another_session_id_may_stand_in_the_header_or_none() -> None:
     with connected() as (portal, _, _running):
         token = portal.account("spare").token

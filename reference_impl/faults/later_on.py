@@ -5,11 +5,12 @@ from typing import Any
 
 from starlette.types import Scope
 
-from reference_impl.changes import Change, handled, rewritten, together, wrapped
+from reference_impl.changes import Change, chosen, handled, rewritten, together, wrapped
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import asked, first, of, then
+from reference_impl.faults.fault import asked, first, of, refusing, then
 from reference_impl.faults.headers import Adding, Names
 from reference_impl.faults.operations import (
+    ACCEPT,
     CHANGE,
     COMPLETE,
     FILE,
@@ -20,6 +21,7 @@ from reference_impl.faults.operations import (
     ROLES,
     SEND,
     SET_WHITELIST,
+    TERMINATE_ALL,
 )
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal, Session
@@ -118,6 +120,39 @@ def _cut(body: Body) -> Body:
     }
 
 
+def _unknown_to_send(plan: Plan) -> None:
+    """A login session for which a wrong code was sent is unknown where another is to be mailed."""
+    tried: set[str] = set()
+
+    def completing(handler: Handler) -> Handler:
+        def trying(portal: Portal, caller: Caller, body: Body) -> Any:
+            try:
+                return handler(portal, caller, body)
+            except Refusal:
+                tried.add(body["sessionId"])
+                raise
+
+        return trying
+
+    def sending(portal: Portal, caller: Caller, body: Body) -> None:
+        if body["sessionId"] in tried:
+            raise Refusal("AUTH.SESSION_NOT_FOUND")
+
+    together((handled(COMPLETE, completing), first(SEND, sending)))(plan)
+
+
+def _also_once_cancelled(handler: Handler) -> Handler:
+    """What was cancelled is accepted as if it were open still, and is listed as what it is until then."""
+
+    def accepting(portal: Portal, caller: Caller, body: Body) -> Any:
+        record = portal.find("invitation", body["invitationBizId"])
+        if record["invitationStatus"] == "CANCELLED":
+            portal.change("invitation", record["bizId"], invitationStatus="PENDING")
+        return handler(portal, caller, body)
+
+    return accepting
+
+
 def _codes_of_others_end(portal: Portal, caller: Caller, body: Body) -> None:
     session = portal.login_sessions.get(body["sessionId"])
     for id, code in portal.mfa_codes.items():
@@ -175,6 +210,26 @@ FAULTS = (
     of("AUTHN-024", "files-are-read-by-expired-tokens", FILE, apply=_adding(_outlives, FILE)),
     of("AUTHN-024", "roles-are-read-after-a-logout", ROLES, apply=_adding(_by_its_account, ROLES)),
     of("SECURE-036", "a-secure-session-serves-once", CHANGE, apply=then(CHANGE, _closed_by_its_use)),
+    of(
+        "SECURE-036",
+        "a-used-secure-session-is-called-expired",
+        CHANGE,
+        apply=together(
+            (
+                chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
+                then(CHANGE, _closed_by_its_use),
+            )
+        ),
+    ),
+    of("LOGIN-090", "a-wrong-code-ends-mails", SEND, apply=_unknown_to_send, spreads=True),
+    of("SESSION-045", "terminate-all-asks-for-a-body", TERMINATE_ALL, apply=refusing(TERMINATE_ALL, INVALID)),
+    of(
+        "INVITATION-029",
+        "a-cancelled-invitation-is-accepted",
+        ACCEPT,
+        apply=handled(ACCEPT, _also_once_cancelled),
+        spreads=True,
+    ),
     of(
         "PASSWORD-024",
         "passwords-are-cut-at-72-octets",

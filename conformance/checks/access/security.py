@@ -8,7 +8,7 @@ from datetime import timedelta
 from conformance.checks.model.places import viewer_of
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import has_offset, in_order, moment, portal_time, records
-from conformance.checks.registry import Memory, check, reading, successes
+from conformance.checks.registry import Memory, answers, check, reading, successes
 from conformance.spec.endpoints import (
     BACKUP_CODES,
     IP_WHITELIST,
@@ -17,6 +17,7 @@ from conformance.spec.endpoints import (
     SESSIONS,
     SESSIONS_CONFIG,
     SESSIONS_HISTORY,
+    SESSIONS_TERMINATE_ALL,
     TOKEN_REFRESH,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -87,6 +88,20 @@ def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterat
     if isinstance(before, str) and is_listed:
         message = "with the same access token another session was the current one before"
         yield equal(exchange, f"{path}.sessionId", before, message=message)
+
+
+OF_THE_BODY = "VALIDATION.INVALID_PARAMETER"
+"""The code for a body that breaks its rules; ``4000`` may speak of something else."""
+
+
+@check("SESSION-045", on=answers(SESSIONS_TERMINATE_ALL))
+def terminating_all_takes_no_body(exchange: Exchange) -> Iterator[Comparison]:
+    request = exchange.request
+    if request.body is not ABSENT or request.is_unknown or exchange.plain is not None:
+        return
+    if exchange.success or exchange.code == OF_THE_BODY:
+        message = "a request without a body is refused for its body"
+        yield holds(exchange, "code", exchange.success, "no refusal of the body", message=message)
 
 
 @check("SESSION-023", on=successes(SESSIONS))

@@ -29,6 +29,7 @@ from conformance.target.portal.cipher import (
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
+from conformance.verdicts.comparisons import KNOWN_CODES, is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
@@ -54,6 +55,10 @@ class SecureChannel:
         self._shared: Channel | None = None
         self._wrapping: Wrapping | None = None
         self._form: str | None = self._settings.body if self._settings.is_pinned("body") else None
+        self._used: Channel | None = None
+        """The shared channel by which a body was sent last."""
+        self._serves_again: bool | None = None
+        """Whether a channel opens more than one body; None where that does not show yet."""
         self.readings: dict[str, str] = {}
 
     def public_key(self) -> Exchange:
@@ -118,7 +123,8 @@ class SecureChannel:
         """A channel for whoever needs one, opened again when it nears its end."""
         with self._lock:
             channel = self._shared
-            if channel is None or self._is_nearly_over(channel):
+            is_used_up = self._serves_again is False and channel is self._used
+            if channel is None or is_used_up or self._is_nearly_over(channel):
                 self._shared = channel = self.open()
             return channel
 
@@ -151,14 +157,44 @@ class SecureChannel:
 
         ``session_id`` stands in the header in place of the channel's; None leaves the header out. Where the
         form of the body is not known yet and the first is refused as malformed, which changes nothing, the
-        other is tried.
+        other is tried. Where a shared channel that was used before is refused in the portal's own way, and a
+        new one is not, each channel serves once from then on.
         """
+        if channel is None and session_id is msgspec.UNSET:
+            return self._sent_by_the_shared(key, plaintext, options)
         chosen = self.shared() if channel is None else channel
         id = chosen.session_id if session_id is msgspec.UNSET else session_id
-        options["headers"] = {SESSION_HEADER: id, **(options.get("headers") or {})}
-        if self._form is not None or session_id is not msgspec.UNSET:
-            return self._sent(key, plaintext, chosen, self._form or self._settings.body, options)
-        return self._sent_in_either_form(key, plaintext, chosen, options)
+        if session_id is not msgspec.UNSET:
+            form = self._form or self._settings.body
+            return self._sent(key, plaintext, chosen, form, _under(id, options))
+        return self._sent_in_a_form(key, plaintext, chosen, options)
+
+    def _sent_by_the_shared(self, key: str, plaintext: Json, options: CallOptions) -> Exchange:
+        channel = self.shared()
+        is_used, self._used = self._used is channel, channel
+        if is_used and self._form is not None:
+            return self._sent_by_a_used(key, plaintext, channel, self._form, options)
+        return self._sent_in_a_form(key, plaintext, channel, options)
+
+    def _sent_by_a_used(
+        self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions
+    ) -> Exchange:
+        """Sends by a channel that has brought a body before. Where that is refused in the portal's own way, a
+        new channel shows whether it was the channel."""
+        answer = self._sent(key, plaintext, channel, form, _under(channel.session_id, options))
+        if answer.success:
+            self._serves_again = True
+        if self._serves_again or not _is_of_its_own(answer):
+            return answer
+        fresh = self.open()
+        again = self._sent(key, plaintext, fresh, form, _under(fresh.session_id, options))
+        self._serves_again = (again.status, again.code) == (answer.status, answer.code)
+        return again
+
+    def _sent_in_a_form(self, key: str, plaintext: Json, channel: Channel, options: CallOptions) -> Exchange:
+        if self._form is None:
+            return self._sent_in_either_form(key, plaintext, channel, options)
+        return self._sent(key, plaintext, channel, self._form, _under(channel.session_id, options))
 
     def _sent(self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions) -> Exchange:
         def opened(answer: Response) -> Plain:
@@ -176,12 +212,12 @@ class SecureChannel:
         self, key: str, plaintext: Json, channel: Channel, options: CallOptions
     ) -> Exchange:
         """Sends the profile's form of a body first. The form that is not malformed is the target's."""
-        first = self._sent(key, plaintext, channel, self._settings.body, options)
+        first = self._sent(key, plaintext, channel, self._settings.body, _under(channel.session_id, options))
         if not _is_malformed(first):
             self._form = self._settings.body
             return first
         other = "object" if self._settings.body == "string" else "string"
-        second = self._sent(key, plaintext, channel, other, options)
+        second = self._sent_by_a_used(key, plaintext, channel, other, options)
         if _is_malformed(second):
             return first
         self._form = other
@@ -261,6 +297,16 @@ class SecureChannel:
     def _note(self, name: str, reading: str) -> None:
         if getattr(self._settings, name) != reading:
             self.readings[name] = reading
+
+
+def _under(id: str | None, options: CallOptions) -> CallOptions:
+    """The options of a call with a session's id in its header."""
+    return {**options, "headers": {SESSION_HEADER: id, **(options.get("headers") or {})}}
+
+
+def _is_of_its_own(answer: Exchange) -> bool:
+    """Whether an answer refuses by a code that the specification does not name, and not for a rate."""
+    return not answer.success and answer.code not in KNOWN_CODES and not is_rate_limited(answer)
 
 
 def _is_malformed(answer: Exchange) -> bool:
