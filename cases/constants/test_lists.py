@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, granted, outcome
-from conformance.cases import CONSTANT_LISTS, Account, Portal, Verify, needs, requirement
+from conformance.cases import (
+    CONSTANT_LISTS,
+    Account,
+    Exchange,
+    Portal,
+    Verify,
+    is_error,
+    needs,
+    requirement,
+)
 
 SUFFIXES = [
     pytest.param(
@@ -43,10 +52,33 @@ def test_codes_that_other_chapters_name_are_listed(portal: Portal, admin: Accoun
     granted(portal.call(key_of(suffix), token=admin.token))
 
 
-@requirement("CONSTANT-065")
+@requirement("CONSTANT-065", "CONSTANT-072")
 @pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
 def test_constants_asked_for_without_permissions_are_answered_somehow(
     portal: Portal, verify: Verify, limited: Account, suffix: str
 ) -> None:
     exchange = answered(portal.call(key_of(suffix), token=limited.token))
     verify.observe("constants-permission", exchange, outcome(exchange))
+    if exchange.success or exchange.status != 403 or exchange.code is None:
+        verify.untested("CONSTANT-072", f"the list is not refused by 403 ({outcome(exchange)})", "target")
+        return
+    shown = exchange if exchange.code == DENIED else _denied_elsewhere(portal, limited, suffix)
+    if shown is None:
+        verify.untested("CONSTANT-072", f"the code for it is {exchange.code} at other lists, too", "target")
+    else:
+        verify("CONSTANT-072", is_error(exchange, DENIED, shown))
+
+
+DENIED = "ACCESS.PERMISSION_DENIED"
+"""The code that is shown for a constants list."""
+
+COMPARED = ("countries", "timezones", "wallet-statuses")
+
+
+def _denied_elsewhere(portal: Portal, limited: Account, suffix: str) -> Exchange | None:
+    """Where another list is refused by the code that is shown for them; None where none of some is."""
+    for other in COMPARED:
+        answer = answered(portal.call(key_of(other), token=limited.token))
+        if other != suffix and answer.code == DENIED:
+            return answer
+    return None

@@ -34,6 +34,7 @@ FOLLOWS = {
 
 NEEDS = {
     "CONSTANT-065": "accounts.limited",
+    "CONSTANT-072": "accounts.limited",
     "ERROR-005": "accounts.limited",
     "LOGIN-028": "inboxes",
     "LOGIN-073": "inboxes",

@@ -53,6 +53,12 @@ def _valued(code: str, turn: Callable[[int], int]) -> Callable[[dict[str, Any]],
     return turning
 
 
+def _forbidden(seen: Seen, answer: Answer) -> None:
+    """Who lacks the permission is refused in other words."""
+    if answer.status == 403:
+        answer.body |= {"code": "ACCESS.FORBIDDEN", "message": "ACCESS.FORBIDDEN"}
+
+
 def _without(code: str) -> Callable[[Any], Any]:
     return lambda listed: [item for item in listed if item["code"] != code]
 
@@ -202,6 +208,12 @@ FAULTS = (
         "institution-status-off-by-one",
         INSTITUTION,
         apply=turned(INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)),
+    ),
+    of(
+        "CONSTANT-072",
+        "one-constants-list-is-forbidden",
+        constants("us-states"),
+        apply=rewritten(_forbidden, constants("us-states")),
     ),
     of(
         "STATE-003",

@@ -187,9 +187,9 @@ class SecureChannel:
         if self._serves_again or not _is_of_its_own(answer):
             return answer
         fresh = self.open()
-        again = self._sent(key, plaintext, fresh, form, _under(fresh.session_id, options))
-        self._serves_again = (again.status, again.code) == (answer.status, answer.code)
-        return again
+        anew = self._sent(key, plaintext, fresh, form, _under(fresh.session_id, options))
+        self._serves_again = (anew.status, anew.code) == (answer.status, answer.code)
+        return anew
 
     def _sent_in_a_form(self, key: str, plaintext: Json, channel: Channel, options: CallOptions) -> Exchange:
         if self._form is None:
