@@ -79,6 +79,7 @@ def put_back(
     """
     undo = undo_key or key
     by.signed_in()  # first: of what was never asked for nothing is to be put back
+    undo_body = portal.changes.originals.of(key, undo_body, account=by.name)
     number = portal.changes.changed(key, undo, undo_body, account=by.name)
     change = Change(portal, key, by)
     try:

@@ -51,7 +51,8 @@ def _tag(exchange: Exchange, header: str) -> str | None:
 @check("HEADER-021", on=errors().at_its_moment(), remembers=True)
 def a_message_is_in_the_language_asked_for(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Whether messages follow the language is open: held to it is one who has the same message in another
-    language. What is in English may not have been translated."""
+    language. What is in English may not have been translated, and for ``zh-Hant`` there may be ``zh`` alone
+    (RFC 4647, 3.4)."""
     asked, text = _tag(exchange, "accept-language"), exchange.at("message")
     if asked is None or not isinstance(text, str) or exchange.code is None:
         return
@@ -63,6 +64,6 @@ def a_message_is_in_the_language_asked_for(exchange: Exchange, memory: Memory) -
         return
     if asked in able:
         yield HELD
-    elif any(other != text for other in texts.values()):
+    elif asked.partition("-")[0] not in able and any(other != text for other in texts.values()):
         spoken = " or ".join(sorted(able))
         yield contradicts(exchange, "message", f"a message in {asked}, or in English", f"one in {spoken}")

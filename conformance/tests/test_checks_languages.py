@@ -27,8 +27,9 @@ PROOFS = [
             told("ja", "No."),
             told("fr", SIMPLIFIED),
             told("vi", SIMPLIFIED, **{"X-LOCALE": "zh"}),
+            told("zh-Hant", SIMPLIFIED),
         ],
-        [ENGLISH, told("zh", SIMPLIFIED), told("zh-Hant", SIMPLIFIED)],
+        [ENGLISH, told("zh", SIMPLIFIED), told("zh", TRADITIONAL)],
     ),
     Proof(
         "HEADER-021",

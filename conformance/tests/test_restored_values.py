@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from cases.changing import put_back
 from conformance.spec.endpoints import (
     BACKUP_CODES_GENERATE,
     INVITATION_CANCEL,
@@ -101,6 +102,39 @@ def test_a_restored_value_that_the_portal_writes_otherwise_is_named() -> None:
     assert shown_otherwise(portal, portal.changes.restored) == [
         "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
     ]
+
+
+class Late:
+    """A portal that shows a profile as it was before its last update."""
+
+    shown, name = "A", "A"
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("profile/update"):
+            self.shown, self.name = self.name, str(json.loads(request.content)["accountName"])
+        return answer(SIGNED_IN if "/auth/" in request.url.path else {"accountName": self.shown})
+
+
+def test_a_portal_that_shows_a_write_late_gets_its_own_value_back() -> None:
+    """What it shows before the second change is the first one's value."""
+    portal = answering(played := Late())
+    admin = portal.account("admin")
+    for name in ("suite-1", "suite-2", "suite-3"):
+        shown = portal.call(PROFILE, token=admin.token).data
+        with put_back(portal, PROFILE_UPDATE, {"accountName": shown["accountName"]}, by=admin) as change:
+            portal.changes.notice(change.ask({"accountName": name}))
+
+    assert played.name == "A"
+
+
+def test_what_somebody_else_has_set_since_is_put_back() -> None:
+    portal = answering(played := Late())
+    admin = portal.account("admin")
+    for shown in ("A", "B"):
+        with put_back(portal, PROFILE_UPDATE, {"accountName": shown}, by=admin) as change:
+            portal.changes.notice(change.ask({"accountName": "suite-1"}))
+
+    assert played.name == "B"
 
 
 def test_a_cleanup_reads_back_what_it_restored(tmp_path: Path) -> None:

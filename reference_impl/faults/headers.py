@@ -299,7 +299,6 @@ FAULTS = (
         "without-a-language-it-is-japanese",
         apply=_adding(lambda scope, names: {"accept-language": "ja"} | names),
     ),
-    of("HEADER-021", "zh-hant-is-answered-in-zh", apply=_adding(_spoken_as("zh-Hant", "zh"))),
     of("HEADER-021", "ja-is-answered-in-zh", apply=_adding(_spoken_as("ja", "zh"))),
     of("HEADER-022", "an-access-code-is-taken-in-any-case", apply=_adding(_code_in_any_case)),
     of("HEADER-022", "an-access-code-need-only-begin-well", apply=_adding(_code_that_begins_well)),

@@ -88,11 +88,15 @@ def _as_a_tree(data: Any) -> Any:
     return list(areas.values())
 
 
-def _in_two_languages(seen: Seen, answer: Answer) -> None:
-    """Messages are there in English and in Chinese, of one script."""
-    language = seen.asked.headers.get("accept-language", "en")
-    if not answer.body["success"]:
-        answer.body["message"] = message(answer.body["code"], "zh" if language == "zh" else "en")
+def _in_chinese(*asked: str) -> Callable[[Seen, Answer], None]:
+    """Messages are there in English and in Chinese, of one script, which whoever asks for these is given."""
+
+    def rewriting(seen: Seen, answer: Answer) -> None:
+        language = seen.asked.headers.get("accept-language", "en")
+        if not answer.body["success"]:
+            answer.body["message"] = message(answer.body["code"], "zh" if language in asked else "en")
+
+    return rewriting
 
 
 VARIANTS: tuple[Variant, ...] = (
@@ -147,7 +151,13 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "messages-in-two-languages",
         "whether messages follow the language is not stated",
-        rewritten(enveloped(_in_two_languages)),
+        rewritten(enveloped(_in_chinese("zh"))),
+        "messages-of-errors",
+    ),
+    may(
+        "traditional-chinese-is-given-simplified",
+        "which languages there are texts in is not stated, and zh is the next to zh-Hant (RFC 4647)",
+        rewritten(enveloped(_in_chinese("zh", "zh-Hant"))),
         "messages-of-errors",
     ),
     may(

@@ -84,6 +84,41 @@ class ChangeCounts:
     staying: int = 0
 
 
+class Originals:
+    """What the fields of a record were before the run first changed them. A portal may show a write late:
+    then what is read before the next change is a value of the run's own, and nothing to be restored."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, dict[str, list[Json]]] = {}
+        self._first: dict[Json, dict[str, Json]] = {}
+
+    def note(self, exchange: Exchange) -> None:
+        """Remembers what was sent to change a record."""
+        operation, sent = exchange.request.operation, exchange.sent
+        if operation is None or operation.key not in self._sent or not isinstance(sent, dict):
+            return
+        for name, value in sent.items():
+            values = self._sent[operation.key].setdefault(name, [])
+            if value not in values:
+                values.append(value)
+                del values[:-VALUES_KEPT]
+
+    def of(self, key: str, shown: Json, *, account: str) -> Json:
+        """The body that restores a record, by the one that is ``shown`` before a change by ``key``."""
+        if not isinstance(shown, dict):
+            return shown
+        sent = self._sent.setdefault(key, {})
+        record = (key, account, *(value for name, value in shown.items() if name.endswith("Id")))
+        first = self._first.setdefault(str(record), {})
+        for name, value in shown.items():
+            if name not in first or value not in sent.get(name, ()):
+                first[name] = value
+        return {name: first[name] for name in shown}
+
+
+VALUES_KEPT = 50
+
+
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret. Where
     the disk is full, what was restored may stand there as pending: to restore it again does no harm.
@@ -120,6 +155,7 @@ class ChangeLedger:
         self._not_taken_away: dict[str, str] = {}
         self._stays: set[int] = set()
         self._unrestorable: list[str] = []
+        self.originals = Originals()
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
 
@@ -227,6 +263,7 @@ class ChangeLedger:
         if operation is None or not exchange.success:
             return
         with self._lock:
+            self.originals.note(exchange)
             pending = [
                 change for change in self.pending if change.key == operation.key and change.run == self.run_id
             ]
