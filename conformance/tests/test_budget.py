@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
-from conformance.spec.endpoints import LOGIN_INITIATE
+from conformance.spec.endpoints import LOGIN_INITIATE, PASSWORD_FORGOT, TIMEZONES
 from conformance.target.clock import SimulatedClock, SystemClock
 from conformance.target.portal.budget import INITIATIONS, Budget, retry_after
 from conformance.target.profile.tables import LimitSettings as Budgets
@@ -178,6 +178,35 @@ def test_a_refused_sign_in_is_tried_again_when_the_target_says_so() -> None:
 
     assert portal.call(LOGIN_INITIATE, json={}).success
     assert 30 <= clock.now() - before < 35
+
+
+class Passing(SimulatedClock):
+    """A clock that passes as nobody moves it, in no time."""
+
+    is_simulated = False
+
+
+@pytest.mark.parametrize(
+    "key, is_moved, seconds, is_waited_for",
+    [
+        (PASSWORD_FORGOT, False, 60, True),
+        (PASSWORD_FORGOT, False, 61, False),
+        (TIMEZONES, False, 60, False),
+        (TIMEZONES, False, 10, True),
+        (TIMEZONES, True, 60, True),
+    ],
+)
+def test_a_rate_limit_that_says_how_long_it_lasts_is_waited_for(
+    key: str, is_moved: bool, seconds: int, is_waited_for: bool
+) -> None:
+    """One of a password's endpoints up to a minute: the specification reports limits there."""
+    clock = moved() if is_moved else Passing(lambda seconds: None)
+    began = clock.now()
+    answers = [answer(status=429, code="X", headers={"Retry-After": str(seconds)}), answer({})]
+    portal = answering(lambda request: answers.pop(0), clock=clock)
+
+    assert portal.call(key).success is is_waited_for
+    assert (clock.now() - began >= seconds) is is_waited_for
 
 
 def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, urlencode
 
 from conformance.errors import OutOfTime
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, MAILING, PASSWORD_FORGOT
+from conformance.spec.endpoints import (
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    MAILING,
+    PASSWORD_CHANGE,
+    PASSWORD_FORGOT,
+    PASSWORD_RESET,
+)
 from conformance.spec.operations import operation
 from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, retry_after
 from conformance.target.portal.calls.headers import request_headers
@@ -62,6 +69,12 @@ class Outgoing:
     open_answer: Opener | None = None
 
 
+OF_PASSWORDS = frozenset({PASSWORD_FORGOT, PASSWORD_CHANGE, PASSWORD_RESET})
+"""Endpoints of which the specification reports rate limits, and does not show them."""
+
+A_MINUTE = 60.0
+"""Seconds of such a limit that are waited for at most; of any where the portal's clock is moved instead."""
+
 TOO_MANY = 429
 MOST_PAUSES = 300.0
 """Seconds of such waits in all."""
@@ -99,16 +112,17 @@ class Caller:
         raise AssertionError("unreachable")
 
     def _let_through(self, key: str, outgoing: Outgoing, answer: Exchange) -> Exchange:
-        """The answer; once more where something before the portal allows so many requests, and says how
-        soon the next. Beside a clock that is moved it may go by its own."""
+        """The answer; once more where the portal, or something before it, allows so many requests, and says
+        how soon the next. Beside a clock that is moved what stands before may go by its own."""
         seconds = retry_after(answer) if answer.status == TOO_MANY else None
-        if seconds is None or seconds > LONGEST_PAUSE or self._pauses_left <= seconds:
-            return answer
         clock = self._portal.clock
+        longest = A_MINUTE if key in OF_PASSWORDS or clock.is_simulated else LONGEST_PAUSE
+        if seconds is None or seconds > longest or self._pauses_left <= seconds:
+            return answer
         with suppress(OutOfTime):
             clock.wait(seconds + MARGIN, PASSES)
             answer = self._counted(key, outgoing, waits=True)
-            if clock.is_simulated and answer.status == TOO_MANY:
+            if clock.is_simulated and answer.status == TOO_MANY and seconds <= LONGEST_PAUSE:
                 clock.pause(seconds + MARGIN, PASSES)
                 answer = self._counted(key, outgoing, waits=True)
         # A target that turns everything away is not to be waited for again and again.
