@@ -194,6 +194,18 @@ def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path)
     assert "PASSWORD.IN_HISTORY" in untested["PASSWORD-007"]
 
 
+def test_where_the_present_password_breaks_the_rules_for_new_ones_it_is_not_changed(tmp_path: Path) -> None:
+    """The rules came after it: nothing could give it back."""
+    with deployed(tmp_path, variants=["new-passwords-need-a-sign"]) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", "SECURE-013")
+        kept = signs_in(portal.running, own_password(portal.running))
+
+    reasons = [one["reason"] for one in run.results["requirements"] if one["id"] == "SECURE-013"]
+    assert run.code in (0, 5), run.said
+    assert kept
+    assert "refuses the present password" in reasons[0]
+
+
 class RefusingPasswords:
     """A portal that refuses every change of a password while it ``is_on``, from the one after so many that
     were not refused."""

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reference_impl.asked import read_body
 from reference_impl.changes import Change, handled, refused_with, rewritten, together, wrapped
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring
+from reference_impl.faults.fault import erring, ruled
 from reference_impl.faults.operations import (
     CHANGE,
     COMPLETE,
@@ -22,11 +22,12 @@ from reference_impl.faults.operations import (
     RESET,
     SEND,
 )
+from reference_impl.limits import Limits
 from reference_impl.passwords import Password
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
-from reference_impl.shapes import Body
+from reference_impl.shapes import Body, Unfit, password
 from reference_impl.variants.variant import Variant, enveloped, may
 from reference_impl.wrappers import Answer, Seen, collected, replayed
 
@@ -284,6 +285,28 @@ def _with_history(plan: Plan) -> None:
     together((PASSWORD_USED, handled(CHANGE, remembering)))(plan)
 
 
+def _with_a_sign(value: Any, limits: Limits) -> str:
+    """A rule of the portal's own for new passwords; those of before it stay."""
+    text = password(value, limits)
+    if "!" not in text:
+        raise Unfit
+    return text
+
+
+def _told_of_a_wrong_one(handler: Handler) -> Handler:
+    """A wrong present password is refused by a code of its own."""
+
+    def changing(portal: Portal, caller: Caller, body: Body) -> Any:
+        if not portal.passwords[caller.account_id].matches(body["oldPassword"]):
+            raise Refusal("PASSWORD_WRONG")
+        return handler(portal, caller, body)
+
+    return changing
+
+
+PASSWORD_WRONG = erring("PASSWORD_WRONG", "PASSWORD.WRONG", 403)
+
+
 VARIANTS: tuple[Variant, ...] = (
     may(
         "others-at-work",
@@ -321,6 +344,18 @@ VARIANTS: tuple[Variant, ...] = (
         "password-history",
         "whether an old password may be set again is not stated",
         _with_history,
+        "password-history",
+    ),
+    may(
+        "new-passwords-need-a-sign",
+        "which passwords are taken is not stated beyond their length",
+        together(
+            (
+                PASSWORD_WRONG,
+                handled(CHANGE, _told_of_a_wrong_one),
+                *(ruled(key, "newPassword", _with_a_sign) for key in (CHANGE, RESET)),
+            )
+        ),
         "password-history",
     ),
     may(

@@ -1,4 +1,5 @@
-"""Learns whether a portal keeps a password history, under which no old password can be set again."""
+"""Learns whether a portal keeps a password history, or has rules that a present password does not meet: then
+no old password can be set again."""
 
 from __future__ import annotations
 
@@ -6,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
-from conformance.spec.tables import ERRORS
+from conformance.spec.tables import ERRORS, INVALID_PARAMETER
+from conformance.traffic.exchange import Exchange
 from conformance.verdicts.comparisons import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
+
+TRIED, WRONG = 88, 89
+"""Numbers of the run's passwords that no case takes."""
 
 STATED_CODES = frozenset(row.code for row in ERRORS)
 
@@ -24,8 +29,8 @@ class PasswordHistory:
         self._answers: dict[str, str | None] = {}
 
     def check(self, account: ProfileAccount) -> None:
-        """Raises Untestable where the portal refuses the present password as a new one, by a code of its own:
-        then the password of before could not be set again."""
+        """Raises Untestable where the portal refuses the present password as a new one: then the password of
+        before could not be set again."""
         if account.name not in self._answers and self._is_shown():
             self._ask(account)
         code = self._answers.get(account.name)
@@ -42,14 +47,31 @@ class PasswordHistory:
         return settings is not None and "{new_password}" in str(settings.body)
 
     def _ask(self, account: ProfileAccount) -> None:
-        portal, present = self._portal, account.password
-        token = account.token
-        body = portal.operation_body(
-            PASSWORD_CHANGE, email=account.email, password=present, new_password=present
-        )
-        answer = portal.secure.post(PASSWORD_CHANGE, body, token=token)
+        answer = self._changed(account, account.password, account.password)
         if is_rate_limited(answer):
             return
         self._answers[account.name] = None if answer.success or answer.code in STATED_CODES else answer.code
         if answer.success:
-            account.password_changed_to(present)
+            account.password_changed_to(account.password)
+        elif answer.code in INVALID_PARAMETER and self._takes_the_body(account):
+            self._answers[account.name] = answer.code
+
+    def _takes_the_body(self, account: ProfileAccount) -> bool:
+        """Whether a body of the profile's form is refused for its wrong current password, and not for its
+        form. Where it changes the password it is a change of the run, which the end of the run restores."""
+        settings = self._portal.profile.operations[PASSWORD_CHANGE]
+        if "{password}" not in str(settings.body):
+            return False
+        change = self._portal.changes.changing_password(account.name, TRIED)
+        new = account.next_password(TRIED)
+        answer = self._changed(account, account.next_password(WRONG), new)
+        if answer.success:
+            account.password_changed_to(new)
+            return False
+        self._portal.changes.undone(change)
+        return answer.code not in INVALID_PARAMETER and not is_rate_limited(answer)
+
+    def _changed(self, account: ProfileAccount, current: str, new: str) -> Exchange:
+        portal, token = self._portal, account.token
+        body = portal.operation_body(PASSWORD_CHANGE, email=account.email, password=current, new_password=new)
+        return portal.secure.post(PASSWORD_CHANGE, body, token=token)

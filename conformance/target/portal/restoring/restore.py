@@ -80,7 +80,8 @@ def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> 
 
 def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[str]:
     """Restores as ``restore`` does; what could not be restored, as sentences without secrets."""
-    return [portal.secrets.redact(left.sentence(ledger)) for left in restore(portal, ledger, run=run)]
+    left = [portal.secrets.redact(each.sentence(ledger)) for each in restore(portal, ledger, run=run)]
+    return list(dict.fromkeys(left))  # several changes of one password are one to be restored
 
 
 def take_away(portal: Portal, ledger: ChangeLedger, id: int) -> None:
