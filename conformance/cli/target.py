@@ -65,7 +65,7 @@ SERVED = (
     ),
     option("--seed", metavar="N", help="a number that makes ids, passwords and codes the same at each start"),
     flag("--list-faults", help="list the faults, with the requirements that each breaks and the endpoints"),
-    flag("--list-variants", help="list the variants, and the gap that permits each"),
+    flag("--list-variants", help="list the variants, with the gap of the specification that permits each"),
 )
 """The options of the reference portal, which reads their values."""
 
