@@ -299,7 +299,7 @@ def _is_there(portal: Portal) -> bool:
 def _refuse_proxy(profile: Profile) -> None:
     if profile.portal.proxy is not None:
         raise UsageError(
-            f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
+            f"{profile.source}: [portal] proxy: a replay uses no proxy. Remove this line."
         )
 
 

@@ -135,7 +135,7 @@ def _of_variant(name: str, outcome: FaultOutcome) -> Iterator[str]:
 def _of_combination(name: str, outcome: FaultOutcome) -> Iterator[str]:
     yield from _of_variant(name, outcome)
     if len(outcome.untested) >= MANY_UNTESTED:
-        yield f"{name}: {len(outcome.untested)} rules are untested; one of the variants is to stand alone"
+        yield f"{name}: {len(outcome.untested)} rules are untested; run one of the variants alone"
 
 
 def _seen(turned: Turned) -> str:

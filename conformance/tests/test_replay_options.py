@@ -82,7 +82,7 @@ def test_drift_is_counted_and_placed_in_the_terminal(
     ("pattern", "said"),
     [
         ("publik-key", "it matches no endpoint of the recording. The nearest is GET /web/v1/secure-channel/"),
-        ("7-9", "the exchanges of the recording are 1-2"),
+        ("7-9", "the recording has the exchanges 1-2"),
     ],
 )
 def test_a_selection_that_selects_nothing_of_the_recording_is_refused(

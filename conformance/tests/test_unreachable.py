@@ -52,9 +52,9 @@ def mute() -> Iterator[str]:
         (
             nobody,
             "Nothing answers at {url} (connection refused). Is the portal running?",
-            "[portal] url or --target says where it is.",
+            "Check its address: [portal] url or --target.",
         ),
-        (mute, "{url} does not answer: GET ", "[portal] timeout says how long is waited."),
+        (mute, "{url} does not answer: GET ", "[portal] timeout is how long a run waits."),
     ],
 )
 def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(

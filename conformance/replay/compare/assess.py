@@ -180,7 +180,7 @@ def _why_held_back(pair: ReplayedExchange) -> str | None:
     """Why a recorded refusal says nothing of the portal. That sign-ins are limited is stated."""
     recorded, live = pair.recorded, pair.live
     if is_from_before_the_portal(recorded):
-        return f"what stood before the recorded portal answered in its place (HTTP {recorded.status})"
+        return f"a proxy or gateway before the recorded portal answered in its place (HTTP {recorded.status})"
     if is_rate_limited(recorded) and not is_rate_limited(live) and pair.operation != LOGIN_INITIATE:
         return "the recorded portal refused it for its rate limit"
     return None
