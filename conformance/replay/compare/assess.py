@@ -52,9 +52,12 @@ class Assessor:
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
     repetitions: Repetitions = field(default_factory=Repetitions)
-    _judge_recorded: Watch = field(
-        default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
-    )
+    no_cache: bool = True
+    """Judges recorded exchanges without the cache of verdicts."""
+
+    def __post_init__(self) -> None:
+        judge = judge_of(no_cache=self.no_cache, model=False)
+        self._judge_recorded: Watch = watch(Ledger(REQUIREMENTS), judge=judge)
 
     def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         """The outcome of one exchange; ``findings`` are the judge's on the live response."""
