@@ -120,8 +120,8 @@ def _of_fault(fault: Fault, outcome: FaultOutcome) -> Iterator[str]:
             yield f"fault {fault.name} survives: {requirement} is not {wanted}"
     for requirement in sorted(outcome.turned.keys() - listed(fault)):
         turned = outcome.turned[requirement]
-        verdict = turned.verdict.upper()
-        yield f"fault {fault.name} also turns {requirement} to {verdict}, unlisted: {_seen(turned)}"
+        also = f"also turns {requirement} to {turned.verdict.upper()}, not listed in its `also`"
+        yield f"fault {fault.name} {also}: {_seen(turned)}"
     yield from _errors(f"fault {fault.name}", outcome)
 
 
