@@ -32,7 +32,7 @@ TOTALS = re.compile(
     r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
 )
 
-MUSTS = re.compile(r"Of \d+ musts an answer can show \d+ to hold, and contradict \d+\.")
+MUSTS = re.compile(r"Of \d+ musts, an answer can confirm \d+ and contradict \d+\.")
 
 
 def results_schema() -> str:
@@ -53,7 +53,7 @@ def readme() -> str:
         raise SystemExit("README.md: its sentence with the totals of the selftest is not there.")
     every = [row for row in REQUIREMENTS.values() if row.level == "must"]
     shown = sum(row.can_hold for row in every)
-    sentence = f"Of {len(every)} musts an answer can show {shown} to hold, and contradict {musts}."
+    sentence = f"Of {len(every)} musts, an answer can confirm {shown} and contradict {musts}."
     text, replaced = MUSTS.subn(sentence, text)
     if replaced != 1:
         raise SystemExit("README.md: its sentence on what an answer can show of the musts is not there.")

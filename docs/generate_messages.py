@@ -124,6 +124,17 @@ class Collector(ast.NodeVisitor):
         for keyword in node.keywords:
             self._within("Commands and options" if keyword.arg in HELP else group, keyword.value)
 
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """A text that a value is compared with is no message."""
+        for side in (node.left, *node.comparators):
+            if _text_of(side) is None:
+                self.visit(side)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """A key of what a check remembers is no message; others are counted texts."""
+        if not (isinstance(node.value, ast.Name) and node.value.id == "memory"):
+            self.generic_visit(node)
+
     def _within(self, group: str | None, node: ast.AST) -> None:
         before, self._group = self._group, group or self._group
         self.visit(node)

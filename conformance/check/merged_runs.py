@@ -219,8 +219,8 @@ def _refuse_without_results(path: Path) -> None:
     names = {each.name for each in path.iterdir()}
     if names <= OF_IDLE_WORKERS:
         raise UsageError(
-            f"{path}: an empty run folder: without results.json nothing was judged there, "
-            "as by a worker that had no share. Leave it out."
+            f"{path}: nothing was judged here, as there is no results.json: its worker had no share. "
+            "Leave this folder out."
         )
     if EXCHANGES in names and RESULTS not in names:
         raise UsageError(
@@ -352,7 +352,10 @@ def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
     rows = {row.id: row for row in run.requirements}
     unknown = sorted({*rows, *(row.requirement for row in run.findings)} - REQUIREMENTS.keys())
     if unknown:
-        raise UsageError(f"{', '.join(unknown[:3])}: this version of the suite does not have these rules.")
+        raise UsageError(
+            f"{', '.join(unknown[:3])}: this version of the suite does not have these rules. "
+            "Merge with the version that made the parts."
+        )
     reasons = {
         (row.id, row.reason): ((renumbered(1), 0, at), row.fault_class)
         for at, row in enumerate(run.requirements)

@@ -248,7 +248,7 @@ class PortalTraffic:
             hosts = ", ".join(f"{host} ({times})" for host, times in self.elsewhere.most_common(5))
             there = f" The portal's paths were requested at {hosts}." if hosts else ""
             return f"{NO_REQUEST} went to {self.options.target}, which --target names.{there}"
-        return f"{NO_REQUEST} is one of the portal's, which have {PORTAL_PATH} in their path."
+        return f"{NO_REQUEST} is one of the portal's: none has {PORTAL_PATH} in its path."
 
     def _why_ignored(self, exchange: Exchange) -> str | None:
         is_of_portal = PORTAL_PATH in exchange.request.path

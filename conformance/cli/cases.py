@@ -59,9 +59,9 @@ def _watch(options: Options) -> int:
 
     profile = profile_of(options)
     if profile is None:
-        raise UsageError("--watch needs --profile FILE or --target URL, a portal that can restart.")
+        raise UsageError("--watch needs a portal that can restart. Give --profile FILE or --target URL.")
     if options.failed or options.rerun:
-        raise UsageError("--watch runs what failed first by itself. Leave out --failed and --rerun.")
+        raise UsageError("--watch itself begins with what failed. Leave out --failed and --rerun.")
 
     def run_with(selected: Sequence[str], out: Path) -> int:
         only = selected or options.only

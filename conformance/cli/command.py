@@ -52,7 +52,7 @@ class Value(click.ParamType[Any]):
         if not isinstance(value, str):
             return value
         if value.startswith("--") and ctx is not None and value.partition("=")[0] in _spellings(ctx.command):
-            self.fail(f"a value is missing before {value}. Is the variable set that it comes from?")
+            self.fail(f"a value is missing before {value}. Is the variable that it comes from set?")
         try:
             return self._read(value)
         except (ArgumentTypeError, ValueError) as wrong:

@@ -26,18 +26,18 @@ USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
 FIRST = """\
 setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
 It asks for no secret, only for the names of the environment variables that hold them.
-A name is shown once it is taken.
+Each name is shown after it is accepted.
 {state}
 """
-ALL_SET = "These are set, so that it can try the profile out: {names}. With other names, export them first."
+ALL_SET = "These variables are set: {names}. So setup can try the profile out. Others must be exported first."
 SOME_UNSET = (
-    "It can try the profile out only where its variables are set. Not set: {names}. Export what you have "
-    "under any name before you begin, or afterwards."
+    "setup can try the profile out only if its variables are set. These are not set: {names}. Export them, "
+    "by these names or others, before you begin or afterwards."
 )
 USUAL = ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
 """The variables that the questions propose."""
 
-HOLDS_NONE = "It names secrets by their environment variables, and holds none of them."
+HOLDS_NONE = "It holds no secret, but the names of the environment variables that hold them."
 
 
 ProblemAt = Callable[[str], str | None]

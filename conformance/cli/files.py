@@ -53,7 +53,9 @@ def _workers(text: str) -> int:
         help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
     ),
     option(
-        "--target", metavar="URL", help="the portal's base URL or host, if the files hold traffic of several"
+        "--target",
+        metavar="URL",
+        help="the base URL or host of the portal to judge, if the files hold several",
     ),
     ONLY,
     SKIP,
@@ -63,7 +65,7 @@ def _workers(text: str) -> int:
     BASELINE_UPDATE,
     BASELINE_PRUNE,
     OUT_BESIDE,
-    flag("--model", help="also compare what several answers say of one thing; slower"),
+    flag("--model", help="also compare answers that show the same thing; slower"),
     *REDACTION,
     NO_CACHE,
     option(
@@ -157,7 +159,9 @@ def write_baseline(options: Options) -> int:
 
 @command(
     "merge",
-    argument("runs", "RUN", nargs=-1, required=True, help="the folder of a check or replay of a part"),
+    argument(
+        "runs", "RUN", nargs=-1, required=True, help="the report folder of the check or replay of a part"
+    ),
     OUT,
     FORMAT,
 )

@@ -38,7 +38,7 @@ OUT_BESIDE = option(
     "--out",
     metavar="DIR",
     type=PATH,
-    help="where the reports go (default: reports, or a folder within it where a whole run's report is there)",
+    help="where the reports go (default: reports; a subfolder, if a whole run's report is there)",
 )
 """Of commands whose reports are not to replace those of a run, unless the user names a folder."""
 
@@ -48,8 +48,8 @@ BASELINE = option(
 BASELINE_UPDATE = flag("--baseline-update", help="write the present failures to the baseline")
 BASELINE_PRUNE = flag("--baseline-prune", help="remove what no longer fails from the baseline")
 STRICT = flag("--strict", help="a WARN counts as a FAIL")
-SALVAGE = flag("--salvage", help="use what stands before the place where a file is damaged")
-WAIT = flag("--wait", help="wait for another run on this target, --out or --history to end")
+SALVAGE = flag("--salvage", help="use the part of a damaged file that stands before the damage")
+WAIT = flag("--wait", help="wait until no other run uses this target, --out or --history")
 NO_CACHE = flag("--no-cache", help="judge every exchange anew; slower, with the same result")
 WATCH = flag(
     "--watch",
@@ -61,7 +61,7 @@ REDACTION = (
         "--redact",
         multiple=True,
         metavar="NAME",
-        help="a header or field that holds a secret, or a /pattern/ of one; may be repeated",
+        help="a header or field whose values are secrets, or a /pattern/ of secrets; may be repeated",
     ),
     option(
         "--keep",
@@ -116,7 +116,7 @@ TIME_BUDGET = option(
     "--time-budget",
     metavar="TIME",
     type=Value("text", _duration),
-    help="the run for which [expect] is proposed: 90s, 10m, 1h (default: 10m)",
+    help="the time budget of the run for which [expect] is proposed: 90s, 10m, 1h (default: 10m)",
 )
 """Of the doctor, which is quick itself."""
 

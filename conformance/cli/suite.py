@@ -33,7 +33,7 @@ from conformance.errors import UsageError
     ),
     option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
     flag("--thorough", help="run every case for every variant"),
-    flag("--grouped", help="try several variants in one run, and each alone only where it tells more"),
+    flag("--grouped", help="try several variants in one run, and each alone only if that run has a problem"),
     flag("--update", help="record the proofs of this run as those that later runs must reach"),
 )
 def test_the_suite(options: Options) -> int:

@@ -65,7 +65,7 @@ SERVED = (
     ),
     option("--seed", metavar="N", help="a number that makes ids, passwords and codes the same at each start"),
     flag("--list-faults", help="list the faults, with the requirements that each breaks and the endpoints"),
-    flag("--list-variants", help="list the variants, and the gap that permits each"),
+    flag("--list-variants", help="list the variants, with the gap of the specification that permits each"),
 )
 """The options of the reference portal, which reads their values."""
 
@@ -206,7 +206,7 @@ def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None
     """What to do after the doctor, with the options of the run that it speaks of."""
     chosen = {name: getattr(options, name) for name in ("profile", "target", "impact", "time_budget")}
     if any(result.state == "wrong" for result in results):
-        return f"Next: mend what is wrong, and call `portal-conformance doctor{_words(chosen)}` again."
+        return f"Next: correct what is wrong, and call `portal-conformance doctor{_words(chosen)}` again."
     words = _words(chosen | {"time_budget": budget})
     return f"Next: `portal-conformance plan{words}` shows what a run would do."
 
@@ -245,9 +245,9 @@ def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> 
         else:  # to be pasted: no line is broken
             print(as_toml(new), end="")
     elif path is not None and not is_written:
-        print_blocks([(), [f"Nothing was learned that {path} does not say."]])
+        print_blocks([(), [f"{path} has everything that was learned already."]])
     for key, present, value in differing(text, learned):
-        print_blocks([(), [f"{key} stays {json.dumps(present)}; what was found is {json.dumps(value)}."]])
+        print_blocks([(), [f"{key} stays {json.dumps(present)}; doctor found {json.dumps(value)}."]])
 
 
 def _write_learned(path: Path, learned: Learned) -> None:
@@ -257,7 +257,7 @@ def _write_learned(path: Path, learned: Learned) -> None:
     before = text_of(path)
     after = written(before, learned)
     if after == before:
-        print_error(f"Nothing was learned that {path} does not say.")
+        print_error(f"{path} has everything that was learned already.")
         return
     try:
         replace_file(path, after)

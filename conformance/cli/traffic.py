@@ -72,7 +72,8 @@ SELECTION = (
         "--latency",
         multiple=True,
         metavar="LIMIT",
-        help="fail a load above a limit: 'p95 <= 1.2x' of the recorded, 'p99 <= 250ms'; may be repeated",
+        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), "
+        "'p99 <= 250ms'; may be repeated",
     ),
     option(
         "--only",
@@ -92,7 +93,7 @@ SELECTION = (
         "--recorded-host",
         multiple=True,
         metavar="HOST",
-        help="replay only what was recorded at this host, where files hold several; may be repeated",
+        help="replay only what was recorded at this host, if the files hold several hosts; may be repeated",
     ),
 )
 """Which exchanges are replayed, how fast, and how many at a time."""
@@ -102,7 +103,8 @@ COMPARISON = (
         "--account",
         multiple=True,
         metavar="EMAIL=NAME",
-        help="the profile's account in place of a recorded email; none leaves out what it signed in for",
+        help="sign in as this account of the profile in place of the recorded one; EMAIL=none leaves out "
+        "its requests",
     ),
     option(
         "--learn",
@@ -197,7 +199,7 @@ def record_traffic(options: Options) -> int:
     *COMPARISON,
     *MEANING,
     SALVAGE,
-    flag("--resume", help="go on with the replay under --out that was interrupted"),
+    flag("--resume", help="continue the interrupted replay whose reports are in --out"),
     STRICT,
     BASELINE,
     BASELINE_UPDATE,

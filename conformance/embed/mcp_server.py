@@ -76,13 +76,16 @@ class Assistant:
         may be less than the server's: read-only, mutating or disruptive."""
         select_rules(only, skip)
         if not only:
-            raise UsageError("Name the rules to test in only, such as ROLE-*.")
+            raise UsageError("Name the rules to test in `only`, such as ROLE-*.")
         words = list(self._words(only, skip, self._allowed(impact), time_budget))
         with self._lock:
             (self.out / "results.json").unlink(missing_ok=True)
             ended = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if not (self.out / "results.json").exists():
-                raise UsageError((ended.stderr or ended.stdout).strip() or "The run wrote no reports.")
+                raise UsageError(
+                    (ended.stderr or ended.stdout).strip()
+                    or "The run wrote no reports. Test the same rules by `portal-conformance run`."
+                )
             return _summary(Run.read(self.out))
 
     def read_findings(self) -> dict[str, Any]:
@@ -106,7 +109,9 @@ class Assistant:
         if impact not in IMPACTS:
             raise UsageError(f"impact {impact}: choose {', '.join(IMPACTS)}.")
         if list(IMPACTS).index(impact) > list(IMPACTS).index(self.impact):
-            raise UsageError(f"impact {impact}: this server was started with --impact {self.impact}.")
+            raise UsageError(
+                f"impact {impact}: this server was started with --impact {self.impact}. Ask for no more."
+            )
         return impact
 
     def _words(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Literal, Protocol
 
 from conformance.checks.registry import CHECKS
@@ -49,9 +50,9 @@ def judge_of(*, no_cache: bool = False, model: bool = True, share: Share = "all"
         judge = Judge(checks=[check for check in checks if check.remembers], readings=(), reports="shown")
     else:
         judge = Judge(checks=checks)
-    if no_cache:
+    if no_cache or find_spec("conformance.judging.cache") is None:  # judging works without that module
         return judge
-    from conformance.judging.cache import CachingJudge  # judging works without that module
+    from conformance.judging.cache import CachingJudge
 
     return CachingJudge(judge)
 

@@ -93,7 +93,7 @@ class Log:
         try:
             rewrite(self._writer.path, self.secrets.redact_line)
         except CaptureError as error:
-            self._say(f"{error} It still shows secrets that only later exchanges told: do not pass it on.")
+            self._say(f"{error} It still holds secrets that only later exchanges showed: do not pass it on.")
 
     def _say(self, problem: str) -> None:
         self.stopped = self.stopped or problem

@@ -118,7 +118,7 @@ def _all_passes(
     meter = _meter(assembly.plan, options)
     measure = ignore if meter is None else meter.take
     ready = assembly.replay(_each(journal.add, on_step, measure))
-    earlier.count_in(ready)
+    earlier.count_in(ready, no_cache=not options.cache)
     passing = partial(_pass, portal, journal, options, started=started, meter=meter)
     finished = passing(ready)
     while _is_due_again(finished, meter, options):
@@ -298,9 +298,7 @@ def _is_there(portal: Portal) -> bool:
 
 def _refuse_proxy(profile: Profile) -> None:
     if profile.portal.proxy is not None:
-        raise UsageError(
-            f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
-        )
+        raise UsageError(f"{profile.source}: [portal] proxy: a replay uses no proxy. Remove this line.")
 
 
 def _secrets_of(profile: Profile) -> Secrets:

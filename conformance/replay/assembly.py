@@ -122,6 +122,7 @@ class Assembly:
         began = Clocks(min(self.plan.moments, default=0.0), self.clock.now())
         parts = self._parts(Comparer(correlation, noise, written, began), correlation)
         rebuilder = self._rebuilder(correlation, progress)
+        no_cache = not self.options.cache
         machine = ReplayMachine(
             self.plan,
             rebuilder,
@@ -129,13 +130,14 @@ class Assembly:
                 parts.comparer,
                 correlation,
                 noise,
-                RecordedBaseline(self.plan.exchanges(), correlation),
+                RecordedBaseline(self.plan.exchanges(), correlation, no_cache=no_cache),
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
                 credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
                 meanings=Meanings(frozenset(rebuilder.context.stand_ins), self.plan.taken_from),
+                no_cache=no_cache,
             ),
-            watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
+            watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
             parts.log,
             progress,
             self._timing(),

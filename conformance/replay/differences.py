@@ -203,7 +203,7 @@ def check_rows(path: Path | None, *, is_updated: bool) -> None:
         load(path)
     elif not path.absolute().parent.is_dir():
         raise UsageError(
-            f"{path}: there is no folder {path.parent}. --accept-update writes the file into it."
+            f"{path}: there is no folder {path.parent}. Create it, as --accept-update writes into it."
         )
 
 

@@ -155,7 +155,10 @@ def _weaknesses(replay: Replay) -> Iterator[str]:
         yield f"{count} at {places} left out as noise: compared by type, shape or range only."
     others = replay.correlation.other_forms
     if others:
-        yield f"{plural(others, 'id')} of another form: recorded as UUIDs, and paired with those of now."
+        yield (
+            f"{plural(others, 'id')} of another form than the recorded UUIDs: each was paired with the live "
+            "id in its place."
+        )
     for value, lives in list(replay.correlation.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
 

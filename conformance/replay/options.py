@@ -127,7 +127,8 @@ class ReplayOptions:
             raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
         if self.rate is None and (self.ramp or self.latency or self.repeat != 1 or self.duration):
             raise UsageError(
-                "--ramp, --repeat, --duration and --latency need --rate, the requests of a second, as 200/s."
+                "--ramp, --repeat, --duration and --latency need --rate, the number of requests in a "
+                "second, such as 200/s."
             )
         if self.repeat < 1:
             raise UsageError(f"--repeat {self.repeat}: give 1 or more.")

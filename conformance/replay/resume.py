@@ -39,12 +39,12 @@ class EarlierPart:
             plan.counted.add(entry.position)
         add_needs(plan, [REPLAYED])
 
-    def count_in(self, ready: Replay) -> None:
+    def count_in(self, ready: Replay, *, no_cache: bool) -> None:
         """Adds the earlier outcomes and verdicts to those of the replay."""
         for outcome in self.outcomes:
             ready.sessions.tally.add(outcome)
         if self.lines:
-            judge = watch(ready.ledger, judge=judge_of(model=False))
+            judge = watch(ready.ledger, judge=judge_of(no_cache=no_cache, model=False))
             for number, exchange in enumerate(capture.read(ready.log.path), 1):
                 judge(replace(exchange, n=number))
 

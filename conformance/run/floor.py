@@ -11,7 +11,7 @@ from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import Result, Verdict
 
 LONGER = "A longer --time-budget may test more."
-REMEDY = "A longer --time-budget may test more; else write fewer there."
+REMEDY = "Give a longer --time-budget, or write a lower number there."
 TIME_BUDGET = "time budget"
 """What every reason says that leaves something out for want of time."""
 
@@ -109,4 +109,4 @@ def _chapters(profile: Profile, musts: Sequence[Result]) -> Iterator[str]:
     for chapter in profile.expect.chapters:
         rows = [result for result in musts if result.requirement.chapter == chapter]
         if not any(result.verdict in TESTED for result in rows):
-            yield f"No must of chapter {chapter} was tested, which [expect] chapters names."
+            yield f"[expect] chapters names {chapter}, and no must of that chapter was tested."

@@ -93,8 +93,8 @@ OPTIONS = (
     ),
     Option(
         "failed",
-        "only the rules that failed by the report in --out, a whole run's where there is one; "
-        "reports go to its subfolder again",
+        "only the rules that failed in the report in --out, that of a whole run if there is one; "
+        "reports go to the subfolder again",
         type=None,
     ),
     Option(
@@ -107,7 +107,7 @@ OPTIONS = (
     Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
     Option("history", "store the run in this history database", "FILE", path),
     Option("record_costs", "write what each case sent, for `plan`", "FILE", path),
-    Option("wait", "wait for another run on this target, --out or --history to end", type=None),
+    Option("wait", "wait until no other run uses this target, --out or --history", type=None),
     Option("brief", "print the verdict only", type=None, cli="--quiet"),
 )
 BY_NAME = {option.name: option for option in OPTIONS}

@@ -158,14 +158,14 @@ def forecast(
     yield f"time      up to {_minutes(lasts)} and what its requests take"
     yield from (f"codes     a sign-in of {wait}" for wait in by_factor)
     if budget is not None:
-        yield f"budget    what cannot be waited for within {_minutes(budget)} is left out by name"
+        yield f"budget    waits that do not fit into {_minutes(budget)} are left out, each by name"
         if restoring:
             kept = f"up to {restoring:g} s of it are kept as long as something is changed"
             yield f"restoring {kept}, to restore it"
         for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
             yield f"left out  a wait of up to {longest:g} s and what follows it: {in_words(name)}"
     elif lasts > LONG:
-        yield "budget    --time-budget 10m leaves out, by name, what takes longer"
+        yield "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
 def lasting(

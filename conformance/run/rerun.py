@@ -47,7 +47,7 @@ def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | 
         return None if rules is None else replace(rules, text=text)
     left = named if rules is None else named & rules.rules
     if not left:
-        raise UsageError(f"{text}: no rule is left.")
+        raise UsageError(f"{text}: no rule is left. Change or leave out one of these options.")
     return RuleSelection(left, text)
 
 
@@ -60,7 +60,7 @@ def also_contradicted(ledger: Ledger) -> Iterator[str]:
     }
     if others:
         rules = listed(sorted(others), 8)
-        yield f"The same cases also came across what contradicts {rules}, which this rerun does not count."
+        yield f"The same cases also showed contradictions of {rules}, which this rerun does not count."
 
 
 AGAIN = "again"
@@ -122,7 +122,7 @@ def failed_rules(out: Path) -> frozenset[str]:
     weighed = ("fail", "warn") if last.strict else ("fail",)
     rules = frozenset(row.id for row in last.requirements if row.verdict in weighed)
     if not rules:
-        raise UsageError(f"--failed: nothing failed by {path}. Run without --failed.")
+        raise UsageError(f"--failed: nothing failed in the run of {path}. Run without --failed.")
     return rules
 
 

@@ -149,7 +149,9 @@ class Trial:
         ValueError: the case does not declare it.
         """
         if requirement not in self.search.declared:
-            raise ValueError(f"{self.search.case} decides {requirement} without declaring it")
+            raise ValueError(
+                f"{self.search.case} decides {requirement} without declaring it. Name it in @requirement"
+            )
         for comparison in comparisons:
             self.apart.decide(requirement, comparison)
         held = all(comparison is HELD for comparison in comparisons)

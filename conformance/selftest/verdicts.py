@@ -120,8 +120,8 @@ def _of_fault(fault: Fault, outcome: FaultOutcome) -> Iterator[str]:
             yield f"fault {fault.name} survives: {requirement} is not {wanted}"
     for requirement in sorted(outcome.turned.keys() - listed(fault)):
         turned = outcome.turned[requirement]
-        verdict = turned.verdict.upper()
-        yield f"fault {fault.name} also turns {requirement} to {verdict}, unlisted: {_seen(turned)}"
+        also = f"also turns {requirement} to {turned.verdict.upper()}, not listed in its `also`"
+        yield f"fault {fault.name} {also}: {_seen(turned)}"
     yield from _errors(f"fault {fault.name}", outcome)
 
 
@@ -135,7 +135,7 @@ def _of_variant(name: str, outcome: FaultOutcome) -> Iterator[str]:
 def _of_combination(name: str, outcome: FaultOutcome) -> Iterator[str]:
     yield from _of_variant(name, outcome)
     if len(outcome.untested) >= MANY_UNTESTED:
-        yield f"{name}: {len(outcome.untested)} rules are untested; one of the variants is to stand alone"
+        yield f"{name}: {len(outcome.untested)} rules are untested; run one of the variants alone"
 
 
 def _seen(turned: Turned) -> str:

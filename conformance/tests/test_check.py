@@ -411,7 +411,7 @@ def test_a_file_that_is_no_capture_says_which_files_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "note"),
     [
-        (None, "None of the recorded requests is one of the portal's, which have /web/v1/"),
+        (None, "None of the recorded requests is one of the portal's: none has /web/v1/"),
         ("http://other.example.test", "None of the recorded requests went to http://other.example.test"),
     ],
 )

@@ -6,8 +6,6 @@ import pytest
 from msgspec import structs
 
 from conformance.checks.envelope import is_mask
-from conformance.judging.cache import CachingJudge
-from conformance.judging.judge import Judge
 from conformance.spec.endpoints import (
     CHANNEL_UPDATE,
     LOGIN_COMPLETE,
@@ -130,15 +128,6 @@ def test_an_overload_may_be_of_a_rate_where_its_headers_are_not_on_record() -> N
     bare = structs.replace(whole, response=structs.replace(whole.response, headers=[], lacks=("*",)))
 
     assert "ENV-018" not in contradicted_by(bare)
-
-
-def test_the_cache_takes_no_outage_for_the_rate_limit_before_it() -> None:
-    judge = CachingJudge(Judge())
-    outage = refusal(LOGIN_INITIATE, "E-17", 503)
-
-    for exchange, is_contradicted in ((OVERLOADED, False), (outage, True), (OVERLOADED, False)) * 2:
-        contradicted = {rule for leaf in judge.judge(exchange).leaves() for rule, *_ in leaf.contradictions}
-        assert ("ENV-018" in contradicted) is is_contradicted
 
 
 def test_what_did_not_come_through_the_ingress_is_not_held_to_the_envelope() -> None:

@@ -34,7 +34,7 @@ NOWHERE = "/dev/null/reports"
         (["serve", "--host", "192.0.2.1"], "cannot be served at 192.0.2.1:8000: "),
         (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
         (["run", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory. Choose another --out"),
-        (["run", "--only", "LOGN-*"], "portal-conformance: run: --only LOGN-*: no rule, prefix"),
+        (["run", "--only", "LOGN-*"], "portal-conformance: run: --only LOGN-*: no rule matches this"),
         (
             ["run", "--bogus"],
             "portal-conformance: run: unrecognized arguments: --bogus. `portal-conformance run",

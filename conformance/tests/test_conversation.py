@@ -132,8 +132,8 @@ def test_it_says_at_its_start_what_it_needs_to_try_the_profile_out(
     _, _, with_all = held(answers, tmp_path / "2.toml")
 
     first, _, _ = without_password.partition("Address of the portal")
-    assert "Not set: ADMIN_PASSWORD. Export" in first
-    assert "PORTAL_ACCESS_CODE, ADMIN_PASSWORD, ADMIN_OTP_SECRET. With" in with_all
+    assert "These are not set: ADMIN_PASSWORD. Export" in first
+    assert "PORTAL_ACCESS_CODE, ADMIN_PASSWORD, ADMIN_OTP_SECRET. So setup can" in with_all
 
 
 @pytest.mark.parametrize(

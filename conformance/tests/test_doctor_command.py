@@ -109,10 +109,10 @@ def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
         to_err = capsys.readouterr().err
         assert main(["doctor", "--profile", str(profile)]) == 0
 
-    assert f"Nothing was learned that {profile} does not say" in capsys.readouterr().out
+    assert f"{profile} has everything that was learned already" in capsys.readouterr().out
     assert once.startswith(before)
     assert profile.read_text(encoding="utf-8") == once
-    assert "Nothing was learned that" in to_err
+    assert "has everything that was learned already" in to_err
     assert parse(once, {}).expect.accounts == ["admin"]
     assert parse(once, {}).records.workspace is None, "a run may change the records that a profile names"
     assert '\n# workspace = "' in once
@@ -155,7 +155,7 @@ def test_a_second_doctor_says_what_it_does_not_replace(
     shown = capsys.readouterr().out
 
     assert shown.count("# Written into the profile:") == 1
-    assert len(re.findall(r"(?m)^\[expect\] musts stays 5; what was found is \d+\.$", shown)) == 2
+    assert len(re.findall(r"(?m)^\[expect\] musts stays 5; doctor found \d+\.$", shown)) == 2
 
 
 def test_a_time_budget_without_a_unit_is_refused_before_anything_is_tried(
@@ -335,7 +335,7 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."
     assert wrong[0].startswith(f"{running.url}: 1 part is wrong, ")
     assert wrong[2].startswith("wrong    accounts.admin ")
-    assert wrong[-1].startswith("Next: mend what is wrong, and call ")
+    assert wrong[-1].startswith("Next: correct what is wrong, and call ")
 
 
 def test_the_doctor_says_what_it_tries_before_it_tries_it(profile: Path) -> None:

@@ -101,7 +101,7 @@ LATE = "waiting for the end of a token takes 900 s, and the time budget leaves 6
 @pytest.mark.parametrize(
     "reason, advice",
     [
-        (LATE, " A longer --time-budget may test more; else write fewer there."),
+        (LATE, " Give a longer --time-budget, or write a lower number there."),
         ("the profile has no account spare", ""),
     ],
 )
@@ -150,7 +150,7 @@ def test_an_expected_chapter_must_have_been_tested(signed_in: Portal) -> None:
 
     reasons = list(shortfalls(portal, results(without_files), HALF))
 
-    assert reasons == ["No must of chapter FILE was tested, which [expect] chapters names."]
+    assert reasons == ["[expect] chapters names FILE, and no must of that chapter was tested."]
     expecting(signed_in, chapters=[])
 
 

@@ -32,12 +32,13 @@ from conformance.judging.cache import (
 from conformance.judging.fields import extra_fields, shows
 from conformance.judging.shapes import shape_of
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import PROFILE, ROLES, TIMEZONES
+from conformance.spec.endpoints import LOGIN_INITIATE, PROFILE, ROLES, TIMEZONES
 from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
 from conformance.tests.spoiling import spoilt
+from conformance.tests.test_checks_envelope import OVERLOADED
 from conformance.tests.test_judging_structs import takes
-from conformance.tests.traffic import account, coded, envelope, role
+from conformance.tests.traffic import account, coded, envelope, refusal, role
 from conformance.tests.traffic import answer as answered
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -300,6 +301,15 @@ def test_exchanges_that_contradict_something_are_not_kept() -> None:
     kept = [one for one in gc.get_objects() if type(one) is Exchange and one.client == endpoint]
 
     assert kept == []
+
+
+def test_the_cache_takes_no_outage_for_the_rate_limit_before_it() -> None:
+    judge = CachingJudge(Judge())
+    outage = refusal(LOGIN_INITIATE, "E-17", 503)
+
+    for exchange, is_contradicted in ((OVERLOADED, False), (outage, True), (OVERLOADED, False)) * 2:
+        contradicted = {rule for leaf in judge.judge(exchange).leaves() for rule, *_ in leaf.contradictions}
+        assert ("ENV-018" in contradicted) is is_contradicted
 
 
 def test_verdicts_that_another_judge_cached_are_not_used(visit: list[Exchange]) -> None:

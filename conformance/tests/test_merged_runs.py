@@ -166,8 +166,8 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        ((), "an empty run folder: without results.json nothing was judged there"),
-        (("worker.json", "worker.log"), "as by a worker that had no share. Leave it out"),
+        ((), "nothing was judged here, as there is no results.json"),
+        (("worker.json", "worker.log"), "its worker had no share. Leave this folder out"),
         (("exchanges.jsonl", "worker.json"), "no results.json beside exchanges.jsonl: the run did not end"),
         (("notes.txt",), "results.json: there is no such file"),
     ],

@@ -31,6 +31,12 @@ def test_messages_of_every_source_stand_on_the_page(message: str) -> None:
     assert f"{message}\n" in PAGE
 
 
+@pytest.mark.parametrize("text", ["Input data was truncated", "may be in the clear"])
+def test_what_only_the_code_reads_is_no_message(text: str) -> None:
+    """A text that a value is compared with, and a key of what a check remembers."""
+    assert text not in PAGE
+
+
 @pytest.mark.parametrize(
     "phrase", ["what it needs is told", "read otherwise", "left behind", "made anew", "is said"]
 )

@@ -77,7 +77,7 @@ def test_what_the_time_budget_does_not_leave_is_named(tmp_path: Path) -> None:
 
     assert run.verdict("AUTHN-011") == "untested"
     assert "waiting for the end of an access token takes" in reason
-    assert "what cannot be waited for within 30 s is left out by name" in run.said
+    assert "waits that do not fit into 30 s are left out, each by name" in run.said
 
 
 def test_no_case_begins_when_the_time_budget_is_used_up(tmp_path: Path) -> None:

@@ -418,7 +418,7 @@ def test_a_run_says_what_it_will_wait_for() -> None:
         "sign-ins  about 15, 10 in each window of 30 s",
         "waits     up to 60 s, while others run: cools down",
         "time      up to 60 s and what its requests take",
-        "budget    what cannot be waited for within 10 minutes is left out by name",
+        "budget    waits that do not fit into 10 minutes are left out, each by name",
         "left out  a wait of up to 3600 s and what follows it: ends",
     ]
     lasting = [*cases, Planned(Case("test_lasts", 601.0), waits=True)]
@@ -430,7 +430,7 @@ def test_a_run_says_what_it_will_wait_for() -> None:
     assert "waits     up to 3600 s, while others run: ends" in unknown
     assert "time      up to 60 minutes and what its requests take" in unknown
     assert "assumed: [limits] login_window is not given" in unknown[0]
-    assert unknown[-1] == "budget    --time-budget 10m leaves out, by name, what takes longer"
+    assert unknown[-1] == "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
 def initiations(seen: list[object]) -> int:
@@ -606,7 +606,8 @@ def test_a_mail_in_place_of_a_wait_for_an_authenticator_is_announced(text: str) 
 
     assert planned.mailed_at_need == ["admin@example.test"]
     shown = as_text(planned)
-    assert "\n           a code to admin@example.test instead of a longer wait for one\n" in shown
+    instead = "a code to admin@example.test instead of a longer wait for the authenticator"
+    assert f"\n           {instead}\n" in shown
     assert "; a code is mailed to [accounts.admin] instead of a longer wait\n" in shown
     by_code = re.sub(r'inbox = "mail"\n', "", text)
     assert plan(without_clock(by_code), "read-only").mailed_at_need == []

@@ -177,7 +177,7 @@ def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_
 
     assert after[f"spare {PROFILE}"] == "As it was"
     change = f"what {PROFILE_UPDATE} changed for [accounts.spare]"
-    assert told == [f"Restores first, whatever --impact allows, 1 change of an earlier run: {change}."]
+    assert told == [f"First restores 1 change of an earlier run, whatever --impact allows: {change}."]
 
 
 def test_a_password_that_only_the_recorded_portal_refused_is_set_back(tmp_path: Path) -> None:

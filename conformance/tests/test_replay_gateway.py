@@ -137,7 +137,7 @@ def test_an_endpoint_that_stays_behind_the_gateway_is_a_breaking_change(
         ("", "type", "breaking"),
     ]
     assert {each.basis for each in result.run.regressions if each.endpoint == ROLES} == {
-        "what stands before the portal answered in its place, which is not described"
+        "a proxy or gateway before the portal answered in its place, and is not described"
     }
 
 

@@ -501,7 +501,7 @@ def test_a_list_into_which_others_came_is_one_difference_and_its_ids_are_paired_
     (difference,) = comparer.compare(ReplayedExchange(1, recorded, live)).differences
 
     assert (difference.path, difference.kind) == ("data", "order")
-    assert "others do now" in Meanings().of(pair_of(ROLES), difference).basis
+    assert "it has others now" in Meanings().of(pair_of(ROLES), difference).basis
     assert correlation.live["b-of-the-recorded-portal"] == "b-of-the-live-portal"
     assert "d-of-the-recorded-portal" not in correlation.live
 
@@ -577,7 +577,7 @@ def test_records_in_another_order_say_nothing_of_each_others_ids_and_times(id: s
 def test_ids_of_another_form_are_noted(recording: Path, tmp_path: Path) -> None:
     told = replayed(recording, tmp_path, variants=("ulid-ids",))
 
-    assert any("of another form: recorded as UUIDs" in note for note in told.notes)
+    assert any("of another form than the recorded UUIDs" in note for note in told.notes)
     assert told.run.exit_code == 0
 
 

@@ -140,7 +140,7 @@ def test_what_a_stand_in_may_not_do_is_held_against_the_profile(several: Path, t
         options = options_for(tmp_path, accounts={"spare@example.test": "limited"})
         result = replay([several], profile_of(portal), options)
 
-    assert "[accounts.limited] stands for spare@example.test and may not do all of it" in result.notes[0]
+    assert "[accounts.limited] signs in for spare@example.test and lacks a permission" in result.notes[0]
     assert result.run.regressions == []
     assert result.tally.counts[State.NOT_COMPARABLE] == 3
 

@@ -12,6 +12,7 @@ from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
 from conformance.replay.command import show
 from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
 from conformance.tests.sample_run import sample
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
@@ -49,7 +50,7 @@ def test_a_portal_that_refuses_the_only_connection_is_unreachable(tmp_path: Path
     with capture.Writer(recording) as writer:
         writer.write(answer("GET /web/v1/secure-channel/public-key", account()))
 
-    result = replay([recording], parse(PROFILE, {}), ReplayOptions(out=tmp_path / "out"))
+    result = replay([recording], parse(PROFILE, {}), options_for(tmp_path / "out", impact="read-only"))
 
     assert result.run.exit_code == 6
     assert "Nothing answers at http://127.0.0.1:9" in result.notes[0]
@@ -82,7 +83,7 @@ def test_drift_is_counted_and_placed_in_the_terminal(
     ("pattern", "said"),
     [
         ("publik-key", "it matches no endpoint of the recording. The nearest is GET /web/v1/secure-channel/"),
-        ("7-9", "the exchanges of the recording are 1-2"),
+        ("7-9", "the recording has the exchanges 1-2"),
     ],
 )
 def test_a_selection_that_selects_nothing_of_the_recording_is_refused(

@@ -183,7 +183,7 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
         by_case, of_case = rerun(str(found.case))
 
     assert (code, mended.findings) == (0, [])
-    assert "also came across what contradicts PAGE-005, which this rerun does not count" in mended.notes[0]
+    assert "also showed contradictions of PAGE-005, which this rerun does not count" in mended.notes[0]
     assert "must 1/1 · should 0/0 · 0 untested" in shown
     assert "1 of 1 selected musts tested" in shown
     others = [row for row in mended.requirements if row.id != "PAGE-002" and not row.untestable]

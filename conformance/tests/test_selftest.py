@@ -85,7 +85,7 @@ def test_a_combination_that_keeps_the_suite_out_is_a_problem() -> None:
     silent = FaultOutcome("drawn", untested=[f"R-{number}" for number in range(MANY_UNTESTED)])
 
     assert problems(ProofMatrix(FaultOutcome("clean"), combinations={"drawn": silent})) == [
-        f"drawn: {MANY_UNTESTED} rules are untested; one of the variants is to stand alone"
+        f"drawn: {MANY_UNTESTED} rules are untested; run one of the variants alone"
     ]
 
 

@@ -12,10 +12,11 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import TargetUnreachable
-from conformance.replay import ReplayOptions, replay
+from conformance.replay import replay
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import unreachable
 from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
 from conformance.tests.sample_run import conformant
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
@@ -52,9 +53,9 @@ def mute() -> Iterator[str]:
         (
             nobody,
             "Nothing answers at {url} (connection refused). Is the portal running?",
-            "[portal] url or --target says where it is.",
+            "Check its address: [portal] url or --target.",
         ),
-        (mute, "{url} does not answer: GET ", "[portal] timeout says how long is waited."),
+        (mute, "{url} does not answer: GET ", "[portal] timeout is how long a run waits."),
     ],
 )
 def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
@@ -68,7 +69,7 @@ def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
         profile = parse(PROFILE.format(url=url), {})
         with Portal.connect(profile, impact="read-only") as portal, pytest.raises(TargetUnreachable) as run:
             portal.recognise()
-        replayed = replay([recording], profile, ReplayOptions(out=tmp_path / "out"))
+        replayed = replay([recording], profile, options_for(tmp_path / "out", impact="read-only"))
 
     assert replayed.run.exit_code == 6
     assert replayed.notes[0] == str(run.value)

@@ -45,7 +45,7 @@ def select_rules(
     rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, option="--skip"))
     text = ", ".join(_written(only, skip, is_failed=failed is not None))
     if not rules:
-        raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all of them.")
+        raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all rules.")
     return RuleSelection(rules, text)
 
 
@@ -64,7 +64,8 @@ def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
         near = near or difflib.get_close_matches(pattern.strip().upper(), _names(), n=3, cutoff=0.5)
         nearest = f" The nearest are {', '.join(near)}." if near else ""
         raise UsageError(
-            f"{option} {pattern}: no rule, prefix such as LOGIN-*, chapter, endpoint or level.{nearest}"
+            f"{option} {pattern}: no rule matches this. Give an id, a prefix such as LOGIN-*, a chapter, an "
+            f"endpoint or a level.{nearest}"
         )
     return rules
 

@@ -70,5 +70,7 @@ class Verify:
 
     def _claim(self, requirement: str) -> None:
         if requirement not in self.declared:
-            raise ValueError(f"{self.case} decides {requirement} without declaring it")
+            raise ValueError(
+                f"{self.case} decides {requirement} without declaring it. Name it in @requirement"
+            )
         self.decided.add(requirement)

@@ -99,5 +99,5 @@ def _compared(
     if folded(name).strip() in own:
         yield HELD
     elif others and id not in others:
-        message = f"this is the {field} of {others[-1]}, and the id beside it is {id}"
+        message = f"this is the {field} of {others[-1]}, but the id of the same record is {id}"
         yield contradicts(exchange, path, own[-1], name, message)

@@ -155,7 +155,7 @@ class ReplayChanges:
 
     def _note_password(self, change: NoteChange) -> None:
         if change.account is None:
-            self._losses.note(change, "the account is none of the profile's")
+            self._losses.note(change, "the profile does not have its account")
             return
         account = self._portal.account(change.account)
         new = _new_password(change.body, account.password)
@@ -238,7 +238,7 @@ class ReplayChanges:
         if pending:
             changes = plural(len(pending), "change")
             subjects = listed(dict.fromkeys(change.subject for change in pending))
-            sentence = f"Restores first, whatever --impact allows, {changes} of an earlier run: {subjects}."
+            sentence = f"First restores {changes} of an earlier run, whatever --impact allows: {subjects}."
             yield self._portal.secrets.redact(sentence)
 
     def restore_earlier(self) -> None:

@@ -52,9 +52,12 @@ class Assessor:
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
     repetitions: Repetitions = field(default_factory=Repetitions)
-    _judge_recorded: Watch = field(
-        default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
-    )
+    no_cache: bool = True
+    """Judges recorded exchanges without the cache of verdicts."""
+
+    def __post_init__(self) -> None:
+        judge = judge_of(no_cache=self.no_cache, model=False)
+        self._judge_recorded: Watch = watch(Ledger(REQUIREMENTS), judge=judge)
 
     def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         """The outcome of one exchange; ``findings`` are the judge's on the live response."""
@@ -180,7 +183,7 @@ def _why_held_back(pair: ReplayedExchange) -> str | None:
     """Why a recorded refusal says nothing of the portal. That sign-ins are limited is stated."""
     recorded, live = pair.recorded, pair.live
     if is_from_before_the_portal(recorded):
-        return f"what stood before the recorded portal answered in its place (HTTP {recorded.status})"
+        return f"a proxy or gateway before the recorded portal answered in its place (HTTP {recorded.status})"
     if is_rate_limited(recorded) and not is_rate_limited(live) and pair.operation != LOGIN_INITIATE:
         return "the recorded portal refused it for its rate limit"
     return None

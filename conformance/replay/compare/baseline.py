@@ -24,13 +24,15 @@ class RecordedBaseline:
 
     exchanges: Iterable[Exchange]
     correlation: Correlation
+    no_cache: bool = True
+    """Judges without the cache of verdicts."""
     reported: set[str] = field(default_factory=set)
     """Signatures of contradictions that were reported as new already."""
 
     @cached_property
     def signatures(self) -> frozenset[str]:
         ledger = Ledger(REQUIREMENTS)
-        judge = watch(ledger, judge=judge_of(model=False))
+        judge = watch(ledger, judge=judge_of(no_cache=self.no_cache, model=False))
         for number, exchange in enumerate(self.exchanges, 1):
             judge(replace(exchange, n=number))
         return frozenset(finding.signature for finding in ledger.findings)

@@ -65,7 +65,7 @@ class CredentialCheck:
         email = self.stand_ins.get(pair.account or "")
         if email is None or not pair.recorded.success or pair.live.code != PERMISSION_DENIED:
             return None
-        return f"[accounts.{pair.account}] stands for {email} and may not do all of it ({refusal(pair.live)})"
+        return f"[accounts.{pair.account}] signs in for {email} and lacks a permission ({refusal(pair.live)})"
 
     def _is_new(self, kind: str, owner: str, live: Exchange) -> bool:
         return live.code == REFUSED_BY[kind] and (kind, owner) not in self._accepted

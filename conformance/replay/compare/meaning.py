@@ -53,7 +53,7 @@ class Meanings:
             return MeaningOfDifference(Meaning.CONTRADICTION, requirement, requirement)
         if pair.operation == PUBLIC_KEY:
             return MeaningOfDifference(Meaning.PERMITTED, GAPS["N2"], requirement)
-        basis = f"the specification only shows it ({requirement})"
+        basis = f"the specification shows or implies it, and does not state it ({requirement})"
         return MeaningOfDifference(Meaning.BREAKING, basis, requirement)
 
     def of(self, pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference:

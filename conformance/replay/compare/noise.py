@@ -110,7 +110,7 @@ def save(noise: Noise, path: Path) -> None:
     try:
         path.write_text("\n".join((head, *tables)), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+        raise UsageError(f"{path}: cannot be written ({error.strerror}). Name another file.") from None
 
 
 def _table(rule: Rule) -> str:

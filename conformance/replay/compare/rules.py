@@ -88,9 +88,9 @@ NEW_KEYS = "a secure channel has new keys, and when they are replaced is not sta
 MASK = "a password is returned masked, and how is not shown"
 
 SAMPLES = {
-    "expiresIn": "its value is that of samples",
-    "codeExpiresIn": "its value is that of samples",
-    "cooldownSeconds": "its value is that of samples",
+    "expiresIn": "only samples show its value",
+    "codeExpiresIn": "only samples show its value",
+    "cooldownSeconds": "only samples show its value",
     "maxSessions": "how many sessions an account may have is a setting of each portal",
     "loginResult": "the meaning of its values is unspecified",
     "paginated": "when it is true is not stated",
@@ -105,7 +105,7 @@ Rule = Callable[[ReplayedExchange, Difference], MeaningOfDifference | None]
 def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if pair.recorded.request.method != "OPTIONS":
         return None
-    return drift("a preflight is answered by whatever stands before the portal")
+    return drift("a proxy or gateway before the portal may answer a preflight")
 
 
 def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -125,7 +125,7 @@ def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if not is_from_before_the_portal(pair.live) or difference.kind == "extra":
         return None
-    return breaking("what stands before the portal answered in its place, which is not described")
+    return breaking("a proxy or gateway before the portal answered in its place, and is not described")
 
 
 def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -145,7 +145,8 @@ def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningO
     stating = _rules_with(before, pair.operation) if not pair.recorded.success else ""
     if stating:
         return breaking(
-            f"{before} is stated here ({stating}), and one response does not show whether its cause was met"
+            f"{before} is stated here ({stating}), but this response does not show whether its cause was "
+            "there"
         )
     is_shown = after in ERROR_BY_CODE
     otherwise = f"{CATALOGUE}: which code a cause has may differ" if is_shown else CATALOGUE
@@ -272,7 +273,9 @@ def _times(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
     if difference.place[-1] in STAYING:
         return breaking("a record that nobody changes shows one time in all answers, as far as samples show")
     if difference.place[-1] == ENDS:
-        return breaking("how long what was made lasts is not stated, and it lasted otherwise")
+        return breaking(
+            "how long the new record is valid is not stated, and it is now valid for another time"
+        )
     return None
 
 
@@ -310,7 +313,7 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
     if difference.kind == "order":
         old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
         basis = "the order of a listing is not stated"
-        return breaking(basis if old == new else f"{basis}, nor which records stand there: others do now")
+        return breaking(basis if old == new else f"{basis}, nor which records it has: it has others now")
     if difference.kind == "length":
         return breaking("how many entries a list has is not stated")
     if difference.kind == "type":
@@ -360,7 +363,7 @@ def _gap(operation: Operation) -> str | None:
 def gap_of_value(pair: ReplayedExchange) -> str:
     if pair.operation not in BY_KEY:
         return "N7: this endpoint is not described"
-    return "which value it has is not stated, and a sample value binds nobody"
+    return "which value it has is not stated: a value in a sample is an example"
 
 
 def _is_nullable(operation: Operation | None, difference: Difference) -> bool:

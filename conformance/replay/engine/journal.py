@@ -115,7 +115,7 @@ def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[Journal
         raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
     before = _decoded(whole[0], JournalHead) if whole else None
     if not isinstance(before, JournalHead) or with_fields(before, impact=head.impact) != head:
-        raise UsageError(f"{path}: it is of another recording or target. Choose another --out.")
+        raise UsageError(f"{path}: this journal is of another recording or target. Choose another --out.")
     if before.impact not in ("", head.impact):
         raise UsageError(
             f"{path}: the interrupted replay had --impact {before.impact}, and this one has {head.impact}. "

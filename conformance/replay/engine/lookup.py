@@ -64,7 +64,9 @@ class Lookups:
             return wrong_code({self.mailed.get(action.account, "")})
         inbox = self._reader(action.account)
         if action.account not in self.marks and not isinstance(inbox, FixedReader):
-            raise Untestable(f"the mails of [accounts.{action.account}] were not looked at before one came")
+            raise Untestable(
+                f"the inbox of [accounts.{action.account}] was not read before its code was mailed"
+            )
         code = inbox.code_after(self.marks.get(action.account), self.clock)
         self.secrets.add(code, "code")
         self.mailed[action.account] = code

@@ -159,7 +159,7 @@ class ReplayMachine:
         """Whether a refused request may be accepted otherwise: with another key, form or code."""
         channels = self.rebuilder.channels
         if self._may_pass(recorded, live):
-            yield PassTime(PAUSE_SECONDS, "what stands before the target to let a request pass")
+            yield PassTime(PAUSE_SECONDS, "a proxy or gateway before the target to let a request pass")
             return True
         if channels.needs_key(recorded, live):
             try:

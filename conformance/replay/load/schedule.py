@@ -19,7 +19,8 @@ def rate_of(text: str) -> float:
     rate = float(match[1]) / SECONDS[match[2] or "s"] if match else 0.0
     if rate <= 0:
         raise UsageError(
-            f"--rate {text}: give the requests of a second, such as 200/s, or of a minute: 90/min."
+            f"--rate {text}: give the number of requests in a second, such as 200/s, or in a minute, such "
+            "as 90/min."
         )
     return rate
 

@@ -83,7 +83,9 @@ def _must_select(plan: ReplayPlan, selection: ReplaySelection) -> None:
         return
     pattern = selection.only[0]
     if pattern[0].isdigit():
-        raise UsageError(f"--only {pattern}: the exchanges of the recording are 1-{len(plan.order)}.")
+        raise UsageError(
+            f"--only {pattern}: the recording has the exchanges 1-{len(plan.order)}. Name some of these."
+        )
     meant = min(endpoints, key=lambda endpoint: _unlikeness(pattern, endpoint))
     raise UsageError(f"--only {pattern}: it matches no endpoint of the recording. The nearest is {meant}.")
 

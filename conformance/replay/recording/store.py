@@ -85,7 +85,8 @@ class Store:
                     if not chunk:
                         path, first = self._named[number]
                         raise CaptureError(
-                            f"{path}:{at - first + 1}: the file became shorter while it was read."
+                            f"{path}:{at - first + 1}: the file became shorter while it was read. Replay a "
+                            "copy of it."
                         )
                     over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
                     buffer = buffer[over:] + chunk
@@ -107,7 +108,9 @@ class Store:
     def broken(self, at: int, error: Exception) -> CaptureError:
         """The error for a line that is no exchange."""
         path, first = self._named[self._file_of[at]]
-        return CaptureError(f"{path}:{at - first + 1}: the line is not an exchange: {error}.")
+        return CaptureError(
+            f"{path}:{at - first + 1}: the line is not an exchange: {error}. Remove the line."
+        )
 
     def _index(self, path: Path, *, salvage: bool) -> None:
         file = self._stack.enter_context(path.open("rb", CHUNK_BYTES))

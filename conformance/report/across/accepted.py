@@ -253,7 +253,9 @@ def load(path: Path) -> tuple[AcceptedDifference, ...]:
 def rows_of(rows: Any, where: str) -> tuple[AcceptedDifference, ...]:
     """Rows from TOML tables. UsageError: one lacks something, or has a key that is none."""
     if not isinstance(rows, list):
-        raise UsageError(f"{where}: rows stand in an array of tables.")
+        raise UsageError(
+            f"{where}: it must be an array of tables. Begin each row with [[…]] in two brackets."
+        )
     return tuple(_row(row, f"{where} number {number}") for number, row in enumerate(rows, 1))
 
 

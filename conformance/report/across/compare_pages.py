@@ -115,7 +115,7 @@ def selections(comparison: Comparison) -> Iterator[str]:
     ):
         if rules:
             tested = f"{plural(len(rules), 'rule')} that only the other run tested"
-            yield f"The {side} run is a selection. It leaves out {tested}: not listed as {title}."
+            yield f"The {side} run is a selection. It leaves out {tested}; none is listed as {title}."
 
 
 def _scope_lines(comparison: Comparison, safe: Safe) -> Iterator[str]:

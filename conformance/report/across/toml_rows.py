@@ -147,7 +147,9 @@ class RowFile:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(path, after)
         except OSError as refused:
-            raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
+            raise UsageError(
+                f"{path}: cannot be written ({refused.strerror}). Check its permissions."
+            ) from None
 
     def rewritten(self, text: str, rows: list[TomlRow]) -> str:
         """The text with these rows, and no others."""
@@ -187,9 +189,9 @@ def document_of(path: Path, *, absent: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise UsageError(f"{path}: {absent}") from None
     except OSError as refused:
-        raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
+        raise UsageError(f"{path}: cannot be read ({refused.strerror}). Check the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
-        raise UsageError(f"{path}: not TOML: {broken}.") from None
+        raise UsageError(f"{path}: this is not TOML: {broken}.") from None
 
 
 def day_of(value: Any, where: str) -> date | None:

@@ -347,12 +347,13 @@ class Run(Part):
                 f"{file}: there is no such file. A run writes it under its --out folder."
             ) from None
         except OSError as refused:
-            raise UsageError(f"{file}: cannot be read ({refused.strerror}).") from None
+            raise UsageError(f"{file}: cannot be read ({refused.strerror}). Check the path.") from None
         except ValidationError as wrong:
             first = wrong.errors()[0]
             place = ".".join(map(str, first["loc"])) or "the file"
             raise UsageError(
-                f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}."
+                f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}. "
+                "Name the folder of a run, a check or a replay."
             ) from None
 
     def with_present_ids(self) -> Self:

@@ -65,7 +65,8 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     yield from _meant_to_fail(planned)
     yield f"mails      {_mails(planned)}"
     if planned.mailed_at_need:
-        yield f"           a code to {', '.join(planned.mailed_at_need)} instead of a longer wait for one"
+        addresses = ", ".join(planned.mailed_at_need)
+        yield f"           a code to {addresses} instead of a longer wait for the authenticator"
     yield from _changes(planned)
     if not planned.is_simulated:
         yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)

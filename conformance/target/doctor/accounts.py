@@ -80,7 +80,7 @@ def _account(portal: Portal, name: str) -> Diagnosis:
         return Diagnosis(part, "wrong", problem, "configuration")
     more = ", and awaits approval" if name == PENDING else ""
     if name == "spare" and portal.profile.accounts[name].otp_secret is not None:
-        more = "; a run leaves an authenticator in use alone, so that MFA-009 and its like stay untested"
+        more = "; a run leaves an authenticator in use alone, so that MFA-009 and similar rules stay untested"
     return Diagnosis(part, "works", f"signs in by {signed_in.factor}{more}")
 
 

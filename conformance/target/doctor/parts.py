@@ -123,7 +123,7 @@ def check_spent(portal: Portal) -> Iterator[Diagnosis]:
     """What the examination itself took of what is scarce: a run that follows finds that much less."""
     begun, mails = portal.budget.initiations, portal.budget.mails
     if begun:
-        sign_ins = f"this examination began {begun} of the {INITIATIONS} that a window allows"
+        sign_ins = f"doctor began {begun} of the {INITIATIONS} sign-ins that a window allows"
         codes = f"{mails} {'code was' if mails == 1 else 'codes were'} mailed for it"
         yield Diagnosis("sign-ins", "works", f"{sign_ins}; {codes}")
 

@@ -76,8 +76,8 @@ class Availability:
             return f"{self._reasons.total()} of {self._asked} requests had no answer ({reasons})"
 
 
-ADDRESS = "[portal] url or --target says where it is."
-SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout says how long is waited."
+ADDRESS = "Check its address: [portal] url or --target."
+SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout is how long a run waits."
 
 
 def unreachable(url: str, problem: Exception) -> str:

@@ -193,7 +193,7 @@ class ChangeLedger:
             ) from None
         except OSError as problem:
             raise LedgerError(
-                f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()})."
+                f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()}). Check the path."
             ) from None
         for number, line in enumerate([*whole, last] if last else whole, 1):
             try:
@@ -203,7 +203,10 @@ class ChangeLedger:
                 if number > len(whole):
                     self._cut = len(line)
                     break
-                raise LedgerError(f"{path}, line {number}: this is not a ledger of changes.") from None
+                raise LedgerError(
+                    f"{path}, line {number}: this is not a ledger of changes. Name the "
+                    "changes.jsonl of a run."
+                ) from None
 
     @property
     def pending(self) -> list[TargetChange]:

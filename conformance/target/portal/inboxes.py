@@ -251,7 +251,8 @@ class ImapReader:
             return ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
         except (OSError, ssl.SSLError) as problem:
             raise InboxFailure(
-                f"[inboxes.{self._name}]: verify: {verify} cannot be read ({problem})", "configuration"
+                f"[inboxes.{self._name}]: verify: {verify} cannot be read ({problem}). Name a CA file",
+                "configuration",
             ) from None
 
 
@@ -307,13 +308,14 @@ def _by_command(settings: CommandInbox, email: str, name: str) -> InboxAnswer:
         done = subprocess.run(argv, capture_output=True, timeout=settings.timeout, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise InboxFailure(
-            f"[inboxes.{name}]: the command {argv[0]} fails ({problem})", "environment"
+            f"[inboxes.{name}]: the command {argv[0]} fails ({problem}). Check its argv", "environment"
         ) from None
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         reason = lines[-1] if lines else "no message"
         raise InboxFailure(
-            f"[inboxes.{name}]: the command {argv[0]} ends with {done.returncode} ({reason})", "environment"
+            f"[inboxes.{name}]: the command {argv[0]} ends with {done.returncode} ({reason}). Check its argv",
+            "environment",
         )
     return InboxAnswer(done.stdout.decode(errors="replace"))
 
@@ -321,7 +323,7 @@ def _by_command(settings: CommandInbox, email: str, name: str) -> InboxAnswer:
 def _nothing_came(name: str, email: str, timeout: float) -> NothingArrived:
     return NothingArrived(
         f"[inboxes.{name}]: no code for {email} arrived within {timeout:g} s. Check that mails to this "
-        "address arrive there; timeout says how long is waited"
+        "address arrive there; timeout is how long a run waits"
     )
 
 

@@ -72,7 +72,8 @@ class SecureChannel:
         key = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
         if key is None:
             raise Untestable(
-                "no RSA key with an id was found in the answer of public-key; [secure_channel] may say where"
+                "no RSA key with an id was found in the answer of public-key; write [secure_channel] "
+                "key_id_field and public_key_field"
             )
         if not f".{key.id_field}".endswith(f".{settings.key_id_field}"):
             self._note("key_id_field", key.id_field)

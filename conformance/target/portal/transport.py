@@ -291,7 +291,8 @@ def _advance(profile: Profile, address: str, seconds: int) -> float | None:
         ) from None
     if status >= 300:
         raise ProfileError(
-            f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Is the clock offered there?"
+            f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Check that the "
+            "clock is offered at this address."
         )
     body, _ = body_of(text)
     now = body.get("now") if isinstance(body, dict) else None
@@ -315,7 +316,7 @@ def verification(profile: Profile) -> ssl.SSLContext | bool:
             return ssl.create_default_context(cafile=verify)
         except (OSError, ssl.SSLError) as problem:
             raise ProfileError(
-                f"{profile.source}: [portal] verify: {verify} cannot be read ({problem})."
+                f"{profile.source}: [portal] verify: {verify} cannot be read ({problem}). Name a CA file."
             ) from None
     return verify and profile.portal.url.startswith("https:")
 

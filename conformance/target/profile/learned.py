@@ -16,7 +16,7 @@ from conformance.errors import UsageError
 from conformance.traffic.exchange import Json
 
 RECORDS = "records"
-RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those whose "# " you take away.'
+RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those whose "# " you remove.'
 INLINE_NOTE = "Found at the target. A run only reads them; it may change those that you write into records."
 
 EXAMPLE = re.compile(r"# (\w+) = .*?(?:\s{2,}(#.*))?")

@@ -181,10 +181,10 @@ def text_of(path: Path) -> str:
         ) from None
     except OSError as problem:
         raise ProfileError(
-            f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()})."
+            f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()}). Check the path."
         ) from None
     except UnicodeDecodeError as problem:
-        raise ProfileError(f"{path}: cannot be read ({problem}).") from None
+        raise ProfileError(f"{path}: cannot be read ({problem}). Save it as UTF-8.") from None
 
 
 def parse(

@@ -73,7 +73,7 @@ class References:
             raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.{end}")
         if not text:
             kind = "file" if reference.startswith("file:") else "environment variable"
-            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty.")
+            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty. Fill it.")
         if place[0] == "operations" or place[1:2] == ("headers",):
             self.hidden.append(text)
         return text

@@ -66,12 +66,20 @@ class PortalSettings(ProfileTable):
 
     url: str = Field(description="The base URL; the paths of the specification are appended to it.")
     access_code: str = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
-    headers: dict[str, str] = Field({}, description="Added to the default headers, or in place of them.")
+    headers: dict[str, str] = Field(
+        {},
+        description="Headers to send. They are added to the default ones; one of the same name replaces "
+        "the default.",
+    )
     edge_headers: bool = Field(
-        True, description="Send `CF-*`, `X-Real-IP` and `X-Forwarded-*`; false where a real edge sets them."
+        True,
+        description="Whether `CF-*`, `X-Real-IP` and `X-Forwarded-*` are sent; false where a real edge "
+        "proxy sets them.",
     )
     verify: bool | str = Field(
-        True, description="Check the certificate; false does not, and a path names a file of CA certificates."
+        True,
+        description="Whether the certificate is checked: true, false, or the path of a file with CA "
+        "certificates.",
     )
     timeout: float = Field(
         10.0, gt=0, description="Seconds for one request, from its first byte to the last of its answer."
@@ -104,17 +112,19 @@ class PortalSettings(ProfileTable):
 class AccountSettings(ProfileTable):
     """An account that the suite signs in."""
 
-    email: str = Field(description="The email address that it signs in with.")
-    password: str = Field(description="Its password.")
+    email: str = Field(description="The email address that the account signs in with.")
+    password: str = Field(description="The password of the account.")
     mfa: Factor | None = Field(
-        None, description="The second factor to use where the account has both; either one without it."
+        None, description="The second factor to use, if the account has both. Without it, either is used."
     )
     otp_secret: str | None = Field(
         None,
-        description="The secret of its authenticator, in base32; or its `otpauth://` URI, where its codes "
-        "are made with SHA-256 or SHA-512, or have seven or eight digits.",
+        description="The secret of the authenticator, in base32; or its `otpauth://` URI, which is needed "
+        "where codes are made with SHA-256 or SHA-512, or have seven or eight digits.",
     )
-    inbox: str | None = Field(None, description="The table under `[inboxes]` where its codes arrive.")
+    inbox: str | None = Field(
+        None, description="The name of the table under `[inboxes]` where the codes arrive."
+    )
 
     @field_validator("otp_secret")
     @classmethod
@@ -162,13 +172,17 @@ class ImapInbox(Mailbox):
 
     kind: Literal["imap"] = Field(description="The kind of the inbox.")
     host: str = Field(description="The mail server.")
-    port: int = Field(993, description="Its port.")
-    username: str = Field(description="Who signs in to the mailbox.")
+    port: int = Field(993, description="The port of the mail server.")
+    username: str = Field(description="The user name of the mailbox.")
     password: str = Field(description="The password of the mailbox.")
     folder: str = Field("INBOX", description="The folder that the messages arrive in.")
-    ssl: bool = Field(True, description="Use TLS from the first byte; false only for a test server.")
+    ssl: bool = Field(
+        True, description="Whether TLS is used from the first byte; false only for a test server."
+    )
     verify: bool | str = Field(
-        True, description="Check the certificate; false does not, and a path names a file of CA certificates."
+        True,
+        description="Whether the certificate is checked: true, false, or the path of a file with CA "
+        "certificates.",
     )
 
 
@@ -186,7 +200,7 @@ class FixedInbox(ProfileTable):
     """The code of a test deployment where it is always the same."""
 
     kind: Literal["fixed"] = Field(description="The kind of the inbox.")
-    code: str = Field(description="The code.")
+    code: str = Field(description="The code, which is always the same.")
 
 
 Inbox = Annotated[HttpInbox | ImapInbox | CommandInbox | FixedInbox, Field(discriminator="kind")]
@@ -196,14 +210,14 @@ class Records(ProfileTable):
     """Ids that exist at the target. What is not given is looked up where a listing allows it, and then only
     read: a run changes records that stand here, and those that it creates."""
 
-    workspace: str | None = Field(None, description="A workspace of the admin.")
-    institution: str | None = Field(None, description="An institution.")
-    role: str | None = Field(None, description="A role.")
-    file: str | None = Field(None, description="A file.")
-    account: str | None = Field(None, description="An account.")
-    channel: str | None = Field(None, description="A notification channel.")
-    channel_type: str | None = Field(None, description="A type of notification channels.")
-    other_workspace: str | None = Field(None, description="Another workspace of the admin.")
+    workspace: str | None = Field(None, description="The id of a workspace of the admin.")
+    institution: str | None = Field(None, description="The id of an institution.")
+    role: str | None = Field(None, description="The id of a role.")
+    file: str | None = Field(None, description="The id of a file.")
+    account: str | None = Field(None, description="The id of an account.")
+    channel: str | None = Field(None, description="The id of a notification channel.")
+    channel_type: str | None = Field(None, description="The id of a type of notification channels.")
+    other_workspace: str | None = Field(None, description="The id of another workspace of the admin.")
 
 
 class SecureChannelSettings(ProfileTable):
@@ -226,7 +240,7 @@ class SecureChannelSettings(ProfileTable):
     )
     mgf1: Literal["sha256", "sha1"] = Field("sha256", description="The mask hash of OAEP.")
     body: Literal["string", "object"] = Field(
-        "string", description="An encrypted body as a JSON string, or as an object."
+        "string", description="Whether an encrypted body is sent as a JSON string or as an object."
     )
     responses: Literal["plain", "encrypted"] = Field(
         "plain", description="Whether responses are encrypted, with the response key."
@@ -255,7 +269,8 @@ class BotChallenge(ProfileTable):
 
     token: str | None = Field(None, description="A token that the target accepts.")
     header: str = Field(
-        "X-Turnstile-Token", description="The header that takes it where the body has no place for it."
+        "X-Turnstile-Token",
+        description="The header that carries the token where the body has no field for it.",
     )
 
 
@@ -287,15 +302,17 @@ class LimitSettings(ProfileTable):
     login_window: float | None = Field(
         None,
         gt=0,
-        description="Seconds in which 10 sign-ins may begin. Without it, the window is learned from refusals "
-        "to pace sign-ins by, and LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested.",
+        description="The window in which 10 sign-ins may begin, in seconds. Without it, a run learns the "
+        "window from refusals, and LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested.",
     )
-    max_mails: int = Field(20, ge=0, description="The most messages that a run has sent.")
+    max_mails: int = Field(20, ge=0, description="The most messages that a run lets the portal send.")
     max_failed_sign_ins: int = Field(
-        5, ge=0, description="The most sign-ins that are meant to fail, for each account."
+        5, ge=0, description="The most failed sign-ins of one account that a run causes on purpose."
     )
     max_answer: int = Field(
-        LARGEST_ANSWER, ge=1024, description="Bytes of an answer that are read; more is not judged."
+        LARGEST_ANSWER,
+        ge=1024,
+        description="The most bytes of an answer that are read. A longer answer is not judged.",
     )
 
 
@@ -306,8 +323,8 @@ class ClockSettings(ProfileTable):
         None,
         description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
         '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '
-        "seconds since 1970; without `now`, the time is what the portal's first answers tell (`timestamp`, "
-        "else `Date`), and what was asked for since.",
+        "seconds since 1970. Without `now`, the time is that of the portal's first answers (`timestamp`, "
+        "else `Date`), plus the seconds that were asked for since.",
     )
 
 
@@ -315,11 +332,11 @@ class Expect(ProfileTable):
     """What a run must have tested at the least, so that it is not inconclusive; `doctor` prints what fits."""
 
     musts: int | None = Field(
-        None, ge=0, description="How many musts; without it, half of those that can be tried."
+        None, ge=0, description="The least number of musts. Without it: half of those that can be tried."
     )
-    accounts: list[str] = Field([], description="Accounts that must have been given a token.")
+    accounts: list[str] = Field([], description="Accounts that must have received a token.")
     chapters: list[str] = Field(
-        [], description="What the ids of requirements begin with: something of each must have been tested."
+        [], description="Chapters, such as `LOGIN`. At least one must of each has to be tested."
     )
 
     @field_validator("chapters")
@@ -342,12 +359,12 @@ class AcceptedRow(ProfileTable):
     path: str = Field(description="The place of the difference, with `[*]` for each index, or `body`.")
     kind: DifferenceKind = Field(description="The kind of the difference, as the report shows it.")
     reason: str = Field(description="Why it is accepted.")
-    ticket: str = Field("", description="Where it is tracked.")
+    ticket: str = Field("", description="The ticket that tracks it.")
     was: str | int | float | bool | None = Field(
-        None, description="The recorded value; without it any is accepted."
+        None, description="The recorded value. Without it, any value is accepted."
     )
     now: str | int | float | bool | None = Field(
-        None, description="The replayed value; without it any is accepted."
+        None, description="The replayed value. Without it, any value is accepted."
     )
     expires: date | None = Field(None, description="The last day on which it is accepted.")
 
@@ -362,7 +379,7 @@ class AcceptedRow(ProfileTable):
 class ReplaySettings(ProfileTable):
     """What concerns replays alone."""
 
-    accept: list[AcceptedRow] = Field([], description="Differences that fail no replay.")
+    accept: list[AcceptedRow] = Field([], description="Differences that do not fail a replay.")
 
 
 def placeholders_in(value: Json) -> set[str]:

@@ -69,7 +69,7 @@ class Writer:
 
     def _put(self, whole: bytes) -> None:
         if self._is_cut_back:
-            raise CaptureError(f"{self.path} cannot be written any more.")
+            raise CaptureError(f"{self.path} cannot be written any more. Write to another file.")
         try:
             self._file.write(whole)
             self._file.flush()

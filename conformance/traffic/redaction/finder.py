@@ -97,7 +97,8 @@ class SecretFinder:
         for name, times in self.listed_counts.most_common():
             yield f"Redacted as listed: {_values(times)} of {name}."
         for name, times in self.counts.most_common():
-            yield f"Taken for secrets by their look: {_values(times)} of {name}. Not a secret? --keep {name}"
+            taken = f"Taken for secrets by their look: {_values(times)} of {name}"
+            yield f"{taken}. If it is no secret: --keep {name}"
         if self.left_out:
             bodies = "1 body" if self.left_out == 1 else f"{self.left_out} bodies"
             was = "was" if self.left_out == 1 else "were"
@@ -129,4 +130,4 @@ def finder_of(redact: Iterable[str], keep: Iterable[str], names: Iterable[str] =
     try:
         return SecretFinder(ListedSecrets(plain, tuple(map(re.compile, patterns)), kept))
     except re.error as error:
-        raise UsageError(f"--redact: a pattern cannot be read ({error}).") from None
+        raise UsageError(f"--redact: a pattern is no regular expression ({error}). Correct it.") from None

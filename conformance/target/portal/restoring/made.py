@@ -74,7 +74,7 @@ def no_id(change: TargetChange) -> str:
     """That a record shows no id by which it could be taken away, and what may help."""
     return (
         f"no answer and no listing shows an id by which {change.undo_key} could name it; "
-        f'[operations."{change.key}"] result_id may say where the answer has it'
+        f'write where the answer has it as [operations."{change.key}"] result_id'
     )
 
 
