@@ -170,11 +170,12 @@ def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitatio
     cancelled = authorized(invitation.creation.undo())
     if not cancelled.success:
         return
-    settled(
-        portal,
-        lambda: own_invitations(portal, caller),
-        lambda after: not any(is_open(entry, id) for entry in listed(after)),
-    )
+
+    def is_closed(listing: Exchange) -> bool:
+        return not any(is_open(entry, id) for entry in listed(listing))
+
+    if not is_closed(settled(portal, lambda: own_invitations(portal, caller), is_closed)):
+        return
     accepted = authorized(portal.call(INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
     message = "an invitation that was cancelled was accepted"
     verify("INVITATION-029", is_refused(accepted, cancelled, message=message))

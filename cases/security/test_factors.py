@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Iterator
 from urllib.parse import parse_qs, urlsplit
 
-from cases.authentication.steps import begun, completed
+from cases.authentication.steps import NO_SESSION, begun, completed
 from cases.dating import DATED, dated
 from cases.premises import (
     answered,
@@ -205,8 +205,12 @@ def signed_in_with(
         if early.success:
             return session, early
     yield portal.codes.wait_for_totp(secret), "the new authenticator's next code"
-    session = begun(portal, account)
-    return session, _completed_by_otp_alone(portal, verify, session, portal.codes.totp(secret))
+    session, code = begun(portal, account), portal.codes.totp(secret)
+    done = _completed_by_otp_alone(portal, verify, session, code)
+    if done.code == NO_SESSION:  # what was tried before has ended it, which is another rule's
+        session = begun(portal, account)
+        done = completed(portal, session, "OTP", code)
+    return session, done
 
 
 def _completed_by_otp_alone(portal: Portal, verify: Verify, session: Exchange, code: str) -> Exchange:

@@ -85,7 +85,7 @@ CONSEQUENCES: dict[str, str] = {
     ),
     "roles-without-token": "AUTHN-020",
     "success-message-done": "ENV-020",
-    "wrong-code-ends-session": "LOGIN-080",
+    "wrong-code-ends-session": "LOGIN-080 LOGIN-090",
     "second-wrong-code-ends-session": "LOGIN-080",
     "the-name-filter-looks-at-addresses": "ACCOUNT-044",
     "a-refresh-gives-the-token-of-another": "SESSION-027 MFA-013",

@@ -53,19 +53,23 @@ class PasswordHistory:
         self._answers[account.name] = None if answer.success or answer.code in STATED_CODES else answer.code
         if answer.success:
             account.password_changed_to(account.password)
-        elif answer.code in INVALID_PARAMETER and self._takes_the_body(account):
+        elif answer.code in INVALID_PARAMETER and self._breaks_a_rule(account):
             self._answers[account.name] = answer.code
 
-    def _takes_the_body(self, account: ProfileAccount) -> bool:
-        """Whether a body of the profile's form is refused for its wrong current password, and not for its
-        form. Where it changes the password it is a change of the run, which the end of the run restores."""
+    def _breaks_a_rule(self, account: ProfileAccount) -> bool:
+        """Whether the present password breaks a rule for new ones, and not just the one that a new password
+        differs from the present one: beside a wrong present password it is refused as before, and a password
+        of the run, which meets the usual rules, is refused otherwise."""
         settings = self._portal.profile.operations[PASSWORD_CHANGE]
         if "{password}" not in str(settings.body):
             return False
+        wrong = account.next_password(WRONG)
+        if self._changed(account, wrong, account.password).code not in INVALID_PARAMETER:
+            return False
         change = self._portal.changes.changing_password(account.name, TRIED)
         new = account.next_password(TRIED)
-        answer = self._changed(account, account.next_password(WRONG), new)
-        if answer.success:
+        answer = self._changed(account, wrong, new)
+        if answer.success:  # the end of the run restores it
             account.password_changed_to(new)
             return False
         self._portal.changes.undone(change)
