@@ -44,6 +44,15 @@ def test_a_refresh_token_with_another_letter_gives_nothing(
     verify("TOKEN-030", is_refused(refused, message="a refresh token was taken with another letter"))
 
 
+@requirement("TOKEN-031")
+def test_an_access_token_refreshes_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
+    signed_in = admin.signed_in()
+    refused = judged(portal.login.refresh(signed_in.token), NO_SESSION)
+
+    message = "an access token was taken for a refresh token"
+    verify("TOKEN-031", is_refused(refused, signed_in.completed, message=message))
+
+
 @requirement("TOKEN-023")
 def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
     refused = unchallenged(portal.call(TOKEN_REFRESH, json={}))

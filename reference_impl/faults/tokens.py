@@ -210,6 +210,23 @@ def _refresh_tokens_open(plan: Plan) -> None:
     handled(REFRESH, around)(plan)
 
 
+def _refreshed_by_access_tokens(handler: Handler) -> Handler:
+    """The session of an access token is refreshed, too."""
+
+    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return handler(portal, caller, body)
+        except Refusal as refusal:
+            try:
+                session = portal.tokens.read(body["refreshToken"])["sid"]
+            except Refusal:
+                raise refusal from None
+            tokens = [token for token, entry in portal.refresh_tokens.items() if entry.session_id == session]
+            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
+
+    return refreshing
+
+
 def _refreshed_for_nobody(handler: Handler) -> Handler:
     """An unknown refresh token gives a pair for whoever signed in last."""
 
@@ -368,6 +385,13 @@ FAULTS = (
         REFRESH,
         apply=handled(REFRESH, _refreshed_for_nobody),
         also="TOKEN-012 TOKEN-016",
+    ),
+    of(
+        "TOKEN-031",
+        "access-tokens-refresh",
+        REFRESH,
+        apply=handled(REFRESH, _refreshed_by_access_tokens),
+        spreads=True,
     ),
     of(
         "TOKEN-016",
