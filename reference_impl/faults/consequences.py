@@ -93,7 +93,7 @@ CONSEQUENCES: dict[str, str] = {
     "any-code-verifies-an-authenticator": "MFA-015",
     "a-session-twice": "MODEL-012 SESSION-041",
     "any-refresh-token-refreshes": (
-        "SESSION-027 SESSION-036 SESSION-040 MFA-013 MODEL-010 MODEL-012 TOKEN-030"
+        "SESSION-027 SESSION-036 SESSION-040 MFA-013 MODEL-010 MODEL-012 TOKEN-030 TOKEN-031"
     ),
     "logged-out-session-is-listed": "SESSION-039 SESSION-041",
     "terminate-does-nothing": "SESSION-040 ERROR-022",
