@@ -19,8 +19,10 @@ from conformance.replay.engine.log import (
     response_text,
 )
 from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.line_counter import LineCounter
 from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, Personal, Values, template_of
 from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor, pieces_of
+from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
 from conformance.traffic.redaction.loose.unreadable import without_unreadable
@@ -62,6 +64,8 @@ class _WaitingLine(NamedTuple):
     templates: Templates
     values: Values
     is_cacheable: bool
+    started: str
+    elapsed_ms: float
 
 
 class CachingLog:
@@ -96,6 +100,13 @@ class CachingLog:
         """The values of clients that were registered where they are secrets."""
         self._searched: set[str] = set()
         self._secret_names: set[str] = set()
+        self._counter = LineCounter()
+        self._is_counted = not kept
+
+    @property
+    def counted(self) -> RunEvidence | None:
+        """None where lines of an earlier part are not counted, or a later secret changed some."""
+        return self._counter.evidence if self._is_counted else None
 
     def add(self, exchange: Exchange) -> TemplatedLine:
         self.count += 1
@@ -116,7 +127,7 @@ class CachingLog:
             if is_cacheable:
                 self._harmless.update(hash(each.text) for each in new)
                 self._clients.add(templates.request.personal)
-        self._wait(_WaitingLine(head_of(logged), templates, NO_VALUES, is_cacheable))
+        self._wait(logged, templates, NO_VALUES, is_cacheable=is_cacheable)
         return TemplatedLine(logged, hash(templates.response.text), templates, is_cacheable)
 
     def knows(self, personal: Personal) -> bool:
@@ -134,7 +145,7 @@ class CachingLog:
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
         self.count = exchange.n
-        self._wait(_WaitingLine(head_of(exchange), templates, values, is_cacheable=True))
+        self._wait(exchange, templates, values, is_cacheable=True)
 
     def flush(self) -> None:
         """Writes what waits, to the disk."""
@@ -147,12 +158,14 @@ class CachingLog:
         self._redactor.refresh()
         self._lines.close()
         if self._redactor.is_stale:
+            self._is_counted = False
             redact = self._redactor.redact_line
             redact_again(self._lines, lambda text, opening: redact(text, opening=opening), first=self.count)
 
-    def _wait(self, line: _WaitingLine) -> None:
-        self._waiting.append(line)
-        self._size += len(line.templates.request.text) + len(line.templates.response.text)
+    def _wait(self, exchange: Exchange, templates: Templates, values: Values, *, is_cacheable: bool) -> None:
+        head, started, elapsed_ms = head_of(exchange), exchange.started, exchange.elapsed_ms
+        self._waiting.append(_WaitingLine(head, templates, values, is_cacheable, started, elapsed_ms))
+        self._size += len(templates.request.text) + len(templates.response.text)
         if self._size > self._waiting_characters:
             self._write()
 
@@ -160,12 +173,17 @@ class CachingLog:
         if not self._waiting:
             return
         self._redactor.refresh()
-        redacted = self._redacted
-        self._lines.extend([redacted(*line) for line in self._waiting])
+        self._lines.extend(list(map(self._redacted, self._waiting)))
         self._waiting.clear()
         self._size = 0
 
-    def _redacted(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
+    def _redacted(self, waiting: _WaitingLine) -> str:
+        """The line without secrets; it is counted."""
+        line = self._without_secrets(*waiting[:4])
+        self._counter.count(waiting.templates.request.text, line, waiting.started, waiting.elapsed_ms)
+        return line
+
+    def _without_secrets(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
         redact = self._redactor.redact_template
         request = redact(templates.request, values, is_cacheable)
         response = redact(templates.response, values, is_cacheable)
