@@ -207,6 +207,7 @@ class RequestAnalysis:
             ahead = portal_ms / 1000 - began - elapsed
             self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
         self._plan.started.append(began)
+        self._plan.elapsed.append(elapsed)
         self._plan.moments.append(began + self._drift)
 
     def finish(self) -> None:

@@ -68,6 +68,8 @@ class ReplayPlan:
     moments: array[float] = field(default_factory=lambda: array("d"))
     """When each was sent, on the recorded portal's clock where responses contain it (epoch seconds)."""
     started: array[float] = field(default_factory=lambda: array("d"))
+    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    """The seconds that each took when it was recorded."""
     requests: array[int] = field(default_factory=lambda: array("q"))
     """The fingerprint of each request."""
     responses: array[int] = field(default_factory=lambda: array("q"))
