@@ -184,11 +184,9 @@ class CachingLog:
         return line
 
     def _without_secrets(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
-        redact = self._redactor.redact_template
-        request = redact(templates.request, values, is_cacheable)
-        response = redact(templates.response, values, is_cacheable)
-        if request is not None and response is not None:
-            return f"{head}{request},{response}"
+        line = self._redactor.redact_templates(*templates, values, is_cacheable)
+        if line is not None:
+            return f"{head}{line}"
         text = ",".join(each.raw(values) for each in templates)
         return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
