@@ -151,6 +151,7 @@ class RequestAnalysis:
         self.distinct = array("i")
         self._plan = plan
         self._selection = selection
+        self._is_partial = selection.is_partial
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
@@ -167,7 +168,7 @@ class RequestAnalysis:
         like = self._likenesses.get(prints.request) or self._likeness(prints.request, request)
         head, line = head_in(raw), None
         key = plan.store.file_of(position), like.alike, prints.response
-        analysis = None if head is None or self._selection.is_partial else self._analyses.get(key)
+        analysis = None if head is None or self._is_partial else self._analyses.get(key)
         if analysis is None:
             line = self._line(position, raw)
             analysis = self._analyze(position, line, like.own)

@@ -105,12 +105,17 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
     its request where no response follows that."""
     start = raw.find(_REQUEST)
     end = raw.find(_RESPONSE, start)
-    is_usual = 0 <= start < end
-    request, response = (raw[start:end], raw[end:]) if is_usual else (raw, raw)
-    id, date, portal_ms = _REQUEST_ID.search(request), _DATE.search(response), None
-    if id is not None:
-        request = b"%b%b%b" % (request[: id.start(1)], _ID_MARK, request[id.end(1) :])
-        if len(id[1]) >= SHORTEST_ID:
+    if not 0 <= start < end:
+        start, end, response = 0, len(raw), raw
+    else:
+        response = raw[end:]
+    id, date, portal_ms = _REQUEST_ID.search(raw, start, end), _DATE.search(response), None
+    if id is None:
+        request = raw[start:end]
+    else:
+        left, right = id.span(1)
+        request = raw[start:left] + _ID_MARK + raw[right:end]
+        if right - left >= SHORTEST_ID:
             response = response.replace(id[1], _ID_MARK)
     if date is not None:
         response = response.replace(date[1], _DATE_MARK)
@@ -118,7 +123,8 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
     stamp = _STAMP.search(response, at, at + ENVELOPE) if at >= 0 else None
     if stamp is not None:
         portal_ms = int(stamp[1])
-        response = b"%b%b%b" % (response[: stamp.start(1)], _STAMP_MARK, response[stamp.end(1) :])
+        left, right = stamp.span(1)
+        response = response[:left] + _STAMP_MARK + response[right:]
     return Fingerprint(hash(request), hash(response), portal_ms), request
 
 
