@@ -152,9 +152,16 @@ def breaks(text: str) -> Markup:
 
 @lru_cache(maxsize=2000)
 def _broken(text: str) -> Markup:
-    """The same, kept: a page names each endpoint in many rows."""
-    marked = BREAK.sub("\\g<0>\0", visible(text))
-    return Markup(str(escape(marked)).replace("\0", "<wbr>"))
+    """The same, kept: a page names each endpoint in many rows, and most words of a command in all."""
+    first, *others = text.split(" ")
+    return Markup("".join([_broken_word(first), *[_broken_word(f" {word}") for word in others]]))
+
+
+@lru_cache(maxsize=2000)
+def _broken_word(word: str) -> str:
+    """A word, with the blank before it."""
+    marked = BREAK.sub("\\g<0>\0", visible(word))
+    return str(escape(marked)).replace("\0", "<wbr>")
 
 
 def anchor(*words: str) -> str:
