@@ -92,9 +92,8 @@ class Lineages:
     def add(self, position: int, trait: Trait, began: float, elapsed: float) -> None:
         """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
         group, carried, received = trait.group, trait.carried, trait.received
-        number, at = self._group_numbers.get(group), -1
-        if number is None:
-            number = self._group_numbers[group] = len(self._group_numbers)
+        number = self._group_numbers.setdefault(group, len(self._group_numbers))
+        at = -1
         for value in carried:
             if value in self._by_value:
                 at = self._by_value[value]
@@ -109,9 +108,8 @@ class Lineages:
             for value in received:
                 self._by_value.setdefault(value, at)
         if at >= 0:
-            lineage, over = self._lineages[at], began + elapsed
-            if over > lineage.last:
-                lineage.last = over
+            lineage = self._lineages[at]
+            lineage.last = max(lineage.last, began + elapsed)
         self._positions.append(position)
         self._of.append(at)
         self._group_of.append(number)
