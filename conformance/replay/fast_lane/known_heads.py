@@ -33,13 +33,13 @@ class KnownHeads:
     def pipe(self, owner: Connection) -> Pipe:
         return HeadKnowingPipe(owner, self)
 
-    def learn(self, head: bytes, known: KnownHead) -> None:
+    def learn(self, head: bytes, parsed: KnownHead) -> None:
         if len(self.by_bytes) >= MOST_HEADS:
             self._has_room = self.found > MOST_HEADS
             self.by_bytes.clear()
             self.found = 0
         if self._has_room:
-            self.by_bytes[head] = known
+            self.by_bytes[head] = parsed
 
 
 class HeadKnowingPipe(Pipe):
@@ -55,15 +55,15 @@ class HeadKnowingPipe(Pipe):
             super().data_received(data)
             return
         end = data.find(END) + len(END)
-        known = self._heads.by_bytes.get(data[:end])
-        if known is None or len(data) != end + known.size:
+        head = self._heads.by_bytes.get(data[:end])
+        if head is None or len(data) != end + head.size:
             self._data = data
             super().data_received(data)
             self._data = b""
             return
         self._heads.found += 1
         self.received, self._is_whole = len(data), True
-        self._owner.finish(self, WireResponse(known.status, known.headers, data[end:]), reusable=True)
+        self._owner.finish(self, WireResponse(head.status, head.headers, data[end:]), reusable=True)
 
     def _end(self) -> None:
         if self._data and self._is_kept_alive and not self._is_cut and self.received == len(self._data):

@@ -62,7 +62,7 @@ def shown(value: Json) -> str:
     """A value as it stands in a page: visible and escaped. Few texts have anything to escape."""
     if type(value) is not str:
         return value if type(value) is Markup else escape(value)
-    text = visible(value)
+    text = value if value.isascii() and value.isprintable() else visible(value)
     if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text:
         return escape(text)
     return text
