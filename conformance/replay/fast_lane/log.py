@@ -59,13 +59,9 @@ class TemplatedLine(LogLine, frozen=True, gc=False):
     is_cacheable: bool = False
 
 
-class _WaitingLine(NamedTuple):
-    head: str
-    templates: Templates
-    values: Values
-    is_cacheable: bool
-    started: str
-    elapsed_ms: float
+_WaitingLine = tuple[str, Templates, Values, bool, str, float]
+"""A line until it is written: its head, templates and values, whether its templates are cached without
+secrets, when the exchange started, and how long it took."""
 
 
 class CachingLog:
@@ -163,8 +159,9 @@ class CachingLog:
             redact_again(self._lines, lambda text, opening: redact(text, opening=opening), first=self.count)
 
     def _wait(self, exchange: Exchange, templates: Templates, values: Values, *, is_cacheable: bool) -> None:
-        head, started, elapsed_ms = head_of(exchange), exchange.started, exchange.elapsed_ms
-        self._waiting.append(_WaitingLine(head, templates, values, is_cacheable, started, elapsed_ms))
+        head = head_of(exchange)
+        line = head, templates, values, is_cacheable, exchange.started, exchange.elapsed_ms
+        self._waiting.append(line)
         self._size += len(templates.request.text) + len(templates.response.text)
         if self._size > self._waiting_characters:
             self._write()
@@ -173,22 +170,27 @@ class CachingLog:
         if not self._waiting:
             return
         self._redactor.refresh()
-        self._lines.extend(list(map(self._redacted, self._waiting)))
+        self._lines.extend([self._counted(*line) for line in self._waiting])
         self._waiting.clear()
         self._size = 0
 
-    def _redacted(self, waiting: _WaitingLine) -> str:
-        """The line without secrets; it is counted."""
-        line = self._without_secrets(*waiting[:4])
-        self._counter.count(waiting.templates.request.text, line, waiting.started, waiting.elapsed_ms)
+    def _counted(
+        self,
+        head: str,
+        templates: Templates,
+        values: Values,
+        is_cacheable: bool,
+        started: str,
+        elapsed_ms: float,
+    ) -> str:
+        """A line without secrets, which is counted."""
+        request, response = templates
+        text = self._redactor.redact_templates(request, response, values, is_cacheable)
+        if text is None:
+            text = self._redactor.redact_line(f"{request.raw(values)},{response.raw(values)}", opening="{")
+        line = head + text
+        self._counter.count(request.text, line, started, elapsed_ms)
         return line
-
-    def _without_secrets(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
-        line = self._redactor.redact_templates(*templates, values, is_cacheable)
-        if line is not None:
-            return f"{head}{line}"
-        text = ",".join(each.raw(values) for each in templates)
-        return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
     def _is_harmless(self, template: LineTemplate) -> bool:
         if len(self._harmless) + len(self._harmful) + len(self._clients) > 2 * self._cached_pieces:
