@@ -164,10 +164,10 @@ class RequestAnalysis:
 
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
-        prints, request = marked(raw)
-        like = self._likenesses.get(prints.request) or self._likeness(prints.request, request)
+        (sent, response, portal_ms), request = marked(raw)
+        like = self._likenesses.get(sent) or self._likeness(sent, request)
         head, line = head_in(raw), None
-        key = plan.store.file_of(position), like.alike, prints.response
+        key = plan.store.file_of(position), like.alike, response
         analysis = None if head is None or self._is_partial else self._analyses.get(key)
         if analysis is None:
             line = self._line(position, raw)
@@ -177,9 +177,9 @@ class RequestAnalysis:
         assert head is not None
         began, elapsed, client = head
         if not analysis.is_alike:
-            like = Likeness(prints.request, (b"", b"%d" % prints.request), "", "")
-        plan.note(prints, like, client)
-        self._note_time(began, elapsed, prints.portal_ms)
+            like = Likeness(sent, (b"", b"%d" % sent), "", "")
+        plan.note(sent, response, like, client)
+        self._note_time(began, elapsed, portal_ms)
         if analysis.changing is not None:
             plan.changing[position] = analysis.changing
         if analysis.refusal is not None:

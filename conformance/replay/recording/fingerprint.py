@@ -44,13 +44,9 @@ Own = tuple[bytes, bytes]
 NOTHING: Own = (b"", b"")
 
 
-class Fingerprint(NamedTuple):
-    """``request`` is a hash of the request without its id, ``response`` one of the response without id and
-    times; ``portal_ms`` is the portal's own time, where the response contains it."""
-
-    request: int
-    response: int
-    portal_ms: int | None
+Fingerprint = tuple[int, int, int | None]
+"""A hash of the request without its id, one of the response without id and times, and the portal's own time
+in ms, where the response contains it."""
 
 
 class Likeness(NamedTuple):
@@ -125,7 +121,7 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
         portal_ms = int(stamp[1])
         left, right = stamp.span(1)
         response = response[:left] + _STAMP_MARK + response[right:]
-    return Fingerprint(hash(request), hash(response), portal_ms), request
+    return (hash(request), hash(response), portal_ms), request
 
 
 def likeness_of(request: bytes) -> Likeness:

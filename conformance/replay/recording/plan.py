@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from conformance.replay.recording.fingerprint import Fingerprint, Likeness, personal
+from conformance.replay.recording.fingerprint import Likeness, personal
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.repeats import repeats_of
@@ -133,10 +133,10 @@ class ReplayPlan:
     def __post_init__(self) -> None:
         self._numbers = array("i")
 
-    def note(self, prints: Fingerprint, like: Likeness, client: str) -> None:
+    def note(self, request: int, response: int, like: Likeness, client: str) -> None:
         """Takes the fingerprints of the next position."""
-        self.requests.append(prints.request)
-        self.responses.append(prints.response)
+        self.requests.append(request)
+        self.responses.append(response)
         self.alike.append(like.alike)
         self.personal.append(personal(client, like.own))
 
