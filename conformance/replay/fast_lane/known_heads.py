@@ -10,6 +10,7 @@ from conformance.replay.rebuild.actions import WireResponse
 MOST_HEADS = 1_000
 LONGEST_HEAD = 4_096
 END = b"\r\n\r\n"
+END_BYTES = len(END)
 
 
 class KnownHead(NamedTuple):
@@ -54,7 +55,7 @@ class HeadKnowingPipe(Pipe):
         if self.received or self._is_whole or self._has_no_body or self._parser is None:
             super().data_received(data)
             return
-        end = data.find(END) + len(END)
+        end = data.find(END) + END_BYTES
         head = self._heads.by_bytes.get(data[:end])
         if head is None or len(data) != end + head.size:
             self._data = data
@@ -71,7 +72,7 @@ class HeadKnowingPipe(Pipe):
         super()._end()
 
     def _learn(self, data: bytes) -> None:
-        end, body = data.find(END) + len(END), b"".join(self._chunks)
+        end, body = data.find(END) + END_BYTES, b"".join(self._chunks)
         framing = [
             value
             for name, value in self._headers
