@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
@@ -38,7 +37,7 @@ def finish_replay(
     ended = datetime.now(UTC)
     run = finish_run(
         replay.ledger,
-        _outputs(replay, options, decision.baseline),
+        _outputs(finished, options, decision.baseline),
         details={"replay": _overview(finished, options) | {"differences": groups}},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
@@ -87,10 +86,17 @@ def _learned(noise: Noise, path: Path) -> str:
     return f"{passive(len(noise.rules), 'place')} learned as noise: {path}."
 
 
-def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
-    update, prune = options.baseline_update, options.baseline_prune
+def _outputs(finished: FinishedReplay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
+    """Of a load each pass has counted its own lines, and of what ended early some may not be written."""
+    log, is_counted = finished.replay.log, finished.is_whole and finished.meter is None
     return Outputs(
-        options.out, replay.log.path, replay.secrets, baseline, baseline_update=update, baseline_prune=prune
+        options.out,
+        log.path,
+        finished.replay.secrets,
+        baseline,
+        baseline_update=options.baseline_update,
+        baseline_prune=options.baseline_prune,
+        counted=log.counted if is_counted else None,
     )
 
 

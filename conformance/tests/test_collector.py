@@ -60,3 +60,23 @@ def test_a_command_collects_rarely() -> None:
         assert gc.get_threshold() == (NEW_OBJECTS_OF_A_COMMAND, *before[1:])
     finally:
         gc.set_threshold(*before)
+
+
+def test_many_new_objects_are_not_looked_through_for_their_number_at_the_end() -> None:
+    collections: list[str] = []
+    many = 5 * gc.get_threshold()[0]
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        collections.append(phase)
+
+    gc.callbacks.append(note)
+    try:
+        with rarely_collected():
+            made: list[list[int]] = [[at] for at in range(many)]
+            collections.clear()
+        made.append([many])
+    finally:
+        gc.callbacks.remove(note)
+
+    assert collections == []
+    assert len(made) > many

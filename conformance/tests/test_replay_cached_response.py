@@ -74,8 +74,9 @@ class Replay:
         repeated = cached.repeated(Send(0, request(id), b"", b""), id, received, number=self.log.count + 1)
         if repeated is None:
             return None
-        self.log.add_repeated(repeated.exchange, Templates(self.sent, cached.line), repeated.values)
-        return repeated.exchange
+        exchange, values = repeated
+        self.log.add_repeated(exchange, Templates(self.sent, cached.line), values)
+        return exchange
 
     def written(self) -> list[Exchange]:
         self.log.close()

@@ -9,8 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from conformance.replay.engine.log import ReplayLog, UncachedLog
+from conformance.replay.recording.fingerprint import REQUEST_ID
+from conformance.report.model import evidence
 from conformance.spec import BY_KEY
 from conformance.tests.replays import HAS_FAST_LANE
 from conformance.tests.traffic import answer
@@ -205,3 +208,50 @@ def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(
     assert len({*credentials}) == 5
     assert not any(token in text for token in tokens for text in credentials)
     assert [headers["X-Client-Hash"] for headers in sent[:5]] == [f"hash-of-{each[-8:]}" for each in tokens]
+
+
+def repeats(log: CachingLog, exchange: Exchange, times: int) -> None:
+    """Logs an exchange, and others that repeat it a second later each."""
+    line = log.add(exchange)
+    assert line.templates is not None
+    for number in range(times):
+        later = replace(exchange, n=log.count + 1, started=f"2031-05-06T07:08:{number:02d}Z", elapsed_ms=7.25)
+        log.add_repeated(later, line.templates, {REQUEST_ID: f"request-id-{number:02d}"})
+
+
+@pytest.mark.skipif(not HAS_FAST_LANE, reason="needs the fast lane")
+@pytest.mark.parametrize("waiting", [0, 1 << 20])
+def test_lines_that_are_written_are_counted_as_if_they_were_read(waiting: int, tmp_path: Path) -> None:
+    log = caching_log(tmp_path / "exchanges.jsonl", Secrets(), waiting_characters=waiting)
+    dice = random.Random(1)
+    for number in range(5):
+        log.add(alike_or_not(number, dice))
+        log.add(answer(COMPLETE, {"accessToken": f"a-token-of-{number}-{'x' * 20}"}, sent={"code": "123456"}))
+        repeats(log, answer(ROLES, [{"roleName": "one"}], query={"page": str(number)}), 4)
+    strange = answer(ROLES)
+    for url in ("http://portal.test/?", "/request-id-of-5", "http://[", "http://portal.test/a%22?b#c"):
+        named = [("X-Request-Id", "/request-id-of-5"), *strange.request.headers]
+        repeats(log, replace(strange, request=replace(strange.request, url=url, headers=named)), 2)
+    log.close()
+
+    assert log.counted is not None
+    assert log.counted.sign_ins.access_code
+    assert log.counted == evidence.read(log.path, ())
+
+
+@pytest.mark.skipif(not HAS_FAST_LANE, reason="needs the fast lane")
+def test_lines_are_read_where_they_were_written_before_or_are_changed_later(tmp_path: Path) -> None:
+    first, secrets = caching_log(tmp_path / "first.jsonl", Secrets()), Secrets()
+    first.add(answer(ROLES))
+    first.close()
+    resumed = caching_log(first.path, Secrets(), kept=1)
+    later = caching_log(tmp_path / "later.jsonl", secrets, waiting_characters=0)
+    later.add(answer(ROLES, [{"roleName": "a-later-secret"}]))
+    secrets.add("a-later-secret", "password")
+    for log in (resumed, later):
+        log.add(answer(ROLES))
+        log.close()
+
+    assert first.counted is not None
+    assert resumed.counted is None
+    assert later.counted is None

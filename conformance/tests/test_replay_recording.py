@@ -13,9 +13,11 @@ from conformance.errors import CaptureError, UsageError
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import CACHED_BYTES, planned
+from conformance.replay.recording.descriptions.overview import recorded_latencies
 from conformance.replay.recording.fingerprint import Likeness, fingerprint_of, likeness_of, marked
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
+from conformance.report.latency.spread import Spread
 from conformance.spec.endpoints import COUNTRIES
 from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replays import options_for, profile_of
@@ -192,3 +194,15 @@ def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, o
             "same": [plan.responses.index(each) for each in plan.responses],
             "asked": [plan.requests.index(each) for each in plan.requests],
         }
+
+
+def test_the_recorded_latencies_are_those_of_all_lines(polled: Path) -> None:
+    spreads: dict[str, Spread] = {}
+    for exchange in capture.read(polled):
+        if exchange.request.operation is not None:
+            spreads.setdefault(exchange.request.operation.key, Spread()).note(exchange.elapsed_ms)
+    with Store([polled]) as store:
+        recorded = recorded_latencies(planned(store, ReplaySelection(impact="disruptive")))
+
+    assert len(recorded) > 3
+    assert recorded == {key: {"counts": spread.as_json()} for key, spread in spreads.items()}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from jinja2 import DictLoader, Environment
+from markupsafe import Markup, escape
 
-from conformance.report.formats.page import CompiledTemplates, compiled_templates
+from conformance.report.formats.page import CompiledTemplates, compiled_templates, shown, spelled
+from conformance.report.model.visible import visible
 
 SOURCE = "{{ word }} and {{ word }}"
 
@@ -40,3 +43,13 @@ def test_a_folder_that_takes_no_file_costs_no_page(tmp_path: Path) -> None:
 
 def test_nothing_is_kept_where_python_keeps_nothing(tmp_path: Path) -> None:
     assert compiled_templates(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize("value", ["plain", "", "<b>", "'", '"', "a & b", "é\u202e", 3, None, Markup("<b>")])
+def test_a_value_is_shown_as_jinja_would_escape_it(value: object) -> None:
+    assert shown(value) == escape(visible(value) if isinstance(value, str) and value != "<b>" else value)
+
+
+def test_what_stands_between_backticks_is_code() -> None:
+    assert spelled("a < `b > c` d``") == "a &lt; <code>b &gt; c</code> d"
+    assert isinstance(spelled("a"), Markup)

@@ -39,6 +39,7 @@ def rarely_collected() -> Iterator[None]:
         yield
     finally:
         if is_ours:
+            gc.freeze()  # all that is new counts as old: it would be looked through at once for being many
             gc.unfreeze()
         gc.set_threshold(*before)
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.replay.recording.fingerprint import REQUEST
+from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
 from conformance.traffic.redaction.loose.unreadable import without_unreadable
@@ -42,6 +43,10 @@ class ReplayLog(Protocol):
     path: Path
     count: int
 
+    @property
+    def counted(self) -> RunEvidence | None:
+        """What the reports show of all lines, once the log is closed; None where they have to be read."""
+
     def add(self, exchange: Exchange) -> LogLine:
         """Registers the secrets of an exchange, has it written, and returns it with its number."""
 
@@ -62,6 +67,7 @@ class UncachedLog:
         self._secrets = secrets
         self._secrets_before = len(secrets)
         self._is_stale = False
+        self.counted: RunEvidence | None = None
 
     def add(self, exchange: Exchange) -> LogLine:
         self.count += 1

@@ -45,14 +45,17 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         most: int = LARGEST_ANSWER,
         is_trusted: bool = False,
+        pipe_of: Callable[[Connection], Pipe] | None = None,
     ) -> None:
-        """``is_trusted``: the host is known not to speak first, which is not waited for then."""
+        """``is_trusted``: the host is known not to speak first, which is not waited for then. ``pipe_of``
+        makes another pipe than ``Pipe`` for each TCP connection."""
         self.most = most
         """Bytes of an response that are read."""
         self._place = (host, port)
         self._context = context
         self._loop = loop
-        self._pipe: _Pipe | None = None
+        self._pipe_of = pipe_of or Pipe
+        self._pipe: Pipe | None = None
         self._task: asyncio.Task[None] | None = None
         self._on_response: OnResponse | None = None
         self._request = b""
@@ -83,7 +86,7 @@ class Connection:
         self._on_response = None
         self._drop()
 
-    def finish(self, pipe: _Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
+    def finish(self, pipe: Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
         """Hands over what a pipe received; one that is not in use any more has nothing to say."""
         if pipe is not None and pipe is not self._pipe:
             return
@@ -107,10 +110,10 @@ class Connection:
 
     def _connect(self) -> None:
         self._drop()
-        self._pipe = pipe = _Pipe(self)
+        self._pipe = pipe = self._pipe_of(self)
         self._task = self._loop.create_task(self._connected(pipe))
 
-    async def _connected(self, pipe: _Pipe) -> None:
+    async def _connected(self, pipe: Pipe) -> None:
         host = self._place[0] if self._context else None
         try:
             await self._loop.create_connection(
@@ -138,7 +141,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-class _Pipe(asyncio.Protocol):
+class Pipe(asyncio.Protocol):
     """One TCP connection, and the parser of what comes through it."""
 
     def __init__(self, owner: Connection) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from conformance.judging.cache import cached_verdicts
 from conformance.replay.engine.step import Attempt
@@ -24,11 +23,8 @@ _ID_MARK = REQUEST_ID.encode()
 ZERO = ord("0")
 
 
-class Repeated(NamedTuple):
-    """A repeated exchange, and the values of the marks in its line templates."""
-
-    exchange: Exchange
-    values: dict[str, str]
+Repeated = tuple[Exchange, dict[str, str]]
+"""A repeated exchange, and the values of the marks in its line templates."""
 
 
 class CachedResponse:
@@ -107,7 +103,7 @@ class CachedResponse:
             response=self._with(headers, raw, values.get(TIMESTAMP)),
         )
         self._facts.copy_to(exchange)
-        return Repeated(exchange, values)
+        return exchange, values
 
     def _with(self, headers: list[Header], raw: bytes, stamp: str | None) -> Response:
         body = self._response.body

@@ -69,7 +69,8 @@ def pieces_around_marks(text: str) -> list[str]:
 def filled(pieces: list[str], values: Values) -> str:
     """Such pieces with values in place of the marks. KeyError: one has none."""
     pieces = pieces.copy()
-    pieces[1::2] = [values[mark] for mark in pieces[1::2]]
+    for at in range(1, len(pieces), 2):
+        pieces[at] = values[pieces[at]]
     return "".join(pieces)
 
 

@@ -19,8 +19,10 @@ from conformance.replay.engine.log import (
     response_text,
 )
 from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.line_counter import LineCounter
 from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, Personal, Values, template_of
 from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor, pieces_of
+from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
 from conformance.traffic.redaction.loose.unreadable import without_unreadable
@@ -57,11 +59,9 @@ class TemplatedLine(LogLine, frozen=True, gc=False):
     is_cacheable: bool = False
 
 
-class _WaitingLine(NamedTuple):
-    head: str
-    templates: Templates
-    values: Values
-    is_cacheable: bool
+_WaitingLine = tuple[str, Templates, Values, bool, str, float]
+"""A line until it is written: its head, templates and values, whether its templates are cached without
+secrets, when the exchange started, and how long it took."""
 
 
 class CachingLog:
@@ -96,6 +96,13 @@ class CachingLog:
         """The values of clients that were registered where they are secrets."""
         self._searched: set[str] = set()
         self._secret_names: set[str] = set()
+        self._counter = LineCounter()
+        self._is_counted = not kept
+
+    @property
+    def counted(self) -> RunEvidence | None:
+        """None where lines of an earlier part are not counted, or a later secret changed some."""
+        return self._counter.evidence if self._is_counted else None
 
     def add(self, exchange: Exchange) -> TemplatedLine:
         self.count += 1
@@ -116,7 +123,7 @@ class CachingLog:
             if is_cacheable:
                 self._harmless.update(hash(each.text) for each in new)
                 self._clients.add(templates.request.personal)
-        self._wait(_WaitingLine(head_of(logged), templates, NO_VALUES, is_cacheable))
+        self._wait(logged, templates, NO_VALUES, is_cacheable=is_cacheable)
         return TemplatedLine(logged, hash(templates.response.text), templates, is_cacheable)
 
     def knows(self, personal: Personal) -> bool:
@@ -134,7 +141,7 @@ class CachingLog:
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
         self.count = exchange.n
-        self._wait(_WaitingLine(head_of(exchange), templates, values, is_cacheable=True))
+        self._wait(exchange, templates, values, is_cacheable=True)
 
     def flush(self) -> None:
         """Writes what waits, to the disk."""
@@ -147,12 +154,15 @@ class CachingLog:
         self._redactor.refresh()
         self._lines.close()
         if self._redactor.is_stale:
+            self._is_counted = False
             redact = self._redactor.redact_line
             redact_again(self._lines, lambda text, opening: redact(text, opening=opening), first=self.count)
 
-    def _wait(self, line: _WaitingLine) -> None:
+    def _wait(self, exchange: Exchange, templates: Templates, values: Values, *, is_cacheable: bool) -> None:
+        head = head_of(exchange)
+        line = head, templates, values, is_cacheable, exchange.started, exchange.elapsed_ms
         self._waiting.append(line)
-        self._size += len(line.templates.request.text) + len(line.templates.response.text)
+        self._size += len(templates.request.text) + len(templates.response.text)
         if self._size > self._waiting_characters:
             self._write()
 
@@ -160,19 +170,27 @@ class CachingLog:
         if not self._waiting:
             return
         self._redactor.refresh()
-        redacted = self._redacted
-        self._lines.extend([redacted(*line) for line in self._waiting])
+        self._lines.extend([self._counted(*line) for line in self._waiting])
         self._waiting.clear()
         self._size = 0
 
-    def _redacted(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
-        redact = self._redactor.redact_template
-        request = redact(templates.request, values, is_cacheable)
-        response = redact(templates.response, values, is_cacheable)
-        if request is not None and response is not None:
-            return f"{head}{request},{response}"
-        text = ",".join(each.raw(values) for each in templates)
-        return f"{head}{self._redactor.redact_line(text, opening='{')}"
+    def _counted(
+        self,
+        head: str,
+        templates: Templates,
+        values: Values,
+        is_cacheable: bool,
+        started: str,
+        elapsed_ms: float,
+    ) -> str:
+        """A line without secrets, which is counted."""
+        request, response = templates
+        text = self._redactor.redact_templates(request, response, values, is_cacheable)
+        if text is None:
+            text = self._redactor.redact_line(f"{request.raw(values)},{response.raw(values)}", opening="{")
+        line = head + text
+        self._counter.count(request.text, line, started, elapsed_ms)
+        return line
 
     def _is_harmless(self, template: LineTemplate) -> bool:
         if len(self._harmless) + len(self._harmful) + len(self._clients) > 2 * self._cached_pieces:

@@ -48,34 +48,58 @@ class CachingRedactor:
         self._unquoted: set[str] = set()
         self._templates: dict[str, list[str]] = {}
         """By the text of a template, the same without secrets, in pieces around its marks."""
+        self._joined: dict[tuple[str, str], list[str]] = {}
+        """By the texts of a request's and a response's template, the pieces of both, with a comma between."""
         self._personal: dict[Personal, Values] = {}
         """What is a client's own, without secrets."""
         self._size = 0
 
-    def redact_template(self, template: LineTemplate, values: Values, is_cached: bool) -> str | None:
-        """The filled template without secrets; None where a number would have to go, which only a whole line
-        can lose."""
-        pieces = self._templates.get(template.text)
+    def redact_templates(
+        self, request: LineTemplate, response: LineTemplate, values: Values, is_cached: bool
+    ) -> str | None:
+        """Both parts of a line, filled, without secrets; None where a number would have to go, which only a
+        whole line can lose."""
+        pieces = self._joined.get((request.text, response.text)) or self._join(request, response, is_cached)
         if pieces is None:
-            text = self._redact_pieces(template.text)
-            if text is None:
-                return None
-            pieces = pieces_around_marks(text)
-            if is_cached:
-                self._templates[template.text] = pieces
-                self._size += len(text) + len(template.text)
-        if template.personal:
-            personal = self._redact_personal(template.personal)
-            if personal is None:
-                return None
-            values = {**values, **personal}
+            return None
+        for template in (request, response):
+            if template.personal:
+                personal = self._redact_personal(template.personal)
+                if personal is None:
+                    return None
+                values = {**values, **personal}
         try:
             return filled(pieces, values)
         except KeyError:
-            return filled(pieces, {**dict(template.values), **values})
+            return filled(pieces, {**dict(request.values), **dict(response.values), **values})
+
+    def _join(self, request: LineTemplate, response: LineTemplate, is_cached: bool) -> list[str] | None:
+        """The pieces of a line."""
+        first, second = self._pieces_of(request.text, is_cached), self._pieces_of(response.text, is_cached)
+        if first is None or second is None:
+            return None
+        between = f"{first[-1]},{second[0]}"
+        pieces = [*first[:-1], between, *second[1:]]
+        if is_cached:
+            self._joined[request.text, response.text] = pieces
+            self._size += len(between)
+        return pieces
+
+    def _pieces_of(self, template: str, is_cached: bool) -> list[str] | None:
+        pieces = self._templates.get(template)
+        if pieces is not None:
+            return pieces
+        text = self._redact_pieces(template)
+        if text is None:
+            return None
+        pieces = pieces_around_marks(text)
+        if is_cached:
+            self._templates[template] = pieces
+            self._size += len(text) + len(template)
+        return pieces
 
     def _redact_personal(self, personal: Personal) -> Values | None:
-        """Values that stand for themselves within a piece, without secrets; None as ``redact_template``."""
+        """Values that stand for themselves within a piece, without secrets; None as ``redact_templates``."""
         redacted = self._personal.get(personal)
         if redacted is None:
             values = dict(personal)
@@ -105,6 +129,7 @@ class CachingRedactor:
             self._was_emptied = True
             for cache in (self._searched, self._redacted, self._names, self._unquoted, self._templates):
                 cache.clear()
+            self._joined.clear()
             self._personal.clear()
             self._size = 0
 
@@ -119,6 +144,7 @@ class CachingRedactor:
         if redacted != self._redacted or unquoted != self._unquoted:
             self.is_stale = True
             self._templates.clear()
+            self._joined.clear()
         self.is_stale |= self._was_emptied
 
     def _lasting(self) -> dict[str, str]:

@@ -48,6 +48,7 @@ class RequestTemplates:
         self, plan: ReplayPlan, rebuilder: Rebuilder, timing: Timing, epoch: Epoch, models: Models
     ) -> None:
         self._plan = plan
+        self._session_of, self._requests, self._responses = plan.session_of, plan.requests, plan.responses
         self._rebuilder = rebuilder
         self._timing = timing
         self._epoch = epoch
@@ -62,16 +63,18 @@ class RequestTemplates:
     def find(self, position: int) -> RequestTemplate | None:
         """The template of an exchange, where the request would be rebuilt so in this epoch. With the last one
         of a session its templates are dropped."""
-        number = self._plan.session_of[position]
+        number = self._session_of[position]
         session = self._sessions.get(number)
-        template = None if session is None else session.templates.get(self._key(position))
+        key = self._requests[position], self._responses[position]
+        template = None if session is None else session.templates.get(key)
         if template is None:
             template = self._from_model(number, position)
         elif template.model is not None and not self._models.is_valid(template.model):
             template = None
         if self._last[number] == position and number in self._sessions:
             self._size -= self._sessions.pop(number).size
-        return template if template is not None and self.is_valid(template) else None
+        is_valid = template is not None and template.generation == self._epoch.of_requests
+        return template if is_valid else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
         return template.generation == self._epoch.of_requests
@@ -204,7 +207,7 @@ class RequestTemplates:
         )
 
     def _key(self, position: int) -> Key:
-        return self._plan.requests[position], self._plan.responses[position]
+        return self._requests[position], self._responses[position]
 
 
 def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:

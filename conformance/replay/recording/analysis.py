@@ -153,6 +153,7 @@ class RequestAnalysis:
         self.distinct = array("i")
         self._plan = plan
         self._selection = selection
+        self._is_partial = selection.is_partial
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
@@ -165,11 +166,11 @@ class RequestAnalysis:
 
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
-        prints, request = marked(raw)
-        like = self._likenesses.get(prints.request) or self._likeness(prints.request, request)
+        (sent, response, portal_ms), request = marked(raw)
+        like = self._likenesses.get(sent) or self._likeness(sent, request)
         head, line = head_in(raw), None
-        key = plan.store.file_of(position), like.alike, prints.response
-        analysis = None if head is None or self._selection.is_partial else self._analyses.get(key)
+        key = plan.store.file_of(position), like.alike, response
+        analysis = None if head is None or self._is_partial else self._analyses.get(key)
         if analysis is None:
             line = self._line(position, raw)
             analysis = self._analyze(position, line, like.own)
@@ -178,9 +179,9 @@ class RequestAnalysis:
         assert head is not None
         began, elapsed, client = head
         if not analysis.is_alike:
-            like = Likeness(prints.request, (b"", b"%d" % prints.request), "", "")
-        plan.note(prints, like, client)
-        self._note_time(began, elapsed, prints.portal_ms)
+            like = Likeness(sent, (b"", b"%d" % sent), "", "")
+        plan.note(sent, response, like, client)
+        self._note_time(began, elapsed, portal_ms)
         if analysis.changing is not None:
             plan.changing[position] = analysis.changing
         if analysis.refusal is not None:
@@ -209,6 +210,7 @@ class RequestAnalysis:
             ahead = portal_ms / 1000 - began - elapsed
             self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
         self._plan.started.append(began)
+        self._plan.elapsed.append(elapsed)
         self._plan.moments.append(began + self._drift)
 
     def finish(self) -> None:

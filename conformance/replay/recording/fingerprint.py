@@ -44,13 +44,9 @@ Own = tuple[bytes, bytes]
 NOTHING: Own = (b"", b"")
 
 
-class Fingerprint(NamedTuple):
-    """``request`` is a hash of the request without its id, ``response`` one of the response without id and
-    times; ``portal_ms`` is the portal's own time, where the response contains it."""
-
-    request: int
-    response: int
-    portal_ms: int | None
+Fingerprint = tuple[int, int, int | None]
+"""A hash of the request without its id, one of the response without id and times, and the portal's own time
+in ms, where the response contains it."""
 
 
 class Likeness(NamedTuple):
@@ -105,12 +101,17 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
     its request where no response follows that."""
     start = raw.find(_REQUEST)
     end = raw.find(_RESPONSE, start)
-    is_usual = 0 <= start < end
-    request, response = (raw[start:end], raw[end:]) if is_usual else (raw, raw)
-    id, date, portal_ms = _REQUEST_ID.search(request), _DATE.search(response), None
-    if id is not None:
-        request = b"%b%b%b" % (request[: id.start(1)], _ID_MARK, request[id.end(1) :])
-        if len(id[1]) >= SHORTEST_ID:
+    if not 0 <= start < end:
+        start, end, response = 0, len(raw), raw
+    else:
+        response = raw[end:]
+    id, date, portal_ms = _REQUEST_ID.search(raw, start, end), _DATE.search(response), None
+    if id is None:
+        request = raw[start:end]
+    else:
+        left, right = id.span(1)
+        request = raw[start:left] + _ID_MARK + raw[right:end]
+        if right - left >= SHORTEST_ID:
             response = response.replace(id[1], _ID_MARK)
     if date is not None:
         response = response.replace(date[1], _DATE_MARK)
@@ -118,8 +119,9 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
     stamp = _STAMP.search(response, at, at + ENVELOPE) if at >= 0 else None
     if stamp is not None:
         portal_ms = int(stamp[1])
-        response = b"%b%b%b" % (response[: stamp.start(1)], _STAMP_MARK, response[stamp.end(1) :])
-    return Fingerprint(hash(request), hash(response), portal_ms), request
+        left, right = stamp.span(1)
+        response = response[:left] + _STAMP_MARK + response[right:]
+    return (hash(request), hash(response), portal_ms), request
 
 
 def likeness_of(request: bytes) -> Likeness:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from conformance.replay.recording.fingerprint import Likeness
 from conformance.replay.recording.lines import PlanLine
@@ -46,7 +47,7 @@ class Lineage:
     last: float
 
 
-class Trait(NamedTuple):
+class Trait(msgspec.Struct, frozen=True, gc=False):
     """What identifies the client of an exchange: the values that it sends, the surest first, and receives."""
 
     group: tuple[str, str]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from conformance.replay.recording.fingerprint import Fingerprint, Likeness, personal
+from conformance.replay.recording.fingerprint import Likeness, personal
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.repeats import repeats_of
@@ -68,6 +68,8 @@ class ReplayPlan:
     moments: array[float] = field(default_factory=lambda: array("d"))
     """When each was sent, on the recorded portal's clock where responses contain it (epoch seconds)."""
     started: array[float] = field(default_factory=lambda: array("d"))
+    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    """The seconds that each took when it was recorded."""
     requests: array[int] = field(default_factory=lambda: array("q"))
     """The fingerprint of each request."""
     responses: array[int] = field(default_factory=lambda: array("q"))
@@ -131,10 +133,10 @@ class ReplayPlan:
     def __post_init__(self) -> None:
         self._numbers = array("i")
 
-    def note(self, prints: Fingerprint, like: Likeness, client: str) -> None:
+    def note(self, request: int, response: int, like: Likeness, client: str) -> None:
         """Takes the fingerprints of the next position."""
-        self.requests.append(prints.request)
-        self.responses.append(prints.response)
+        self.requests.append(request)
+        self.responses.append(response)
         self.alike.append(like.alike)
         self.personal.append(personal(client, like.own))
 

@@ -72,14 +72,13 @@ class Store:
 
     def lines(self) -> Iterator[bytes]:
         """All of them, in order, read through."""
-        at = 0
+        at, starts, lengths = 0, self._starts, self._lengths
         for number, file in enumerate(self._files):
-            last = at
-            while last < len(self) and self._file_of[last] == number:
-                last += 1
-            start, buffer = 0, b""
+            last = at + self._file_of.count(number)
+            start, buffer, line = 0, b"", self._among[number].line
             while at < last:
-                begin, end = self._starts[at], self._starts[at] + self._lengths[at]
+                begin = starts[at]
+                end = begin + lengths[at]
                 while start + len(buffer) < end:
                     chunk = os.pread(file.fileno(), self._chunk_bytes, start + len(buffer))
                     if not chunk:
@@ -91,7 +90,7 @@ class Store:
                     over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
                     buffer = buffer[over:] + chunk
                     start += over
-                yield self._among[number].line(buffer[begin - start : end - start])
+                yield line(buffer[begin - start : end - start])
                 at += 1
 
     def close(self) -> None:
@@ -115,10 +114,12 @@ class Store:
     def _index(self, path: Path, *, salvage: bool) -> None:
         file = self._stack.enter_context(path.open("rb", CHUNK_BYTES))
         self._named.append((path, len(self)))
-        place = 0
+        place, number = 0, len(self._files)
+        file_of, starts, lengths = self._file_of.append, self._starts.append, self._lengths.append
         for line in file:
-            bare = line.rstrip(b"\r\n")
-            self._note(place, len(bare))
+            file_of(number)
+            starts(place)
+            lengths(len(line.rstrip(b"\r\n")))
             place += len(line)
         self._files.append(file)
         self._drop_cut_off(path, salvage=salvage)

@@ -67,25 +67,27 @@ def turns_of(plan: ReplayPlan) -> Mapping[int, tuple[int, ...]]:
         session, shown = plan.session_of[position], touches.marks.shown_at(position)
         if not shown <= touch.reads:
             touch = replace(touch, reads=touch.reads | shown)
-        waits = set(_waits(touch, session, position, subjects))
+        waits = _waits(touch, session, position, subjects)
         if waits:
             turns[position] = tuple(sorted(waits))
     return turns
 
 
-def _waits(touch: Touch, session: int, position: int, subjects: dict[str, _Subject]) -> Iterator[int]:
+def _waits(touch: Touch, session: int, position: int, subjects: dict[str, _Subject]) -> set[int]:
     """The positions that one waits for; takes note of it in the subjects."""
-    for name in touch.reads - touch.writes:
-        subject = subjects.setdefault(name, _Subject())
+    waits: set[int] = set()
+    for name in touch.reads - touch.writes if touch.writes else touch.reads:
+        subject = subjects.get(name) or subjects.setdefault(name, _Subject())
         if subject.written >= 0 and subject.writer != session and session not in subject.readers:
-            yield subject.written
+            waits.add(subject.written)
         subject.readers[session] = position
     for name in touch.writes:
-        subject = subjects.setdefault(name, _Subject())
+        subject = subjects.get(name) or _Subject()
         if subject.written >= 0 and subject.writer != session:
-            yield subject.written
-        yield from (last for reader, last in subject.readers.items() if reader != session)
+            waits.add(subject.written)
+        waits.update(last for reader, last in subject.readers.items() if reader != session)
         subjects[name] = _Subject(position, session)
+    return waits
 
 
 class _Marks:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined, nodes
 from jinja2.bccache import Bucket
+from jinja2.compiler import CodeGenerator, Frame
 from markupsafe import Markup, escape
 
 from conformance.report.model.visible import visible
@@ -54,18 +55,51 @@ def compiled_templates(folder: Path) -> CompiledTemplates | None:
     """The compiled templates beside the compiled modules in a folder; None where none can be written."""
     if not os.access(folder, os.W_OK):
         return None
-    return CompiledTemplates(str(folder), f"%s.{jinja2.__version__}.template")
+    return CompiledTemplates(str(folder), f"%s.{jinja2.__version__}.{_Compiler.VERSION}.template")
+
+
+def shown(value: Json) -> str:
+    """A value as it stands in a page: visible and escaped. Few texts have anything to escape."""
+    if type(value) is not str:
+        return value if type(value) is Markup else escape(value)
+    text = value if value.isascii() and value.isprintable() else visible(value)
+    if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text:
+        return escape(text)
+    return text
+
+
+class _Compiler(CodeGenerator):
+    """Has each value of a template go through ``shown``, in place of two functions one after the other. No
+    template turns escaping off."""
+
+    VERSION = 2
+    """What it compiles is not what the compiler of another version compiled: they have files of their own."""
+
+    def _output_child_pre(
+        self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo
+    ) -> None:
+        self.write("environment.shown(")
+
+    def _output_child_post(
+        self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo
+    ) -> None:
+        self.write(")")
+
+
+class _Environment(Environment):
+    code_generator_class = _Compiler
+    shown = staticmethod(shown)
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
+    environment = _Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_visible,
         bytecode_cache=None if sys.dont_write_bytecode else compiled_templates(PYCACHE),
     )
     environment.filters["breaks"] = breaks
@@ -99,9 +133,15 @@ def part(template: str, **context: Any) -> Markup:
     return Markup(render(template, **context))
 
 
-def spelled(text: str) -> list[tuple[str, bool]]:
-    """A statement as pieces of text, each with whether it stands between backticks."""
-    return [(piece, at % 2 == 1) for at, piece in enumerate(text.split("`")) if piece]
+def spelled(text: str) -> Markup:
+    """A statement, escaped, in which what stands between backticks is code."""
+    pieces = [(at, piece) for at, piece in enumerate(text.split("`")) if piece]
+    return Markup("".join(code(piece) if at % 2 else shown(piece) for at, piece in pieces))
+
+
+def code(text: str) -> Markup:
+    """The text, escaped, as code that a narrow cell may break."""
+    return Markup(f"<code>{breaks(text)}</code>")
 
 
 def breaks(text: str) -> Markup:
@@ -112,9 +152,16 @@ def breaks(text: str) -> Markup:
 
 @lru_cache(maxsize=2000)
 def _broken(text: str) -> Markup:
-    """The same, kept: a page names each endpoint in many rows."""
-    marked = BREAK.sub("\\g<0>\0", visible(text))
-    return Markup(str(escape(marked)).replace("\0", "<wbr>"))
+    """The same, kept: a page names each endpoint in many rows, and most words of a command in all."""
+    first, *others = text.split(" ")
+    return Markup("".join([_broken_word(first), *[_broken_word(f" {word}") for word in others]]))
+
+
+@lru_cache(maxsize=2000)
+def _broken_word(word: str) -> str:
+    """A word, with the blank before it."""
+    marked = BREAK.sub("\\g<0>\0", visible(word))
+    return str(escape(marked)).replace("\0", "<wbr>")
 
 
 def anchor(*words: str) -> str:
@@ -128,7 +175,7 @@ def endpoint(key: str) -> tuple[str, str]:
     return method, cut(path, 200)
 
 
-def _shown(value: Json) -> Json:
+def _visible(value: Json) -> Json:
     return visible(value) if type(value) is str else value
 
 

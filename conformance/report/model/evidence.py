@@ -160,15 +160,20 @@ class RunEvidence:
     total: int = 0
     unread: int = 0
 
-    def count(self, line: bytes) -> _Glance:
+    def count(self, line: bytes) -> Glance:
         """Counts a line. One of ``UNREADABLE``: it cannot be decoded."""
         self.total += 1
         glance = _glance.decode(line)
-        where = _where(glance.request.method, glance.request.url)
+        where = glance.where
         self._add(where.endpoint, moment(glance.started), min(glance.elapsed_ms, LONGEST_ELAPSED))
         if where.signs:
             self.sign_ins.take(sign_in_of(_whole.decode(line)))
         return glance
+
+    def count_at(self, endpoint: str, started: str, elapsed_ms: float) -> None:
+        """Counts a line without decoding it: its request is of this endpoint, and signs nobody in."""
+        self.total += 1
+        self._add(endpoint, moment(started), min(elapsed_ms, LONGEST_ELAPSED))
 
     def extend(self, part: CountedPart) -> None:
         """Adds the lines of a part, which follow those that are counted."""
@@ -237,7 +242,7 @@ class _Answer(msgspec.Struct):
     body: msgspec.Raw = msgspec.Raw(b"")
 
 
-class _Glance(msgspec.Struct):
+class Glance(msgspec.Struct):
     """The part of an exchange that is decoded where no finding names it."""
 
     request: _Head
@@ -246,8 +251,12 @@ class _Glance(msgspec.Struct):
     client: str = ""
     response: _Answer | None = None
 
+    @property
+    def where(self) -> Where:
+        return _where(self.request.method, self.request.url)
 
-_glance = msgspec.json.Decoder(_Glance)
+
+_glance = msgspec.json.Decoder(Glance)
 _envelope = msgspec.json.Decoder(_Envelope)
 _whole = msgspec.json.Decoder(Exchange)
 
@@ -320,7 +329,7 @@ def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deq
     return recent.setdefault(client, deque(maxlen=STEPS_BEFORE))
 
 
-class _Where(NamedTuple):
+class Where(NamedTuple):
     """The endpoint of a request, and whether it exchanges tokens or passwords."""
 
     endpoint: str
@@ -328,14 +337,14 @@ class _Where(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _where(method: str, url: str) -> _Where:
+def _where(method: str, url: str) -> Where:
     row = operation_of(method, _path(url))
     endpoint = row.key if row else OTHER
     signs = "/auth/login/" in url or "/auth/token/refresh" in url
-    return _Where(endpoint, signs)
+    return Where(endpoint, signs)
 
 
-def _step(number: int, glance: _Glance) -> EarlierStep:
+def _step(number: int, glance: Glance) -> EarlierStep:
     code = None
     if glance.response is not None and 0 < len(bytes(glance.response.body)) < 65_536:
         try:

@@ -59,7 +59,10 @@ class _Cleaner:
     def _object(self, value: dict[str, Any]) -> Json:
         path = value.get("path")
         place = path.rpartition(".")[2].partition("[")[0] if isinstance(path, str) else ""
-        return {self._name(key): self.clean(item, key, place) for key, item in value.items()}
+        return {
+            self._name(key): item if item is None or item is False else self.clean(item, key, place)
+            for key, item in value.items()
+        }
 
     def _message(self, text: str, place: str) -> str:
         return str(self._secrets.redact_json(text, is_named=names_a_value(place)))

@@ -138,10 +138,16 @@ def headline(run: Run) -> Headline:
     return replace(verdict, sentence=verdict.sentence + _bundled(run))
 
 
+MUSTS = frozenset(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
+"""The musts of the specification that an answer can show."""
+
+
 def share_of_musts(run: Run) -> str:
     """``16 % of 447 musts tested``, rounded down, so that all is only what is all; of a selection
     ``35 of 36 selected musts tested``; a selection of cases has no musts but those that it came across."""
-    musts = [entry for entry in run.requirements if _is_must(entry) and not is_left_out(run, entry)]
+    musts = [entry for entry in run.requirements if entry.id in MUSTS]
+    if run.scope.selection:
+        musts = [entry for entry in musts if not is_left_out(run, entry)]
     tested = sum(entry.verdict != "untested" for entry in musts)
     if run.scope.selection:
         names_rules = _names_rules(run.scope.selection)
@@ -178,12 +184,6 @@ def not_selected(run: Run) -> str:
     """How many rules a selection did not ask for, as a sentence; empty where it asked for all."""
     left = run.summary.untested - left_untested(run)
     return f"Not selected: {plural(left, 'requirement')}." if left else ""
-
-
-def _is_must(entry: RequirementEntry) -> bool:
-    """Whether it is a must of the specification that an answer can show."""
-    row = REQUIREMENTS.get(entry.id)
-    return row is not None and row.level == "must" and row.can_hold
 
 
 def numbers(run: Run) -> str:

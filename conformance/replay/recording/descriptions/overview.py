@@ -4,45 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.latency.spread import Spread
-from conformance.spec import operation_of
+from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE
-from conformance.traffic.exchange import Json, split_url
+from conformance.traffic.exchange import Json
 
 SHOWN_SESSIONS = 200
 LINES_OF_SIGN_INS = 20
 """Exchanges of a session that are searched for its sign-in."""
 
 MOST_TIMES = 5_000
-"""Exchanges of a recording whose durations are read; of a larger one every second, third and so on."""
-
-
-class _Request(msgspec.Struct, gc=False):
-    method: str
-    url: str
-
-
-class _Duration(msgspec.Struct, gc=False):
-    """The part of an exchange that says how long it took."""
-
-    request: _Request
-    elapsed_ms: float = 0.0
-
-
-_decode = msgspec.json.Decoder(_Duration).decode
+"""Exchanges of a recording whose durations count; of a larger one every second, third and so on."""
 
 
 def session_rows(plan: ReplayPlan, accounts: Mapping[str, str], *, worker: int | None) -> list[Json]:
     """The first sessions: the number of the first exchange of each, how many it has, which accounts of the
     profile sign in, and the worker. ``accounts`` are the profile's by recorded email."""
     sessions: dict[int, list[int]] = {}
+    session_of = plan.session_of
     for position in plan.order:
-        session = plan.session_of[position]
-        if session >= 0 and (session in sessions or len(sessions) < SHOWN_SESSIONS):
-            sessions.setdefault(session, []).append(position)
+        session = session_of[position]
+        positions = sessions.get(session)
+        if positions is not None:
+            positions.append(position)
+        elif session >= 0 and len(sessions) < SHOWN_SESSIONS:
+            sessions[session] = [position]
     return [
         {
             "first": plan.number_of(positions[0]),
@@ -68,11 +55,16 @@ def _accounts(plan: ReplayPlan, positions: list[int], accounts: Mapping[str, str
 
 def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
     """The spread of the recorded durations by endpoint, of the exchanges that a replay sends."""
-    sent = [position for position in plan.order if plan.session_of[position] >= 0]
+    session_of = plan.session_of
+    sent = [position for position in plan.order if session_of[position] >= 0]
     spreads: dict[str, Spread] = {}
+    operations: dict[int, Operation | None] = {}
+    """By what the requests of several clients have in common."""
     for position in sent[:: 1 + len(sent) // MOST_TIMES]:
-        duration = _decode(plan.store.line(position))
-        operation = operation_of(duration.request.method, split_url(duration.request.url).path)
-        if operation is not None and duration.elapsed_ms > 0:
-            spreads.setdefault(operation.key, Spread()).note(duration.elapsed_ms)
+        alike, seconds = plan.alike[position], plan.elapsed[position]
+        if alike not in operations:
+            operations[alike] = plan.line(position).operation
+        operation = operations[alike]
+        if operation is not None and seconds > 0:
+            spreads.setdefault(operation.key, Spread()).note(seconds * 1000)
     return {endpoint: {"counts": spread.as_json()} for endpoint, spread in spreads.items()}

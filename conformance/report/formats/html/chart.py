@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress, islice, pairwise
+from functools import partial
+from itertools import compress, islice, repeat
+from operator import add, le, truediv
 
 from markupsafe import Markup
 
@@ -118,12 +121,15 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
     order = _in_order(pulse.started)
     if len(order) < 2:
         return None
-    times = array("d", (pulse.started[at] for at in order)) if type(order) is array else pulse.started
-    ends = array("d", (pulse.started[at] + pulse.elapsed[at] / 1000 for at in order))
+    times, elapsed, signs = pulse.started, pulse.elapsed, bytes(pulse.sign_in)
+    if type(order) is array:
+        times = array("d", map(times.__getitem__, order))
+        elapsed = array("f", map(elapsed.__getitem__, order))
+        signs = bytes(map(signs.__getitem__, order))
+    ends = array("d", map(add, times, map(truediv, elapsed, repeat(1000))))
     stretches = _stretches(times, ends)
-    signs = bytes(pulse.sign_in[at] for at in order)
-    signed = _columns(compress(times, signs), stretches)
-    others = _columns(compress(times, signs.translate(OPPOSITE)), stretches)
+    signed = _columns(array("d", compress(times, signs)), stretches)
+    others = _columns(array("d", compress(times, signs.translate(OPPOSITE))), stretches)
     most = max([1, *signed, *others])
     parts = [
         *_lane(signed, most, base=46, css="signin"),
@@ -145,12 +151,13 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
 
 def _in_order(started: Sequence[float]) -> range | array[int]:
     """The indexes of the exchanges that have a time, by time, in little memory."""
-    if all(0 < before <= after for before, after in pairwise(started)) and started and started[0] > 0:
+    if started and started[0] > 0 and all(map(le, started, islice(started, 1, None))):
         return range(len(started))
     return array("L", sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__))
 
 
 LEFT = 70.0
+COLUMN_WIDTH = (WIDTH - LEFT) / COLUMNS
 OPPOSITE = bytes([1, *[0] * 255])
 
 
@@ -180,7 +187,8 @@ def _long_pauses(
     for start, end in zip(islice(starts, 1, None), islice(ends, 1, None), strict=True):
         if start - reached > 1.0:
             pauses.append((reached, start))
-        reached = max(reached, end)
+        if end > reached:
+            reached = end
     for start, end in sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_PAUSES]:
         if end - start > whole / 25:
             yield start, end
@@ -195,29 +203,35 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
     return WIDTH
 
 
-def _columns(times: Iterable[float], stretches: Sequence[Stretch]) -> list[int]:
+def _columns(times: Sequence[float], stretches: Sequence[Stretch]) -> list[int]:
     """The number of times in each column; the times are in order."""
     counts = [0] * COLUMNS
-    wide = (WIDTH - LEFT) / COLUMNS
-    rest = iter(stretches)
-    start = end = scale = left = 0.0
-    for time in times:
-        while time > end and (stretch := next(rest, None)) is not None:
-            start, end, left = stretch.start, stretch.end, stretch.left - LEFT
-            scale = (stretch.right - stretch.left) / ((end - start) or 1.0)
-        at = int((left + (time - start) * scale) / wide)
-        counts[at if 0 <= at < COLUMNS else 0 if at < 0 else COLUMNS - 1] += 1
+    first = 0
+    for stretch in stretches:
+        column = partial(
+            _column, stretch, (stretch.right - stretch.left) / ((stretch.end - stretch.start) or 1.0)
+        )
+        last = len(times) if stretch is stretches[-1] else bisect_right(times, stretch.end, first)
+        while first < last:
+            at = column(times[first])
+            beyond = bisect_right(times, at, first, last, key=column)
+            counts[at] += beyond - first
+            first = beyond
     return counts
 
 
+def _column(stretch: Stretch, scale: float, time: float) -> int:
+    at = int((stretch.left - LEFT + (time - stretch.start) * scale) / COLUMN_WIDTH)
+    return at if 0 <= at < COLUMNS else 0 if at < 0 else COLUMNS - 1
+
+
 def _lane(counts: Sequence[int], most: int, *, base: int, css: str) -> Iterator[Markup]:
-    wide = (WIDTH - LEFT) / COLUMNS
     for at, count in enumerate(counts):
         if count:
             tall = max(3.0, 40.0 * (count / most) ** 0.5)
-            yield Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
-                css, LEFT + at * wide, base - tall, wide - 0.6, tall
-            )
+            left, top = f"{LEFT + at * COLUMN_WIDTH:.1f}", f"{base - tall:.1f}"
+            size = f'width="{COLUMN_WIDTH - 0.6:.1f}" height="{tall:.1f}"'
+            yield Markup(f'<rect class="{css}" x="{left}" y="{top}" {size}/>')
 
 
 def _pauses(stretches: Sequence[Stretch]) -> Iterator[Markup]:
@@ -247,10 +261,16 @@ def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Mar
         ).format(start, 108 + 8 * lane, max(2.0, end - start), f"{wait.label}: {duration(wait.seconds)}")
 
 
+def earliest(pulse: Pulse) -> float:
+    """When the first exchange began that has a time; 0 where none has."""
+    first = min(pulse.started, default=0.0)
+    return first if first > 0 else min((time for time in pulse.started if time > 0), default=0.0)
+
+
 def aligned(timeline: Sequence[Timed], pulse: Pulse) -> list[Timed]:
     """The waits by the clock of the exchanges: waits by another clock are shifted to the first exchange."""
     waits = [span for span in timeline if span.kind == "wait"]
-    first = min((time for time in pulse.started if time > 0), default=0.0)
+    first = earliest(pulse)
     begin = min((span.start for span in timeline), default=0.0)
     if not waits or abs(begin - first) < 86_400:
         return waits

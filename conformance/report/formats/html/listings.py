@@ -152,8 +152,7 @@ def _time_in_words(run: Run, timings: Sequence[OperationTime], waited: float) ->
 
 def _moved(run: Run, evidence: RunEvidence) -> tuple[str, str] | None:
     """How long the run took, and on the target's clock, where that was moved; else None."""
-    times = evidence.pulse.started
-    by_target = max(times, default=0.0) - min((time for time in times if time > 0), default=0.0)
+    by_target = max(evidence.pulse.started, default=0.0) - chart.earliest(evidence.pulse)
     is_moved = by_target > run.seconds + MOVED_CLOCK_SECONDS
     return (duration(run.seconds), duration(by_target)) if is_moved else None
 

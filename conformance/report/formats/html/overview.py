@@ -10,7 +10,7 @@ from conformance.report.formats.finding_text import values
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
-from conformance.report.formats.page import anchor, spelled
+from conformance.report.formats.page import anchor, code, spelled
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -99,7 +99,7 @@ def _reasons(run: Run) -> list[Cells]:
             verdict="untested",
             id=plural(len(group.requirements), "rule"),
             href="untested",
-            statement=[(one_line(group.reason, 300), False)],
+            statement=one_line(group.reason, 300),
             severity="",
             under=REMEDIES.get(group.fault_class or "", ""),
         )
@@ -165,7 +165,7 @@ def _regressed(same: Sequence[RegressedPlace]) -> Cells:
         verdict="fail",
         id=" and ".join(KINDS.get(each.kind, each.kind) for each in same),
         href="regressions",
-        statement=[(one_line(place.endpoint, 200), True)],
+        statement=code(one_line(place.endpoint, 200)),
         severity=MEANINGS.get(place.first.meaning, ""),
         under=f"{'; '.join(changes)}{times}",
     )
@@ -177,7 +177,7 @@ def _other_failure(failure: OtherFailure) -> Cells:
         verdict="fail",
         id=failure.kind,
         href="latency" if failure.kind == "latency" else "regressions",
-        statement=[(one_line(failure.sentence, 300), False)],
+        statement=one_line(failure.sentence, 300),
         severity="",
         under="",
     )
@@ -197,7 +197,7 @@ def _baseline_blockers(run: Run) -> list[Cells]:
             verdict=label,
             href=entry.requirement,
             id=entry.requirement,
-            statement=[(problem, False)],
+            statement=problem,
             severity="",
             under=entry.reason,
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.replay.latency import compared_latencies
+from conformance.report.formats.html.replay.latency import has_latencies
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import anchor, spelled
+from conformance.report.formats.page import anchor, code, spelled
 from conformance.report.model import again
 from conformance.report.model.run import VERDICTS, RequirementEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
@@ -67,7 +69,7 @@ class RequirementList:
             reason=one_line(entry.reason, 600) if entry.reason else "",
             findings=self.anchors.get(entry.id, []),
             cases=entry.cases[:MOST_CASES],
-            operations=entry.operations[:MOST_OPERATIONS],
+            operations=Markup(", ".join(map(code, entry.operations[:MOST_OPERATIONS]))),
             more_operations=max(0, len(entry.operations) - MOST_OPERATIONS),
             reading=entry.reading,
             rerun=again.rerun(self.run, entry.id),
@@ -84,7 +86,7 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
             _item("Regressions", "regressions", str(len(run.regressions)), is_bad=True)
             if run.regressions
             else _item("Differences", "regressions"),
-            *([_item("Latency", "latency")] if compared_latencies(run) else []),
+            *([_item("Latency", "latency")] if has_latencies(run) else []),
         ]
     has_failures = any(finding.verdict == "fail" for finding in run.findings)
     items.append(_item("Findings", "findings", str(findings), is_bad=has_failures))

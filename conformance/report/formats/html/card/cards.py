@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from markupsafe import Markup
+
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.handover import IssueDetails, har, http_file, issue_text
@@ -51,7 +53,7 @@ class Card:
     anchor: str
     level: str
     section: str
-    statement: list[tuple[str, bool]]
+    statement: Markup
     endpoint: tuple[str, str]
     endpoints: str
     place: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup
@@ -30,6 +31,11 @@ class EndpointLatency:
     requests: int
     recorded: Three | None
     replayed: Three
+
+
+def has_latencies(run: Run) -> bool:
+    """Whether there is any endpoint whose latency is known."""
+    return next(chain(_of_load(run), _of_replay(run)), None) is not None
 
 
 def compared_latencies(run: Run) -> list[Cells]:
@@ -111,9 +117,9 @@ def _plot(row: EndpointLatency, scale: LogScale) -> Markup:
 def _line(three: Three, scale: LogScale, *, at: int, css: str) -> Markup:
     p50, p95, p99 = map(scale.place, three)
     return Markup(
-        '<path class="span {}" d="M{:.1f} {}H{:.1f}M{:.1f} {}v6M{:.1f} {}v8"/>'
-        '<circle class="dot {}" cx="{:.1f}" cy="{}" r="3.2"/>'
-    ).format(css, p50, at, p99, p95, at - 3, p99, at - 4, css, p50, at)
+        f'<path class="span {css}" d="M{p50:.1f} {at}H{p99:.1f}M{p95:.1f} {at - 3}v6M{p99:.1f} {at - 4}v8"/>'
+        f'<circle class="dot {css}" cx="{p50:.1f}" cy="{at}" r="3.2"/>'
+    )
 
 
 def limits(run: Run) -> list[Cells]:
