@@ -12,7 +12,7 @@ from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import ENDS
+from conformance.replay.compare.times.clocks import ENDS, UPDATED
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY, REQUIREMENTS, Operation
 from conformance.spec.endpoints import (
@@ -31,7 +31,7 @@ from conformance.spec.tables import (
     TOKEN_REFUSED,
 )
 from conformance.target.portal.cipher import find_key
-from conformance.traffic.exchange import dig
+from conformance.traffic.exchange import ABSENT, dig
 from conformance.traffic.redaction.places import MASKED
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
@@ -117,6 +117,12 @@ def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiff
 
 
 def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if (
+        difference.kind == "time"
+        and difference.place == ("data", UPDATED)
+        and pair.recorded.sent is not ABSENT
+    ):
+        return breaking("whether an update is answered with the record before or after it is not stated")
     if difference.kind == "time":
         return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
     return None

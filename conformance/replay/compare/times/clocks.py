@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.recording.kinds import magnitude
 from conformance.traffic.exchange import Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -54,13 +55,13 @@ AT_THE_EPOCH = Clocks(0.0, 0.0)
 
 
 def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
-    """The clocks of two bodies: the portal's own where the envelopes say it, else ours."""
+    """The clocks of two bodies: the portal's own where the envelopes say it in milliseconds, else ours."""
     return Clocks(_answered(old, pair.recorded), _answered(new, pair.live))
 
 
 def _answered(body: Json, exchange: Exchange) -> float:
     stamp = body.get("timestamp") if isinstance(body, dict) else None
-    return stamp / 1000 if is_number(stamp) else exchange.time
+    return stamp / 1000 if is_number(stamp) and magnitude(stamp) == "milliseconds" else exchange.time
 
 
 def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
@@ -124,6 +125,11 @@ def _own(sessions: Json) -> tuple[int, dict[str, Json]]:
     listed = enumerate(sessions if isinstance(sessions, list) else ())
     own = ((at, each) for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True)
     return next(own, (0, {}))
+
+
+def is_undated(old: Json, new: Json, changed: Clocks) -> bool:
+    """Whether the last change of a record dated it when recorded, and long before that change now."""
+    return epoch_of(old) >= changed.recorded - JUST_NOW and epoch_of(new) < changed.live - SKEW_SECONDS
 
 
 def _is_long_ago(old: Json, new: Json, clocks: Clocks, *, within: float, skew: float) -> bool:
