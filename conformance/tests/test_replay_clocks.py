@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
@@ -19,6 +21,8 @@ from conformance.spec.endpoints import (
     ACCOUNT_UPDATE,
     CHANNEL_CREATE,
     INVITATIONS,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
     ROLES,
     SESSIONS,
     SESSIONS_CONFIG,
@@ -190,7 +194,9 @@ def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT) -> ReplayedExch
 def compared(*pairs: ReplayedExchange) -> list[tuple[str, str]]:
     """The places and kinds of differences of exchanges, one after the other."""
     correlation, noise = Correlation(used={}), Noise()
-    assessor = Assessor(Comparer(correlation, noise), correlation, noise, RecordedBaseline([], correlation))
+    comparer = Comparer(correlation, noise, began=Clocks(NOW.timestamp() - 60, LATER.timestamp() - 60))
+    baseline = RecordedBaseline([], correlation)
+    assessor = Assessor(comparer, correlation, noise, baseline, sign_ins=comparer.sign_ins)
     outcomes = [assessor.assess(each, ()) for each in pairs]
     return [(each.path, each.kind) for outcome in outcomes for each in outcome.differences]
 
@@ -211,3 +217,49 @@ def test_a_sign_in_comes_from_one_address_in_all_answers(
         compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()}))
         == []
     )
+
+
+def stamped(key: str, ahead: float) -> ReplayedExchange:
+    """An exchange of now, and its replay, answered by a clock that is so many seconds ahead."""
+    moment = int((LATER.timestamp() + ahead) * 1000)
+    live = answer(key, body=envelope(data=[], timestamp=moment), started=LATER)
+    return ReplayedExchange(1, answer(key, []), live)
+
+
+def test_an_answer_that_another_clock_stamps_is_found_and_a_clock_that_is_set_is_none() -> None:
+    day = 86_400.0
+    odd = [("timestamp", "time")]
+
+    assert compared(stamped(ROLES, HOUR), stamped(INVITATIONS, HOUR + 5)) == []
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, -day), stamped(ROLES, 0)) == odd
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, 0)) == odd
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, day)) == odd
+    assert compared(*(stamped(ROLES, ahead) for ahead in (0, day, day))) == [*odd, *odd]
+
+
+@pytest.mark.parametrize(
+    ("entries", "total", "expected"),
+    [
+        ([-1, -2], 2, []),
+        ([-1, -2, -300], 3, []),
+        ([-1], 1, [("data.items", "length")]),
+        ([-1, -300], 5, [("data.items", "length")]),
+        ([-1], 5, []),
+    ],
+)
+def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those_of_others(
+    entries: list[float], total: int, expected: list[tuple[str, str]]
+) -> None:
+    refusal = answer(LOGIN_INITIATE, body=envelope("AUTH.INVALID_CREDENTIALS", timestamp=ABSENT), status=401)
+    refused = ReplayedExchange(1, refusal, refusal)
+    signed_in = [replace(each, account="spare") for each in (refused, pair(LOGIN_COMPLETE, {}, {}))]
+
+    def history(entries: list[float], total: int, moment: Callable[[float], str]) -> Json:
+        items = [{"bizId": moment(each), "loginTime": moment(each)} for each in entries]
+        return {"items": items, "pagination": {"totalRecords": total}}
+
+    old, new = history([-1, -2], 2, then), history(entries, total, later)
+    read = replace(pair(SESSIONS_HISTORY, old, new), account="spare")
+
+    assert compared(*signed_in, read) == expected
+    assert compared(read) == []

@@ -19,6 +19,7 @@ from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
+from conformance.replay.compare.times.history import ReplayedSignIns
 from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.compare.written import changed_by
 from conformance.replay.rebuild.correlation import Correlation
@@ -54,6 +55,7 @@ class Assessor:
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
     repetitions: Repetitions = field(default_factory=Repetitions)
+    sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     _judge_recorded: Watch = field(
         default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
     )
@@ -103,6 +105,7 @@ class Assessor:
         return self._different(pair, differences, after)
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
+        self.sign_ins.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
             self.correlation.note_change(record, moments)

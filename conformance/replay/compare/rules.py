@@ -22,6 +22,7 @@ from conformance.spec.endpoints import (
     PUBLIC_KEY,
     ROLE_PERMISSIONS,
     SECURE_SESSION,
+    SESSIONS_HISTORY,
 )
 from conformance.spec.tables import (
     CHALLENGE_FAILED,
@@ -117,15 +118,13 @@ def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiff
 
 
 def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if (
-        difference.kind == "time"
-        and difference.place == ("data", UPDATED)
-        and pair.recorded.sent is not ABSENT
-    ):
+    if difference.kind != "time":
+        return None
+    if difference.place == ("timestamp",):
+        return breaking("a portal has one clock, as far as samples show")
+    if difference.place == ("data", UPDATED) and pair.recorded.sent is not ABSENT:
         return breaking("whether an update is answered with the record before or after it is not stated")
-    if difference.kind == "time":
-        return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
-    return None
+    return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -317,6 +316,8 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
         old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
         basis = "the order of a listing is not stated"
         return breaking(basis if old == new else f"{basis}, nor which records stand there: others do now")
+    if difference.kind == "length" and pair.operation == SESSIONS_HISTORY:
+        return breaking("which sign-ins a history holds, and how soon, is not stated")
     if difference.kind == "length":
         return breaking("how many entries a list has is not stated")
     if difference.kind == "type":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -54,6 +55,28 @@ class Clocks(NamedTuple):
 AT_THE_EPOCH = Clocks(0.0, 0.0)
 
 
+@dataclass
+class StampingClock:
+    """How far the clock of a portal is ahead of the sender's, by the timestamps of its answers."""
+
+    ahead: float | None = None
+    _odd: tuple[str, float] | None = None
+    """The operation whose last answer was out of line, and how far ahead its timestamp was."""
+
+    def is_out_of_line(self, operation: str, ahead: float) -> bool:
+        """Whether a timestamp is of another clock than those before it. Where two operations agree upon it,
+        the clock was set."""
+        odd, self._odd = self._odd, None
+        if self.ahead is None or abs(ahead - self.ahead) <= SKEW_SECONDS:
+            self.ahead = ahead
+            return False
+        if odd is not None and odd[0] != operation and abs(ahead - odd[1]) <= SKEW_SECONDS:
+            self.ahead = ahead
+            return False
+        self._odd = operation, ahead
+        return True
+
+
 def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
     """The clocks of two bodies: the portal's own where the envelopes say it in milliseconds, else ours."""
     return Clocks(_answered(old, pair.recorded), _answered(new, pair.live))
@@ -61,7 +84,12 @@ def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
 
 def _answered(body: Json, exchange: Exchange) -> float:
     stamp = body.get("timestamp") if isinstance(body, dict) else None
-    return stamp / 1000 if is_number(stamp) and magnitude(stamp) == "milliseconds" else exchange.time
+    return stamp / 1000 if is_stamp(stamp) else exchange.time
+
+
+def is_stamp(value: Json) -> TypeGuard[float]:
+    """Whether a value counts milliseconds since the epoch."""
+    return is_number(value) and magnitude(value) == "milliseconds"
 
 
 def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
