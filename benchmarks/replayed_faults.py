@@ -56,6 +56,7 @@ class Judged(msgspec.Struct):
     meaning: str = ""
     there: int = 0
     elsewhere: int = 0
+    exit_code: int = 0
 
     @property
     def shows(self) -> bool:
@@ -199,9 +200,10 @@ def judged(bench: Bench, fault: Fault) -> Judged | None:
         return None
     verdict = bench.judged(fault)
     if not verdict.is_touched:
-        return Judged(elsewhere=len(verdict.elsewhere))
+        return Judged(elsewhere=len(verdict.elsewhere), exit_code=verdict.exit_code)
     number, place = verdict.done[0]
-    row = Judged(bench.endpoint(number), place, verdict.is_renaming, elsewhere=len(verdict.elsewhere))
+    row = Judged(bench.endpoint(number), place, verdict.is_renaming)
+    row.elsewhere, row.exit_code = len(verdict.elsewhere), verdict.exit_code
     if verdict.reported:
         first = verdict.reported[0]
         row.kind, row.path, row.meaning = first.kind, first.path, first.meaning

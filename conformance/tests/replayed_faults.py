@@ -63,6 +63,8 @@ class Verdict:
     reported: list[Regression] = field(default_factory=list)
     elsewhere: list[Regression] = field(default_factory=list)
     """Reported where the fault changed nothing."""
+    exit_code: int = 0
+    """Of the replay."""
     is_renaming: bool = False
     """Whether another portal of the same build answers so: with other generated values, one for one."""
 
@@ -133,7 +135,8 @@ class Bench:
             return Verdict(fault, [])
         faulty = trial(self.recording, faults=[fault.name])
         done = list(differing(self.sound, faulty, self.varying))
-        verdict = Verdict(fault, done, is_renaming=self._is_renaming(faulty, done))
+        code = faulty.replayed.run.exit_code
+        verdict = Verdict(fault, done, exit_code=code, is_renaming=self._is_renaming(faulty, done))
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
