@@ -38,9 +38,35 @@ from conformance.tests.replayed_faults import Bench, Trial
 from reference_impl.faults import FAULTS, Fault
 from reference_impl.variants import VARIANTS
 
+HIDDEN = "the proxy hides tokens, and with them whether the recorded one was like that"
+OF_ANOTHER = "the record is read once, and its times are another portal's own"
+UNTRIED = "the visit tries nothing of the kind: other generated values, and a history that is longer"
+LEFT = {
+    "a-file-is-created-when-it-is-read": OF_ANOTHER,
+    "a-read-updates-the-institution": OF_ANOTHER,
+    "a-mailed-code-is-an-authenticators": UNTRIED,
+    "a-password-signs-in-in-any-case": UNTRIED,
+    "a-password-signs-in-without-its-last-letter": UNTRIED,
+    "a-nested-claim-holds-the-name": f"{HIDDEN}; in the HAR it is reported where the token is sent",
+    "a-nested-claim-holds-the-phone": f"{HIDDEN}; in the HAR it is reported where the token is sent",
+    "access-token-is-opaque": HIDDEN,
+    "subject-of-the-token-is-the-email": HIDDEN,
+    "a-logout-counts-too-many": "the HAR has no plaintext of the password change: it may have ended sessions",
+    "an-encrypted-channel-ends-a-minute-before-it-says": "the end told is lawful, and not waited for",
+    "emailed-code-refused": "the replay is inconclusive and names the code: a wrong mailbox looks the same",
+    "listed-roles-were-updated-at-another-time": (
+        "it is reported at the role that is read next: nothing says which of both answers is right"
+    ),
+    "revoked-authenticator-is-offered": (
+        "the visit revokes none, and which factors a portal offers is not stated: a permitted change"
+    ),
+    "the-history-is-everybodys": "its page shows own sign-ins, and a count grows with each sign-in: drift",
+}
+"""Why a fault is not reported where it changes an answer."""
+
 RECORDED = ("by the proxy, its channel opened", "by the browser, as a HAR")
 DRAWN = 60
-LEAST, LEAST_HARMLESS = 0.95, 0.9
+LEAST_HARMLESS = 0.9
 COLLECTED = 50
 """Replays after which what they left in memory is collected."""
 
@@ -217,12 +243,18 @@ def reported_places(trial: Trial) -> list[ReportedPlace]:
 
 
 def is_enough(rows: Sequence[Row]) -> bool:
-    for at in range(len(RECORDED)):
-        faults = [each for _, each in showing(rows, at)]
-        if sum(each.is_in_place for each in faults) < LEAST * len(faults):
-            return False
-    grave = list(unlawful(rows))
-    return not grave and harmless(rows) >= LEAST_HARMLESS
+    is_each_explained = all(name in LEFT for name, _ in missed(rows))
+    return is_each_explained and not list(unlawful(rows)) and harmless(rows) >= LEAST_HARMLESS
+
+
+def missed(rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
+    """The faults that are not reported at their place, each with the recordings in which they are not."""
+    names: dict[str, list[str]] = {}
+    for at, recorded in enumerate(RECORDED):
+        for name, each in showing(rows, at):
+            if not each.is_in_place:
+                names.setdefault(name, []).append(recorded)
+    return sorted(names.items())
 
 
 def showing(rows: Iterable[Row], at: int) -> list[tuple[str, Judged]]:
@@ -267,6 +299,11 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {name} | {len(tried)} | {len(faults)} | {reported} | {in_place} ({share}) |"
     if variants(rows):
         yield from of_variants(rows)
+    yield "\n## Faults that are not reported at their place\n"
+    yield "| fault | recorded | why |\n|---|---|---|"
+    for name, recordings in missed(rows):
+        recorded = "both" if len(recordings) == len(RECORDED) else recordings[0]
+        yield f"| {name} | {recorded} | {LEFT.get(name, '**open**')} |"
     yield from of_faults(rows)
 
 
