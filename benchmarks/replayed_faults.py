@@ -287,7 +287,9 @@ def harmless(rows: Iterable[Row]) -> float:
 
 def page(rows: Sequence[Row]) -> Iterator[str]:
     yield "# What a replay reports of faults and variants\n"
-    yield "Made by `benchmarks/replayed_faults.py`. Places are those of the first difference.\n"
+    yield "Made by `benchmarks/replayed_faults.py`. Places are those of the first difference."
+    faults = sum(isinstance(row, FaultRow) for row in rows)
+    yield f"Of {faults} faults those of the operations that were recorded are tried.\n"
     yield "| recorded | faults tried | they change an answer | reported | at its endpoint and place |"
     yield "|---|---|---|---|---|"
     for at, name in enumerate(RECORDED):

@@ -202,7 +202,8 @@ def compared(*pairs: ReplayedExchange) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"), [("192.0.2.1", []), ("192.0.2.2", [("data.lastLoginIp", "repetition")])]
+    ("address", "expected"),
+    [("192.0.2.1", []), ("192.0.2.2", [("data.lastLoginIp", "repetition")]), ("2001:db8::1", [])],
 )
 def test_a_sign_in_comes_from_one_address_in_all_answers(
     address: str, expected: list[tuple[str, str]]

@@ -143,10 +143,10 @@ class Correlation:
 
     def keeps_address(self, times: tuple[str, str], addresses: tuple[str, str]) -> bool:
         """Whether the address of a sign-in, known by its times, stays in the live responses where it does in
-        the recorded ones."""
+        the recorded ones. One of each version of IP may be of one client."""
         before = self._addresses.get(times)
         if before is not None and before[0] == addresses[0]:
-            return before == addresses
+            return before[1] == addresses[1] or (":" in before[1]) != (":" in addresses[1])
         if before is not None or len(self._addresses) < MOST_TIMES:
             self._addresses[times] = addresses
         return True
