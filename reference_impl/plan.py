@@ -35,9 +35,11 @@ class Plan:
         return table(self.choices) | self.errors
 
     def move_tables(self) -> states.Moves:
-        """The moves, with the one whose outcome is a choice."""
+        """The moves, with the one whose outcome is a choice; from there all go on as from ACTIVE."""
         activate = ("INACTIVE", "activate")
         channel = self.moves["channel"]
         if channel.get(activate) == "ACTIVE":
-            channel = channel | {activate: self.choices.activated_status}
+            activated = self.choices.activated_status
+            as_active = {(activated, move): to for (state, move), to in channel.items() if state == "ACTIVE"}
+            channel = as_active | channel | {activate: activated}
         return self.moves | {"channel": channel}

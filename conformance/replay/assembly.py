@@ -120,7 +120,8 @@ class Assembly:
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
         written = frozenset(self.plan.changing.values())
         began = Clocks(min(self.plan.moments, default=0.0), self.clock.now())
-        parts = self._parts(Comparer(correlation, noise, written, began), correlation)
+        comparer = Comparer(correlation, noise, written, began)
+        parts = self._parts(comparer, correlation)
         rebuilder = self._rebuilder(correlation, progress)
         no_cache = not self.options.cache
         machine = ReplayMachine(
@@ -136,6 +137,7 @@ class Assembly:
                 credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
                 meanings=Meanings(frozenset(rebuilder.context.stand_ins), self.plan.taken_from),
                 no_cache=no_cache,
+                sign_ins=comparer.sign_ins,
             ),
             watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
             parts.log,

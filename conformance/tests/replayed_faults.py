@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.report.model.run import Regression
 from conformance.spec import operation_of
 from conformance.target.profile.model import parse
+from conformance.tests.asked_again import Conversation
 from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
@@ -63,6 +63,8 @@ class Verdict:
     reported: list[Regression] = field(default_factory=list)
     elsewhere: list[Regression] = field(default_factory=list)
     """Reported where the fault changed nothing."""
+    exit_code: int = 0
+    """Of the replay."""
     is_renaming: bool = False
     """Whether another portal of the same build answers so: with other generated values, one for one."""
 
@@ -76,23 +78,29 @@ class Verdict:
 
 
 def trial(
-    recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str] = (), seed: int = SEED
+    recording: Path,
+    *,
+    faults: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    seed: int = SEED,
+    conversation: Conversation | None = None,
 ) -> Trial:
-    """The recording on the seeded portal."""
+    """The recording on the seeded portal; ``conversation`` takes down what it is asked."""
     answers: dict[int, Exchange] = {}
+    kept = conversation or Conversation(seed)
 
     def watch(step: ReplayStep) -> None:
         if step.attempt is not None:
             answers[step.outcome.number] = step.attempt.live
 
-    began = time.time()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        reference.start(seed=seed, faults=faults, variants=variants) as portal,
-    ):
-        profile = parse(portal.profile(), {})
-        replayed = replay([recording], profile, options_for(Path(folder)), on_step=watch)
-    return Trial(replayed, began, answers)
+    portal = reference.start(seed=seed, faults=faults, variants=variants, wrap=kept.heard, now=kept.now)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            profile = parse(portal.profile(), {})
+            replayed = replay([recording], profile, options_for(Path(folder)), on_step=watch)
+    finally:
+        portal.server.should_exit = True  # it ends by itself, and nobody waits for that
+    return Trial(replayed, kept.began, answers)
 
 
 @dataclass
@@ -102,25 +110,33 @@ class Bench:
     recording: Path
 
     def __post_init__(self) -> None:
-        self.sound = trial(self.recording)
+        self.conversation = Conversation(SEED)
+        self.sound = trial(self.recording, conversation=self.conversation)
         again = trial(self.recording)
         self.varying = set(differing(self.sound, again, ()))
         self.generated = set(differing(self.sound, trial(self.recording, seed=SEED + 1), ()))
         """The places that another portal of the same build fills otherwise."""
 
-    def candidates(self) -> list[Fault]:
-        """The faults of operations that were recorded, and of all operations."""
-        called = {
+        self._called = {
             operation.key
             for exchange in capture.read(self.recording)
             if (operation := operation_of(exchange.request.method, exchange.request.path))
         }
-        return [fault for fault in FAULTS.values() if not fault.operations or called & {*fault.operations}]
+
+    def calls(self, fault: Fault) -> bool:
+        """Whether an operation of a fault was recorded; some are of all."""
+        return not fault.operations or not self._called.isdisjoint(fault.operations)
+
+    def candidates(self) -> list[Fault]:
+        return [fault for fault in FAULTS.values() if self.calls(fault)]
 
     def judged(self, fault: Fault) -> Verdict:
+        if not self.conversation.is_answered_otherwise(faults=[fault.name]):
+            return Verdict(fault, [])
         faulty = trial(self.recording, faults=[fault.name])
         done = list(differing(self.sound, faulty, self.varying))
-        verdict = Verdict(fault, done, is_renaming=self._is_renaming(faulty, done))
+        code = faulty.replayed.run.exit_code
+        verdict = Verdict(fault, done, exit_code=code, is_renaming=self._is_renaming(faulty, done))
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
@@ -138,11 +154,12 @@ class Bench:
         olds, news = (len({pair[side] for pair in pairs}) for side in (0, 1))
         return olds == len(pairs) == news and all(_is_text(value) for pair in pairs for value in pair)
 
-    def under(self, variant: str) -> tuple[bool, list[Regression]]:
-        """Whether a lawful variant keeps every answer as it was, and what is reported under it."""
+    def under(self, variant: str) -> tuple[bool, Trial]:
+        """Whether a lawful variant keeps every answer as it was, and the replay on it."""
+        if not self.conversation.is_answered_otherwise(variants=[variant]):
+            return True, self.sound
         lawful = trial(self.recording, variants=[variant])
-        is_kept = not any(differing(self.sound, lawful, self.varying))
-        return is_kept, lawful.regressions
+        return not any(differing(self.sound, lawful, self.varying)), lawful
 
     def endpoint(self, number: int) -> str:
         return endpoint_of(self.sound.answers[number])

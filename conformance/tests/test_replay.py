@@ -249,9 +249,16 @@ def test_a_change_explains_what_shows_it_and_comes_after_it(
 
 @pytest.mark.parametrize(
     "fault",
-    ["refresh-is-refused", "session-outlives-logout", "profile-without-token", "invalid-token-is-403"],
+    [
+        "refresh-is-refused",
+        "session-outlives-logout",
+        "profile-without-token",
+        "invalid-token-is-403",
+        "logout-counts-no-session",
+        "logout-says-no-success",
+    ],
 )
-def test_a_password_that_is_not_changed_explains_no_fault_of_tokens(
+def test_a_password_that_is_not_changed_explains_no_fault_of_tokens_and_logouts(
     recording: Path, tmp_path: Path, fault: str
 ) -> None:
     result = replayed(recording, tmp_path, skip=["*password/change"], faults=(fault,))

@@ -198,3 +198,12 @@ def test_a_password_that_only_the_recorded_portal_refused_is_set_back(tmp_path: 
     keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
     assert keys.count(PASSWORD_CHANGE) == 2
     assert told.run.ending.left_behind == []
+
+
+def test_a_number_that_is_shown_with_a_fraction_of_zero_is_restored_as_a_whole_one(tmp_path: Path) -> None:
+    """JSON has one type of numbers; what a portal reads may be an integer of a language all the same."""
+    recording = recorded(tmp_path / "traffic.jsonl", by_two_accounts)
+    with reference.start(variants=["integers-with-a-fraction"]) as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+
+    assert told.run.ending.left_behind == []

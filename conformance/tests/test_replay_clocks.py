@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import CHANNEL_CREATE, INVITATIONS, ROLES, SESSIONS, SESSIONS_HISTORY
-from conformance.tests.traffic import NOW, answer
-from conformance.traffic.exchange import Json
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNT_UPDATE,
+    CHANNEL_CREATE,
+    INVITATIONS,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    ROLES,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    SESSIONS_HISTORY,
+)
+from conformance.tests.traffic import NOW, answer, envelope
+from conformance.traffic.exchange import ABSENT, Json
 
 HOUR = 3600.0
 LATER = NOW + timedelta(days=40)
@@ -31,6 +46,18 @@ def replayed(key: str, old: Json, new: Json, *, began: float | None = None) -> l
     differences = Comparer(Correlation(used={}), Noise(), began=before).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
+
+
+@pytest.mark.parametrize("in_milliseconds", [1000, 0.001])
+def test_a_timestamp_that_counts_no_milliseconds_is_no_clock(in_milliseconds: float) -> None:
+    stamps = {"timestamp": int(LATER.timestamp() * 1000 * in_milliseconds), "success": True, "code": "2000"}
+    body = {**stamps, "message": "Success", "data": [{"createdAt": later(-HOUR)}]}
+    recorded = answer(ROLES, [{"createdAt": then(-HOUR)}])
+    pair = ReplayedExchange(1, recorded, answer(ROLES, body=body, started=LATER))
+
+    differences = Comparer(Correlation(used={}), Noise()).compare(pair).differences
+
+    assert {each.path for each in differences} == {"version", "timestamp"}
 
 
 def then(seconds: float = 0.0) -> str:
@@ -133,3 +160,107 @@ def test_the_own_session_is_compared_and_one_of_others_is_not(is_current: bool) 
     found = replayed(SESSIONS, [{**old, "userAgent": "a"}], [{**new, "userAgent": "b"}], began=60.0)
 
     assert found == ([("data[0].userAgent", "value")] if is_current else [])
+
+
+RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
+
+
+@pytest.mark.parametrize(
+    ("dated", "expected"),
+    [(-300 * 86_400.0, [("data.updatedAt", "time")]), (-500.0, []), (3.0, [])],
+)
+def test_a_change_dates_its_record_as_it_did_when_recorded(
+    dated: float, expected: list[tuple[str, str]]
+) -> None:
+    """What is updated late, or by a clock that is slow, is dated all the same."""
+    old, new = {"bizId": RECORD, "updatedAt": then(1)}, {"bizId": RECORD, "updatedAt": later(dated)}
+    unchanged = {"bizId": RECORD, "updatedAt": then(-500 * 86_400.0)}
+
+    updating = pair(ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD})
+    made = {"createdAt": then(-600 * 86_400.0)}
+
+    assert compared(pair(ACCOUNT, made | unchanged, made | unchanged), updating) == []
+    assert compared(updating, pair(ACCOUNT, made | old, made | new)) == expected
+    assert compared(pair(ACCOUNT, made | old, made | new)) == []
+
+
+def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT) -> ReplayedExchange:
+    """An exchange of now, and its replay of forty days later."""
+    stamped = envelope(data=new, timestamp=int(LATER.timestamp() * 1000))
+    live = answer(key, body=stamped, started=LATER, sent=sent)
+    return ReplayedExchange(1, answer(key, old, sent=sent), live)
+
+
+def compared(*pairs: ReplayedExchange) -> list[tuple[str, str]]:
+    """The places and kinds of differences of exchanges, one after the other."""
+    correlation, noise = Correlation(used={}), Noise()
+    comparer = Comparer(correlation, noise, began=Clocks(NOW.timestamp() - 60, LATER.timestamp() - 60))
+    baseline = RecordedBaseline([], correlation)
+    assessor = Assessor(comparer, correlation, noise, baseline, sign_ins=comparer.sign_ins)
+    outcomes = [assessor.assess(each, ()) for each in pairs]
+    return [(each.path, each.kind) for outcome in outcomes for each in outcome.differences]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("192.0.2.1", []), ("192.0.2.2", [("data.lastLoginIp", "repetition")]), ("2001:db8::1", [])],
+)
+def test_a_sign_in_comes_from_one_address_in_all_answers(
+    address: str, expected: list[tuple[str, str]]
+) -> None:
+    old = [{"loginTime": then(-5), "clientIp": "203.0.113.7"}]
+    new = [{"loginTime": later(-9), "clientIp": "192.0.2.1"}]
+    told = {"lastLoginAt": then(-5), "lastLoginIp": "203.0.113.7"}
+    tells = {"lastLoginAt": later(-9), "lastLoginIp": address}
+
+    assert compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells)) == expected
+    assert (
+        compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()}))
+        == []
+    )
+
+
+def stamped(key: str, ahead: float) -> ReplayedExchange:
+    """An exchange of now, and its replay, answered by a clock that is so many seconds ahead."""
+    moment = int((LATER.timestamp() + ahead) * 1000)
+    live = answer(key, body=envelope(data=[], timestamp=moment), started=LATER)
+    return ReplayedExchange(1, answer(key, []), live)
+
+
+def test_an_answer_that_another_clock_stamps_is_found_and_a_clock_that_is_set_is_none() -> None:
+    day = 86_400.0
+    odd = [("timestamp", "time")]
+
+    assert compared(stamped(ROLES, HOUR), stamped(INVITATIONS, HOUR + 5)) == []
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, -day), stamped(ROLES, 0)) == odd
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, 0)) == odd
+    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, day)) == odd
+    assert compared(*(stamped(ROLES, ahead) for ahead in (0, day, day))) == [*odd, *odd]
+
+
+@pytest.mark.parametrize(
+    ("entries", "total", "expected"),
+    [
+        ([-1, -2], 2, []),
+        ([-1, -2, -300], 3, []),
+        ([-1], 1, [("data.items", "length")]),
+        ([-1, -300], 5, [("data.items", "length")]),
+        ([-1], 5, []),
+    ],
+)
+def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those_of_others(
+    entries: list[float], total: int, expected: list[tuple[str, str]]
+) -> None:
+    refusal = answer(LOGIN_INITIATE, body=envelope("AUTH.INVALID_CREDENTIALS", timestamp=ABSENT), status=401)
+    refused = ReplayedExchange(1, refusal, refusal)
+    signed_in = [replace(each, account="spare") for each in (refused, pair(LOGIN_COMPLETE, {}, {}))]
+
+    def history(entries: list[float], total: int, moment: Callable[[float], str]) -> Json:
+        items = [{"bizId": moment(each), "loginTime": moment(each)} for each in entries]
+        return {"items": items, "pagination": {"totalRecords": total}}
+
+    old, new = history([-1, -2], 2, then), history(entries, total, later)
+    read = replace(pair(SESSIONS_HISTORY, old, new), account="spare")
+
+    assert compared(*signed_in, read) == expected
+    assert compared(read) == []

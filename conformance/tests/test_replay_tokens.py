@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conformance.spec.endpoints import PROFILE
 from conformance.tests.reached import connected
 from conformance.tests.replays import recorded_visit, replayed
 
@@ -16,7 +17,8 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sign-in as a browser saves it, with the tokens as they were."""
     path = tmp_path_factory.mktemp("raw") / "sign-in.jsonl"
     with connected() as (portal, seen, _running):
-        assert portal.account("admin").fresh_sign_in().token
+        token = portal.account("admin").fresh_sign_in().token
+        assert portal.call(PROFILE, token=token).success
     path.write_bytes(b"".join(msgspec.json.encode(exchange) + b"\n" for exchange in seen))
     return path
 
@@ -31,6 +33,15 @@ def test_an_opaque_token_in_place_of_a_jwt_breaks_and_names_the_rule(raw: Path, 
 
 def test_a_jwt_of_another_algorithm_is_no_difference(raw: Path, tmp_path: Path) -> None:
     assert replayed(raw, tmp_path, variants=("es256-tokens",)).run.regressions == []
+
+
+def test_a_claim_that_repeats_the_profile_is_reported_where_it_is_sent(raw: Path, tmp_path: Path) -> None:
+    result = replayed(raw, tmp_path, faults=("a-nested-claim-holds-the-phone",))
+
+    (regression,) = result.run.regressions
+    row = regression.model_dump()
+    assert (row["path"], row["requirement"]) == ("headers.authorization", "TOKEN-028")
+    assert (row["meaning"], row["replayed"]) == ("breaking", {"claims": ["ctx.tel"]})
 
 
 def test_a_recording_that_hides_the_form_of_its_tokens_blames_no_portal_for_another(tmp_path: Path) -> None:

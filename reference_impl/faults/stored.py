@@ -27,6 +27,7 @@ from reference_impl.faults.operations import (
     TYPE_CREATE,
     constants,
 )
+from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
@@ -79,19 +80,23 @@ def _last_account_too(portal: Portal, caller: Caller, body: Body) -> None:
 
 def _kept_for_good(operation: str, *updates: str) -> Change:
     """What an operation gave first to a caller it gives until the caller changes it."""
-    kept: dict[str, Any] = {}
 
-    def reading(handler: Handler) -> Handler:
-        def shown(portal: Portal, caller: Caller, body: Body) -> Any:
-            key = str(body.get("userBizId", caller.account_id))
-            return kept.setdefault(key, handler(portal, caller, body))
+    def change(plan: Plan) -> None:
+        kept: dict[str, Any] = {}
 
-        return shown
+        def reading(handler: Handler) -> Handler:
+            def shown(portal: Portal, caller: Caller, body: Body) -> Any:
+                key = str(body.get("userBizId", caller.account_id))
+                return kept.setdefault(key, handler(portal, caller, body))
 
-    def forgotten(portal: Portal, caller: Caller, body: Body) -> None:
-        kept.clear()
+            return shown
 
-    return together((handled(operation, reading), *(then(update, forgotten) for update in updates)))
+        def forgotten(portal: Portal, caller: Caller, body: Body) -> None:
+            kept.clear()
+
+        together((handled(operation, reading), *(then(update, forgotten) for update in updates)))(plan)
+
+    return change
 
 
 def _of_france(record: Record) -> None:

@@ -22,9 +22,10 @@ from reference_impl.shapes import Body
 
 def _as_it_was_at_first(name: str) -> Callable[[Handler], Handler]:
     """The last sign-in of the config is the first one for good."""
-    earliest: dict[str, Any] = {}
 
     def around(handler: Handler) -> Handler:
+        earliest: dict[str, Any] = {}
+
         def showing(portal: Portal, caller: Caller, body: Body) -> Any:
             data = handler(portal, caller, body)
             shown = earliest.setdefault(caller.account_id, data[name])

@@ -1,11 +1,13 @@
 import re
 import tomllib
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from reference_impl.app import build
+from reference_impl.clock import Clock
 from reference_impl.faults import FAULTS, Fault, constants, endpoints, fields
 from reference_impl.faults.consequences import CONSEQUENCES
 from reference_impl.faults.fault import GONE, objects, spoil
@@ -33,6 +35,23 @@ def test_a_fault_breaks_and_touches_what_there_is(fault: Fault) -> None:
     assert not set(fault.breaks) & set(fault.also)
     assert set(fault.operations) <= {row.name for row in ROWS}
     assert re.fullmatch(r"[a-z0-9-]+", fault.name.lower())
+
+
+@pytest.mark.parametrize(
+    ("fault", "path"),
+    [
+        ("the-last-login-is-the-first", "/web/v1/system/security/sessions/config"),
+        ("the-profile-is-kept-after-an-administrators-update", "/web/v1/system/profile"),
+    ],
+)
+def test_a_fault_remembers_nothing_of_another_portal(portal_with: Portals, fault: str, path: str) -> None:
+    moments = (1.9e9, 2e9)
+    answers = [
+        portal_with(faults=[fault], seed=1, clock=Clock(partial(float, moment))).signed_in().get(path)
+        for moment in moments
+    ]
+
+    assert answers[0] != answers[1]
 
 
 def test_every_testable_must_has_a_fault() -> None:

@@ -150,6 +150,15 @@ def test_what_activate_does_to_the_status_may_be_nothing(portal_with: Portals) -
     assert by_channel(admin, **by_id)[0]["channelStatus"] == "INACTIVE"
 
 
+def test_a_channel_is_deactivated_from_whatever_activate_made_of_it(portal_with: Portals) -> None:
+    admin = portal_with(choices=Choices(activated_status="ACTIVATING")).signed_in()
+    by_id = {"bizId": admin.seeded.ids["channel"]}
+    for name in ("deactivate", "activate", "deactivate"):
+        admin.post(f"{CHANNELS}/{name}", by_id)
+
+    assert by_channel(admin, **by_id)[0]["channelStatus"] == "INACTIVE"
+
+
 def test_notifications_wait_while_their_channel_is_inactive(admin: Client) -> None:
     by_id = {"bizId": admin.post(f"{CHANNELS}/create", CHANNEL)["bizId"]}
     admin.post(f"{CHANNELS}/deactivate", by_id)

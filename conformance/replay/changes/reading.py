@@ -75,7 +75,9 @@ def _fields_before(
 
 
 def _as_sent(sent: Json, shown: Json) -> Json:
-    """A coded value in the form in which the request sends it."""
+    """A coded value in the form in which the request sends it, and a number whole where that one is."""
+    if isinstance(sent, int) and isinstance(shown, float) and shown.is_integer():
+        return int(shown)
     if isinstance(shown, dict) and isinstance(sent, str | int):
         return shown.get("code" if isinstance(sent, str) else "value")
     return shown

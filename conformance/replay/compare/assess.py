@@ -18,10 +18,13 @@ from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import clocks_of
+from conformance.replay.compare.times.history import ReplayedSignIns
 from conformance.replay.compare.times.repetition import Repetitions
+from conformance.replay.compare.written import changed_by
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import LOGIN_INITIATE
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT
 from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
@@ -52,6 +55,7 @@ class Assessor:
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
     repetitions: Repetitions = field(default_factory=Repetitions)
+    sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -104,6 +108,10 @@ class Assessor:
         return self._different(pair, differences, after)
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
+        self.sign_ins.note(pair)
+        for record in changed_by(pair):
+            moments = clocks_of(pair.recorded_body, pair.live_body, pair)
+            self.correlation.note_change(record, moments)
         differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
         if pair.repeats:
             places = {each.place for each in differences}
@@ -203,14 +211,14 @@ def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
 
 
 def _after_omitted_change(outcome: ExchangeOutcome, pair: ReplayedExchange) -> ExchangeOutcome:
-    """After a change that is not replayed, only a contradiction is held against the target, and that it does
-    not know the caller any more: no change that is left out takes that away."""
+    """After a change that is not replayed, only what a requirement speaks against is held against the target,
+    what no such change takes away: that it knows the caller, and that a logout succeeds."""
     weighed = list(zip(outcome.differences, outcome.meanings, strict=True)) if outcome.meanings else []
-    is_unknown = pair.recorded.success and pair.live.status == 401
     held = [
         (difference, meaning)
         for difference, meaning in weighed
-        if meaning.meaning is Meaning.CONTRADICTION or (is_unknown and difference.kind in ("status", "code"))
+        if meaning.meaning in HELD_AGAINST_THE_TARGET
+        and (meaning.requirement or _is_not_by_a_change(pair, difference))
     ]
     if outcome.state is not State.REGRESSED:
         return outcome
@@ -219,6 +227,13 @@ def _after_omitted_change(outcome: ExchangeOutcome, pair: ReplayedExchange) -> E
         return replace(outcome, differences=tuple(differences), meanings=tuple(meanings))
     reason = f"it was recorded after {pair.omitted_change}, which is left out"
     return replace(outcome, state=State.NOT_COMPARABLE, reason=reason, meanings=())
+
+
+def _is_not_by_a_change(pair: ReplayedExchange, difference: Difference) -> bool:
+    """Whether no change that is left out explains a difference."""
+    if difference.kind in ("status", "code"):
+        return bool(pair.recorded.success) and pair.live.status == 401
+    return pair.operation == LOGOUT and difference.place == ("data", "success")
 
 
 def _weighed_outcome(

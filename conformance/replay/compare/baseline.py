@@ -17,6 +17,9 @@ from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, steps
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
+SENT_TOKEN = "headers.authorization"
+"""The path of a finding about the access token of a request, whose claims it names."""
+
 
 @dataclass
 class RecordedBaseline:
@@ -50,7 +53,7 @@ class RecordedBaseline:
             return
         places: set[str] = set()
         for finding in findings:
-            old, new = recorded.at(finding.path), live.at(finding.path)
+            old, new = _at(recorded, finding.path), _at(live, finding.path)
             is_stated = finding.verdict is Verdict.FAIL
             if new is ABSENT or self._is_unchanged(old, new, is_stated=is_stated):
                 continue
@@ -61,7 +64,8 @@ class RecordedBaseline:
                 if finding.path in places:
                     continue
                 places.add(finding.path)
-                yield finding, Difference("value", tuple(steps(finding.path)), old, new)
+                shown = (None, finding.actual) if finding.path == SENT_TOKEN else (old, new)
+                yield finding, Difference("value", tuple(steps(finding.path)), *shown)
 
     def _is_unchanged(self, old: Json, new: Json, *, is_stated: bool) -> bool:
         """Whether a value is the recorded one, or its counterpart. A token may change in its claims."""
@@ -70,6 +74,14 @@ class RecordedBaseline:
         if not isinstance(old, str) or claims_of(old) is not None:
             return bool(old == new)
         return bool(old == new) or self.correlation.live.get(old) == new
+
+
+def _at(exchange: Exchange, path: str) -> Json:
+    """What stands at the path of a finding: in the response, but for the token that was sent."""
+    if path != SENT_TOKEN:
+        return exchange.at(path)
+    token = exchange.request.bearer
+    return ABSENT if token is None else token
 
 
 def _is_a_further_entry(recorded: Exchange, path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from conformance.replay.compare.difference import Difference, Kind
@@ -13,11 +13,14 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     AT_THE_EPOCH,
     Clocks,
+    StampingClock,
     clocks_of,
+    is_stamp,
     other_lifetime,
     session_begun_long_ago,
     written_long_ago,
 )
+from conformance.replay.compare.times.history import ReplayedSignIns
 from conformance.replay.compare.times.others import is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
@@ -31,7 +34,7 @@ from conformance.replay.compare.written import (
 )
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
-from conformance.traffic.exchange import ABSENT, Json, Response
+from conformance.traffic.exchange import ABSENT, Json, Response, dig
 
 MOST = 50
 """Differences of one response that are reported; more of them add nothing."""
@@ -67,6 +70,11 @@ class Comparer:
     """The operations by which the recording itself changes something."""
     began: Clocks = AT_THE_EPOCH
     """When the recording began, on its portal's clock, and when the replay did, on ours."""
+    sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
+    stamping: tuple[StampingClock, StampingClock] = field(
+        default_factory=lambda: (StampingClock(), StampingClock())
+    )
+    """The clocks of the recorded and of the live portal."""
 
     def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
@@ -96,26 +104,51 @@ class Comparer:
         return ResponseComparison(differences, is_stable and not differences)
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
-        clocks = clocks_of(old, new, pair)
+        clocks, stamped = self._clocks(pair, old, new)
         comparison = JsonComparison(self.correlation, old, new, operation=pair.operation, clocks=clocks)
-        differences = comparison.differences()
+        differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
-        if not differences:
+        began = self._began(pair, clocks)
+        lacking = self.sign_ins.lacking(pair, began)
+        if not differences and not lacking:
             return ResponseComparison(differences, comparison.is_stable)
+        places = {each.place for each in lacking}
+        differences = [each for each in differences if each.place not in places]
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
-        if is_growing and any(_is_of_length(each) for each in differences):
+        if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
             differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
         elif pair.operation in GROWING:
-            began = Clocks(self.began.recorded, self.began.live + clocks.live - pair.live.time)
             others = [each for each in differences if is_of_others(each, (old, new), began)]
             for each in others:
                 self.noise.note(pair.operation, each)
             differences = [each for each in differences if each not in others]
+        differences.extend(lacking)
         differences = self._without_left(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(
             [each for each in differences if not self.noise.excuses(pair.operation, each)]
         )
+
+    def _clocks(self, pair: ReplayedExchange, old: Json, new: Json) -> tuple[Clocks, list[Difference]]:
+        """The clocks of two bodies, and the live timestamp where another clock than the portal's gave it."""
+        clocks = clocks_of(old, new, pair)
+        stamps = dig(old, ["timestamp"]), dig(new, ["timestamp"])
+        if not all(map(is_stamp, stamps)):
+            return clocks, []
+        is_odd, is_odd_now = (
+            clock.is_out_of_line(pair.operation, answered - exchange.time)
+            for clock, answered, exchange in zip(
+                self.stamping, clocks, (pair.recorded, pair.live), strict=True
+            )
+        )
+        if is_odd or not is_odd_now:
+            return clocks, []
+        ahead = self.stamping[1].ahead or 0.0
+        return clocks._replace(live=pair.live.time + ahead), [Difference("time", ("timestamp",), *stamps)]
+
+    def _began(self, pair: ReplayedExchange, clocks: Clocks) -> Clocks:
+        """When the recording and the replay began, each on the clock of its portal."""
+        return Clocks(self.began.recorded, self.began.live + clocks.live - pair.live.time)
 
     def _without_left(
         self, pair: ReplayedExchange, old: Json, new: Json, differences: list[Difference]

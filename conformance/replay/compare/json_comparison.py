@@ -9,7 +9,16 @@ import msgspec
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
-from conformance.replay.compare.times.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, other_span
+from conformance.replay.compare.times.clocks import (
+    BEGAN,
+    CREATED,
+    ENDS,
+    UPDATED,
+    Clocks,
+    is_ahead_now,
+    is_undated,
+    other_span,
+)
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
@@ -28,6 +37,12 @@ from conformance.traffic.exchange import ABSENT, Json
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+ADDRESSES = {"clientIp": BEGAN, "lastLoginIp": "lastLoginAt"}
+"""From where somebody signed in, and the time of that sign-in, which tells it from others."""
+
+TOLD_AGAIN = frozenset({CREATED, *ADDRESSES})
+"""Fields of objects that several responses tell of alike."""
 
 STAYING = (CREATED, UPDATED)
 """Times of a record that stay while nobody changes it."""
@@ -99,8 +114,9 @@ class JsonComparison:
             inner = self._values(value, other, name)
             if inner:
                 differences.extend(each.within(name) for each in inner)
-        if CREATED in old:
+        if not TOLD_AGAIN.isdisjoint(old):
             differences.extend(self._changed_times(old, new))
+            differences.extend(self._changed_address(old, new))
         if len(new) > len(old) or differences:
             differences.extend(
                 Difference("extra", (name,), None, new[name]) for name in new if name not in old
@@ -117,12 +133,22 @@ class JsonComparison:
         if records[0] is None or records[1] is None:
             return
         ids = str(records[0]), str(records[1])
+        changed = self._correlation.changed.get(ids[0])
+        if changed is not None and is_undated(old.get(UPDATED), new.get(UPDATED), Clocks(*changed)):
+            yield Difference("time", (UPDATED,), old[UPDATED], new[UPDATED])
         for name in STAYING:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
             if not self._correlation.keeps_time(ids, name, recorded, live):
                 yield Difference("value", (name,), recorded, live)
+
+    def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
+        """The address of a sign-in that two recorded responses show alike and two live ones do not."""
+        for name, moment in ADDRESSES.items():
+            times, addresses = _texts(old, new, moment), _texts(old, new, name)
+            if times and addresses and not self._correlation.keeps_address(times, addresses):
+                yield Difference("repetition", (name,), *addresses)
 
     def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
         if self._is_equal_same and old == new:
@@ -211,6 +237,12 @@ class JsonComparison:
     def _translated(self, text: str) -> str:
         live = self._correlation.live
         return _WORD.sub(lambda match: live.get(match[0], match[0]), text)
+
+
+def _texts(old: dict[str, Json], new: dict[str, Json], name: str) -> tuple[str, str] | None:
+    """A field of both objects; None where it is not a text in both."""
+    recorded, live = old.get(name), new.get(name)
+    return (recorded, live) if type(recorded) is str and type(live) is str else None
 
 
 def _without_numbers(text: str) -> str:

@@ -12,7 +12,7 @@ from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import ENDS
+from conformance.replay.compare.times.clocks import ENDS, UPDATED
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY, REQUIREMENTS, Operation
 from conformance.spec.endpoints import (
@@ -22,6 +22,7 @@ from conformance.spec.endpoints import (
     PUBLIC_KEY,
     ROLE_PERMISSIONS,
     SECURE_SESSION,
+    SESSIONS_HISTORY,
 )
 from conformance.spec.tables import (
     CHALLENGE_FAILED,
@@ -31,7 +32,7 @@ from conformance.spec.tables import (
     TOKEN_REFUSED,
 )
 from conformance.target.portal.cipher import find_key
-from conformance.traffic.exchange import dig
+from conformance.traffic.exchange import ABSENT, dig
 from conformance.traffic.redaction.places import MASKED
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
@@ -117,9 +118,13 @@ def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiff
 
 
 def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if difference.kind == "time":
-        return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
-    return None
+    if difference.kind != "time":
+        return None
+    if difference.place == ("timestamp",):
+        return breaking("a portal has one clock, as far as samples show")
+    if difference.place == ("data", UPDATED) and pair.recorded.sent is not ABSENT:
+        return breaking("whether an update is answered with the record before or after it is not stated")
+    return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -314,6 +319,8 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
         old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
         basis = "the order of a listing is not stated"
         return breaking(basis if old == new else f"{basis}, nor which records it has: it has others now")
+    if difference.kind == "length" and pair.operation == SESSIONS_HISTORY:
+        return breaking("which sign-ins a history holds, and how soon, is not stated")
     if difference.kind == "length":
         return breaking("how many entries a list has is not stated")
     if difference.kind == "type":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.recording.kinds import magnitude
+from conformance.spec import BY_KEY
 from conformance.spec.endpoints import (
     ACCOUNT,
     ACCOUNT_UPDATE,
@@ -82,6 +84,23 @@ def is_left(operation: str, difference: Difference, written: Collection[str]) ->
         return True
     writers = FIELDS.get((operation, name))
     return writers is not None and (not writers or not set(writers).isdisjoint(written))
+
+
+def changed_by(pair: ReplayedExchange) -> Iterator[str]:
+    """The recorded ids of the records that a request changes: those that it names, and that of its answer."""
+    operation = BY_KEY.get(pair.operation)
+    if (
+        operation is None
+        or operation.impact == "read-only"
+        or not (pair.recorded.success and pair.live.success)
+    ):
+        return
+    sent, answered = pair.recorded.sent, dig(pair.recorded_body, ["data", "bizId"])
+    for name, value in sent.items() if isinstance(sent, dict) else ():
+        if name.endswith(("bizId", "BizId")) and isinstance(value, str):
+            yield value
+    if isinstance(answered, str):
+        yield answered
 
 
 def has_moved_range(operation: str, moments: tuple[float, float]) -> bool:

@@ -47,6 +47,10 @@ class Correlation:
     _watched: set[str] = field(default_factory=set)
     _times: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
     """By recorded and live record, and field, its recorded and its live time."""
+    _addresses: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """By the recorded and the live time of a sign-in, the recorded and the live address that it came from."""
+    changed: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By recorded id, when the recording and the replay last changed the record, by the portal's clocks."""
 
     def pair(self, recorded: str, live: str) -> bool:
         """Adds a pair; False where either value is paired with another one."""
@@ -136,6 +140,21 @@ class Correlation:
         if before is not None or len(self._times) < MOST_TIMES:
             self._times[key] = recorded, live
         return True
+
+    def keeps_address(self, times: tuple[str, str], addresses: tuple[str, str]) -> bool:
+        """Whether the address of a sign-in, known by its times, stays in the live responses where it does in
+        the recorded ones. One of each version of IP may be of one client."""
+        before = self._addresses.get(times)
+        if before is not None and before[0] == addresses[0]:
+            return before[1] == addresses[1] or (":" in before[1]) != (":" in addresses[1])
+        if before is not None or len(self._addresses) < MOST_TIMES:
+            self._addresses[times] = addresses
+        return True
+
+    def note_change(self, record: str, moments: tuple[float, float]) -> None:
+        """Takes down that a record, by its recorded id, was changed at these moments."""
+        if record in self.changed or len(self.changed) < MOST_TIMES:
+            self.changed[record] = moments
 
     def _add(self, recorded: str, live: str) -> None:
         self.live[recorded] = live

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.recording.kinds import magnitude
 from conformance.traffic.exchange import Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -53,14 +55,41 @@ class Clocks(NamedTuple):
 AT_THE_EPOCH = Clocks(0.0, 0.0)
 
 
+@dataclass
+class StampingClock:
+    """How far the clock of a portal is ahead of the sender's, by the timestamps of its answers."""
+
+    ahead: float | None = None
+    _odd: tuple[str, float] | None = None
+    """The operation whose last answer was out of line, and how far ahead its timestamp was."""
+
+    def is_out_of_line(self, operation: str, ahead: float) -> bool:
+        """Whether a timestamp is of another clock than those before it. Where two operations agree upon it,
+        the clock was set."""
+        odd, self._odd = self._odd, None
+        if self.ahead is None or abs(ahead - self.ahead) <= SKEW_SECONDS:
+            self.ahead = ahead
+            return False
+        if odd is not None and odd[0] != operation and abs(ahead - odd[1]) <= SKEW_SECONDS:
+            self.ahead = ahead
+            return False
+        self._odd = operation, ahead
+        return True
+
+
 def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
-    """The clocks of two bodies: the portal's own where the envelopes say it, else ours."""
+    """The clocks of two bodies: the portal's own where the envelopes say it in milliseconds, else ours."""
     return Clocks(_answered(old, pair.recorded), _answered(new, pair.live))
 
 
 def _answered(body: Json, exchange: Exchange) -> float:
     stamp = body.get("timestamp") if isinstance(body, dict) else None
-    return stamp / 1000 if is_number(stamp) else exchange.time
+    return stamp / 1000 if is_stamp(stamp) else exchange.time
+
+
+def is_stamp(value: Json) -> TypeGuard[float]:
+    """Whether a value counts milliseconds since the epoch."""
+    return is_number(value) and magnitude(value) == "milliseconds"
 
 
 def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
@@ -124,6 +153,11 @@ def _own(sessions: Json) -> tuple[int, dict[str, Json]]:
     listed = enumerate(sessions if isinstance(sessions, list) else ())
     own = ((at, each) for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True)
     return next(own, (0, {}))
+
+
+def is_undated(old: Json, new: Json, changed: Clocks) -> bool:
+    """Whether the last change of a record dated it when recorded, and long before that change now."""
+    return epoch_of(old) >= changed.recorded - JUST_NOW and epoch_of(new) < changed.live - SKEW_SECONDS
 
 
 def _is_long_ago(old: Json, new: Json, clocks: Clocks, *, within: float, skew: float) -> bool:

@@ -1,0 +1,59 @@
+"""A login history that lacks sign-ins of the replay. That such a list is longer says nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.compare.times.others import GRAIN
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, SESSIONS_HISTORY
+from conformance.traffic.exchange import Json, dig
+
+
+@dataclass
+class ReplayedSignIns:
+    """Counts, by account, the sign-ins that ended as they did when recorded: completed or refused."""
+
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, pair: ReplayedExchange) -> None:
+        """Takes one step of a sign-in. One that only begins stands in no history yet."""
+        if pair.operation not in (LOGIN_INITIATE, LOGIN_COMPLETE) or pair.account is None:
+            return
+        is_ended = pair.operation == LOGIN_COMPLETE or not pair.recorded.success
+        if is_ended and bool(pair.recorded.success) is bool(pair.live.success):
+            self._counts[pair.account] += 1
+
+    def lacking(self, pair: ReplayedExchange, began: Clocks) -> list[Difference]:
+        """The list of a history that shows fewer of these sign-ins than it did when recorded."""
+        if pair.operation != SESSIONS_HISTORY or pair.account is None:
+            return []
+        old, new = (_moments(each) for each in (pair.recorded.data, pair.live.data))
+        before, after = (
+            sum(moment >= start - GRAIN for moment in moments)
+            for moments, start in zip((old, new), began, strict=True)
+        )
+        is_lacking = after < min(before, self._counts[pair.account])
+        if not is_lacking or not _shows_all_since(new, pair.live.data, began.live):
+            return []
+        return [Difference("length", ("data", "items"), before, after)]
+
+
+def _moments(history: Json) -> list[float]:
+    items = dig(history, ["items"])
+    return [epoch_of(dig(item, [BEGAN])) for item in items] if isinstance(items, list) else []
+
+
+def _shows_all_since(moments: Sequence[float], history: Json, began: float) -> bool:
+    """Whether a page shows all sign-ins since then: it is the only one, or goes back to earlier ones."""
+    if any(map(math.isnan, moments)):
+        return False
+    is_newest_first = all(newer >= older for newer, older in pairwise(moments))
+    is_whole = dig(history, ["pagination", "totalRecords"]) == len(moments)
+    return is_whole or (is_newest_first and bool(moments) and moments[-1] < began - GRAIN)
