@@ -126,7 +126,7 @@ def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(tmp_path: 
     (left,) = portal.restore()
 
     assert f"{portal.run_id}-1, made by {INVITE}: it was accepted, and no answer" in left
-    assert f'[operations."{INVITE}"] result_id may say' in left
+    assert f'write where the answer has it as [operations."{INVITE}"] result_id' in left
     assert portal.changes.counts == ChangeCounts(attempted=1, accepted=1, restored=0)
     read = ChangeLedger.read(ledger)
     assert len(read.pending) == 1

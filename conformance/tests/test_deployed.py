@@ -291,9 +291,8 @@ def test_a_fault_is_reported_with_its_evidence(tmp_path: Path, fault: str, requi
     with deployed(tmp_path, faults=[fault]) as portal:
         run = portal.run("--impact", "disruptive", "--rerun", requirement)
         finding = next(one for one in run.results["findings"] if one["requirement"] == requirement)
+        exchanges = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
         again = portal.run("--impact", "disruptive", "--rerun", finding["signature"])
-
-    exchanges = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
 
     assert (run.code, again.code) == (1, 1), run.said
     assert finding["verdict"] == "fail"

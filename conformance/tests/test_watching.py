@@ -135,7 +135,10 @@ def test_watching_needs_a_portal_that_can_restart(
     monkeypatch.chdir(tmp_path)
 
     assert main(["run", "--watch"]) == 4
-    assert "--watch needs --profile FILE or --target URL" in capsys.readouterr().err
+    assert (
+        "--watch needs a portal that can restart. Give --profile FILE or --target URL."
+        in capsys.readouterr().err
+    )
     assert main(["run", "--watch", "--failed", "--target", "http://127.0.0.1:9"]) == 4
     assert "Leave out --failed and --rerun" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
