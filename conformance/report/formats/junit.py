@@ -6,7 +6,6 @@ verdict of a requirement stand as properties of its suite, under its id.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
@@ -34,9 +33,6 @@ from conformance.traffic.clip import cut
 
 MOST_FINDINGS = 20
 
-MARKUP = re.compile('[&<>"\r\n\t]')
-IN_ATTRIBUTES = str.maketrans({'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"})
-
 
 def document(run: Run) -> str:
     """The file. FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists
@@ -54,31 +50,11 @@ def document(run: Run) -> str:
         root.append(_verdict(run))
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
-    lines = ["<?xml version='1.0' encoding='UTF-8'?>"]
-    _write(root, "", lines)
-    return "\n".join(lines) + "\n"
-
-
-def _write(element: ElementTree.Element, blanks: str, lines: list[str]) -> None:
-    """Adds an element in lines: as ElementTree does, in half of its time."""
-    named = "".join([f' {name}="{_attribute(value)}"' for name, value in element.items()])
-    if len(element):
-        lines.append(f"{blanks}<{element.tag}{named}>")
-        for inner in element:
-            _write(inner, blanks + " ", lines)
-        lines.append(f"{blanks}</{element.tag}>")
-    elif element.text:
-        lines.append(f"{blanks}<{element.tag}{named}>{_escaped(element.text)}</{element.tag}>")
-    else:
-        lines.append(f"{blanks}<{element.tag}{named} />")
-
-
-def _attribute(value: str) -> str:
-    return _escaped(value).translate(IN_ATTRIBUTES) if MARKUP.search(value) else value
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    ElementTree.indent(root, " ")
+    return (
+        ElementTree.tostring(root, encoding="unicode", xml_declaration=True).replace("utf-8", "UTF-8", 1)
+        + "\n"
+    )
 
 
 def _name(run: Run) -> str:
