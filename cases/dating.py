@@ -9,9 +9,12 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from cases.premises import A_WHILE
+from cases.premises import A_WHILE, without
 from conformance.cases import HELD, Comparison, Exchange, Json, Verify, contradicts
 from conformance.checks.records import has_offset, moment, portal_time
+
+TRACES = ("updatedAt", "updatedBy")
+"""What any change leaves behind, also one that changed nothing else."""
 
 AROUND = timedelta(minutes=15)
 """By how much two clocks of a portal may differ."""
@@ -71,13 +74,9 @@ def verify_moved(
     """``updatedAt`` of the record at a path, and that it is the time of the change; of a record that was so
     before, or is not shown otherwise yet, nothing follows."""
     at, name = f"{path}.updatedAt", "updatedAt"
-    if _without_traces(before) == _without_traces(after):
+    if without(before, *TRACES) == without(after, *TRACES):
         return
     for comparison in moved(listing, at, before.get(name), after.get(name), done):
         verify(MOVED, comparison)
         for other in dated(listing, at, after.get(name), done) if comparison is HELD else ():
             verify(DATED, other)
-
-
-def _without_traces(record: dict[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in record.items() if name not in ("updatedAt", "updatedBy")}

@@ -37,8 +37,7 @@ from conformance.cases import (
 )
 from conformance.checks.records import are_alike, moment, portal_time
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE, PROFILE
-
-INVALID = "VALIDATION.INVALID_PARAMETER"
+from conformance.spec.tables import INVALID_BODY
 
 
 @requirement("INVITE-006")
@@ -78,9 +77,9 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
             invitation.settled()
         unless_used_up(portal, admin, refused)
         if requirement_id != "INVITE-001":
-            verify(requirement_id, is_error_of_table(refused, INVALID))
+            verify(requirement_id, is_error_of_table(refused, INVALID_BODY))
         elif verify("INVITE-001", is_invalid_parameter(refused)):
-            verify("INVITE-008", is_error(refused, INVALID))
+            verify("INVITE-008", is_error(refused, INVALID_BODY))
 
 
 @requirement(

@@ -9,12 +9,10 @@ from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Ver
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
+from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.profile.tables import Factor, FixedInbox
 
-WRONG_CODE = "AUTH.MFA_CODE_INVALID"
-COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
-NO_SESSION = "AUTH.SESSION_NOT_FOUND"
 WRONG_CREDENTIALS = "AUTH.INVALID_CREDENTIALS"
 PENDING = "ACCOUNT_PENDING_APPROVAL"
 

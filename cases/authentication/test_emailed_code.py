@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cases.authentication.steps import (
-    COOLDOWN,
-    NO_SESSION,
     SETTLING,
-    WRONG_CODE,
     an_account,
     begun,
     begun_or_left,
@@ -51,6 +48,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_MFA_SEND
+from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
 

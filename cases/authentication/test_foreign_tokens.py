@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from cases.authentication.steps import NO_SESSION, judged
+from cases.authentication.steps import judged
 from cases.every_endpoint.tokens import changed_signature
 from cases.premises import unchallenged
 from conformance.cases import (
@@ -18,6 +18,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import TOKEN_REFRESH
+from conformance.spec.tables import NO_SESSION
 
 
 @requirement("TOKEN-015", "TOKEN-016")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import (
-    COOLDOWN,
-    NO_SESSION,
     SETTLING,
-    WRONG_CODE,
     an_account,
     begun,
     code_at_hand,
@@ -46,6 +43,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND, SESSIONS_CONFIG, SESSIONS_HISTORY
+from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.profile.tables import Factor
 from conformance.traffic.values import is_integer
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import (
-    NO_SESSION,
     WRONG_CREDENTIALS,
     an_account,
     begun,
@@ -37,6 +36,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.tables import NO_SESSION
 
 
 @requirement("LOGIN-077", "LOGIN-084", "MODEL-011")

@@ -6,8 +6,6 @@ from collections.abc import Generator
 from contextlib import suppress
 
 from cases.authentication.steps import (
-    NO_SESSION,
-    WRONG_CODE,
     WRONG_CREDENTIALS,
     an_account,
     begun,
@@ -50,6 +48,7 @@ from conformance.checks.access.sign_in import claims_of
 from conformance.errors import CannotSignIn
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
+from conformance.spec.tables import NO_SESSION, WRONG_CODE
 from conformance.target.profile.tables import Factor
 from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
 

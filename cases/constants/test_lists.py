@@ -15,6 +15,7 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.spec.tables import PERMISSION_DENIED
 
 SUFFIXES = [
     pytest.param(
@@ -62,15 +63,12 @@ def test_constants_asked_for_without_permissions_are_answered_somehow(
     if exchange.success or exchange.status != 403 or exchange.code is None:
         verify.untested("CONSTANT-072", f"the list is not refused by 403 ({outcome(exchange)})", "target")
         return
-    shown = exchange if exchange.code == DENIED else _denied_elsewhere(portal, limited, suffix)
+    shown = exchange if exchange.code == PERMISSION_DENIED else _denied_elsewhere(portal, limited, suffix)
     if shown is None:
         verify.untested("CONSTANT-072", f"the code for it is {exchange.code} at other lists, too", "target")
     else:
-        verify("CONSTANT-072", is_error(exchange, DENIED, shown))
+        verify("CONSTANT-072", is_error(exchange, PERMISSION_DENIED, shown))
 
-
-DENIED = "ACCESS.PERMISSION_DENIED"
-"""The code that is shown for a constants list."""
 
 COMPARED = ("countries", "timezones", "wallet-statuses")
 
@@ -79,6 +77,6 @@ def _denied_elsewhere(portal: Portal, limited: Account, suffix: str) -> Exchange
     """Where another list is refused by the code that is shown for them; None where none of some is."""
     for other in COMPARED:
         answer = answered(portal.call(key_of(other), token=limited.token))
-        if other != suffix and answer.code == DENIED:
+        if other != suffix and answer.code == PERMISSION_DENIED:
             return answer
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.changing import MOVES_BY_ITSELF, TOGETHER, changed_beside
-from cases.dating import DATED, MOVED, dated, verify_moved
+from cases.dating import DATED, MOVED, TRACES, dated, verify_moved
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences, is_left_out
 from cases.premises import A_WHILE, code_of, without
 from cases.surroundings import Surroundings
@@ -159,7 +159,3 @@ def is_deleted(channel_type: OwnRecord, requirement: str) -> None:
     )
     channel_type.verify(requirement, gone)
     channel_type.answers["after delete"] = "gone" if record is None else "listed with a mark"
-
-
-TRACES = ("updatedAt", "updatedBy")
-"""What any change leaves behind, also one that changed nothing else."""

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from cases.changing import Creation
 from cases.coded import state_of
+from cases.dating import TRACES
 from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id
 from cases.notifications.queries import asked, ids, items, record_of
-from cases.notifications.test_type_changes import TRACES
 from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds

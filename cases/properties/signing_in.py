@@ -9,11 +9,8 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from cases.authentication.steps import (
-    COOLDOWN,
     LEEWAY_SECONDS,
-    NO_SESSION,
     SETTLING,
-    WRONG_CODE,
     WRONG_CREDENTIALS,
     completed,
     ended,
@@ -46,6 +43,7 @@ from conformance.cases import (
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.search import Machine, Trial, move
 from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
+from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.login import offered_factors, text_at
 from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.tables import Factor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from cases.authentication.steps import NO_SESSION, judged, method_of
+from cases.authentication.steps import judged, method_of
 from cases.premises import answered, text, unknown_id
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
@@ -21,6 +21,7 @@ from conformance.cases import (
 )
 from conformance.run.search import Search, Trial
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND, SECURE_SESSION, TOKEN_REFRESH
+from conformance.spec.tables import NO_SESSION
 
 
 @requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")

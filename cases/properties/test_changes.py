@@ -25,10 +25,9 @@ from conformance.cases import (
 )
 from conformance.run.search import Search, Trial
 from conformance.spec.endpoints import ACCOUNT_UPDATE, CHANNEL_COMMAND_DEACTIVATE, INVITATION_CANCEL, INVITE
-from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.spec.tables import INVALID_BODY, RECORD_UNKNOWN
 from conformance.target.portal.restoring import told_id
 
-INVALID = "VALIDATION.INVALID_PARAMETER"
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 
 
@@ -79,7 +78,7 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
             if drawn.is_usual:
                 unless_used_up(portal, admin, answer)
             if drawn.is_usual and drawn.has("missing", "inviteeEmail"):
-                trial.verify("INVITE-004", is_error_of_table(answer, INVALID))
+                trial.verify("INVITE-004", is_error_of_table(answer, INVALID_BODY))
             elif drawn.is_usual and isinstance(body.get("inviteeEmail"), str):
                 trial.verify("INVITE-001", is_invalid_parameter(answer))
 

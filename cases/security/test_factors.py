@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Iterator
 from urllib.parse import parse_qs, urlsplit
 
-from cases.authentication.steps import NO_SESSION, begun, completed
+from cases.authentication.steps import begun, completed
 from cases.dating import DATED, dated
 from cases.premises import (
     answered,
@@ -40,6 +40,7 @@ from conformance.cases import (
 from conformance.checks.records import records
 from conformance.run.schedule import Steps, Wait
 from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
+from conformance.spec.tables import NO_SESSION
 from conformance.target.portal.login import offered_factors
 from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 

@@ -203,7 +203,9 @@ ERRORS: tuple[ErrorRow, ...] = (
     ErrorRow("4040", (), "channel not found"),
 )
 
-INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
+INVALID_BODY = "VALIDATION.INVALID_PARAMETER"
+
+INVALID_PARAMETER = (INVALID_BODY, "4000")
 """The table has two codes for a body that breaks its rules; both are lawful."""
 
 TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
@@ -211,6 +213,11 @@ TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
 
 RECORD_UNKNOWN = ("RESOURCE.NOT_FOUND", "4040")
 """The table has a code for an id that no record has, and one for that of a channel."""
+
+WRONG_CODE = "AUTH.MFA_CODE_INVALID"
+COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
+NO_SESSION = "AUTH.SESSION_NOT_FOUND"
+PERMISSION_DENIED = "ACCESS.PERMISSION_DENIED"
 
 CHALLENGE_FAILED = "4030"
 """The code of a bot challenge that was not passed."""

@@ -8,12 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cases.authentication.steps import COOLDOWN, begun, delivered
+from cases.authentication.steps import begun, delivered
 from conformance.errors import Untestable
 from conformance.report.model.run import ChangesMade
 from conformance.run.options import RunOptions
 from conformance.run.session import RunSession
 from conformance.spec.endpoints import BACKUP_CODES_GENERATE
+from conformance.spec.tables import COOLDOWN
 from conformance.target.clock import SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.login import MAILED_BEFORE

@@ -8,7 +8,7 @@ from datetime import timedelta
 from conformance.checks.model.places import viewer_of
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import has_offset, in_order, moment, portal_time, records
-from conformance.checks.registry import Memory, answers, check, reading, successes
+from conformance.checks.registry import Memory, answers, check, reading, sends_a_body, successes
 from conformance.spec.endpoints import (
     BACKUP_CODES,
     IP_WHITELIST,
@@ -20,6 +20,7 @@ from conformance.spec.endpoints import (
     SESSIONS_TERMINATE_ALL,
     TOKEN_REFRESH,
 )
+from conformance.spec.tables import INVALID_BODY
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import equal, holds
@@ -90,16 +91,12 @@ def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterat
         yield equal(exchange, f"{path}.sessionId", before, message=message)
 
 
-OF_THE_BODY = "VALIDATION.INVALID_PARAMETER"
-"""The code for a body that breaks its rules; ``4000`` may speak of something else."""
-
-
 @check("SESSION-045", on=answers(SESSIONS_TERMINATE_ALL))
 def terminating_all_takes_no_body(exchange: Exchange) -> Iterator[Comparison]:
-    request = exchange.request
-    if request.body is not ABSENT or request.is_unknown or exchange.plain is not None:
+    """By the code for a body that breaks its rules: ``4000`` may speak of something else."""
+    if sends_a_body(exchange) or exchange.request.is_unknown:
         return
-    if exchange.success or exchange.code == OF_THE_BODY:
+    if exchange.success or exchange.code == INVALID_BODY:
         message = "a request without a body is refused for its body"
         yield holds(exchange, "code", exchange.success, "no refusal of the body", message=message)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.checks.records import sent_fields
 from conformance.checks.registry import Memory, answers, check
 from conformance.spec.endpoints import (
     ACCOUNT_STATUS,
@@ -15,15 +16,11 @@ from conformance.spec.endpoints import (
     PASSWORD_RESET,
     SESSIONS_TERMINATE_ALL,
 )
-from conformance.spec.tables import LIMITS
-from conformance.traffic.exchange import Exchange, Json
+from conformance.spec.tables import COOLDOWN, LIMITS, NO_SESSION, WRONG_CODE
+from conformance.traffic.exchange import Exchange
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
-
-WRONG_CODE = "AUTH.MFA_CODE_INVALID"
-COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
-NO_SESSION = "AUTH.SESSION_NOT_FOUND"
 
 MAY_END_SIGN_INS = (PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT, SESSIONS_TERMINATE_ALL, ACCOUNT_STATUS)
 """What may end login sessions as well: their effects are not shown (N1, N5)."""
@@ -49,7 +46,7 @@ def a_code_can_be_sent_after_a_wrong_one(exchange: Exchange, memory: Memory) -> 
 
 
 def _begun(exchange: Exchange, memory: Memory) -> None:
-    session, email = exchange.at("data.sessionId"), _sent_field(exchange, "email")
+    session, email = exchange.at("data.sessionId"), sent_fields(exchange).get("email")
     if not (exchange.success and isinstance(session, str) and isinstance(email, str)):
         return
     account, lasts = f"the newest of {email.casefold()}", exchange.at("data.expiresIn")
@@ -59,8 +56,8 @@ def _begun(exchange: Exchange, memory: Memory) -> None:
 
 
 def _tried(exchange: Exchange, memory: Memory) -> None:
-    session = _sent_field(exchange, "sessionId")
-    if session not in memory:
+    session = sent_fields(exchange).get("sessionId")
+    if not isinstance(session, str) or session not in memory:
         return
     if exchange.success:
         del memory[session]
@@ -69,7 +66,7 @@ def _tried(exchange: Exchange, memory: Memory) -> None:
 
 
 def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    session = _sent_field(exchange, "sessionId")
+    session = sent_fields(exchange).get("sessionId")
     login = memory.get(session) if isinstance(session, str) else None
     if login is None or not login["tried"] or memory.get(login["account"]) != session:
         return
@@ -78,8 +75,3 @@ def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     if is_told and exchange.time + exchange.elapsed_ms / 1000 < login["ends"]:
         message = "after a wrong code the login session is unknown to MFA send"
         yield holds(exchange, "code", not is_gone, "the session to be known", message=message)
-
-
-def _sent_field(exchange: Exchange, name: str) -> Json:
-    sent = exchange.sent
-    return sent.get(name) if isinstance(sent, dict) else None

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
-from conformance.spec.tables import CHALLENGE_FAILED
+from conformance.spec.tables import CHALLENGE_FAILED, PERMISSION_DENIED, WRONG_CODE
 from conformance.target.portal.login import METHODS, refusal
 from conformance.target.profile.tables import BotChallenge
 from conformance.traffic.exchange import Exchange
-
-PERMISSION_DENIED = "ACCESS.PERMISSION_DENIED"
 
 
 @dataclass
@@ -84,7 +82,7 @@ class CredentialCheck:
 
 REFUSED_BY = {
     "password": "AUTH.INVALID_CREDENTIALS",
-    "code": "AUTH.MFA_CODE_INVALID",
+    "code": WRONG_CODE,
     "bot token": CHALLENGE_FAILED,
 }
 """By kind of secret, the code by which the specification refuses one."""

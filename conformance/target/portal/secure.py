@@ -164,10 +164,9 @@ class SecureChannel:
         if channel is None and session_id is msgspec.UNSET:
             return self._sent_by_the_shared(key, plaintext, options)
         chosen = self.shared() if channel is None else channel
-        id = chosen.session_id if session_id is msgspec.UNSET else session_id
         if session_id is not msgspec.UNSET:
             form = self._form or self._settings.body
-            return self._sent(key, plaintext, chosen, form, _under(id, options))
+            return self._sent(key, plaintext, chosen, form, _under(session_id, options))
         return self._sent_in_a_form(key, plaintext, chosen, options)
 
     def _sent_by_the_shared(self, key: str, plaintext: Json, options: CallOptions) -> Exchange:
