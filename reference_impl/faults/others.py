@@ -58,7 +58,8 @@ def _cooldown_of_the_first(handler: Handler) -> Handler:
 def _logged_in_by_a_refresh(portal: Portal, caller: Caller, body: Body) -> None:
     token = portal.refresh_tokens.get(body["refreshToken"])
     if token is not None:
-        portal.sessions[token.session_id].login_time = portal.now()
+        session = portal.sessions[token.session_id]
+        session.login_time = session.last_activity = portal.now()
 
 
 def _emptied(portal: Portal, caller: Caller, body: Body) -> None:
@@ -352,7 +353,6 @@ FAULTS = (
         "a-refresh-moves-the-login-time",
         REFRESH,
         apply=then(REFRESH, _logged_in_by_a_refresh),
-        also="SESSION-023",
         spreads=True,
     ),
     of(
