@@ -155,8 +155,10 @@ def body_is_labelled_as_json(exchange: Exchange) -> Iterator[Comparison]:
 
 def is_paced_overload(exchange: Exchange) -> bool:
     """HTTP 503 where rate-limit responses are reported: the status of one is not shown."""
+    if exchange.status != 503:
+        return False
     match = exchange.request.operation
-    return exchange.status == 503 and match is not None and match.key in PACED
+    return match is not None and match.key in PACED
 
 
 def _tells_of_no_rate(exchange: Exchange) -> bool:

@@ -66,10 +66,10 @@ def _is_number(value: str) -> bool:
 
 @check("INVITATION-026", on=successes(OWN_INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
-    now = portal_time(exchange)
-    for path, record in records(exchange):
-        left = _seconds_left(now, record)
-        if _status(record) == "PENDING" and left is not None and left > NEAR:
+    pending = [(path, record) for path, record in records(exchange) if _status(record) == "PENDING"]
+    for path, record in pending:
+        left = _seconds_left(portal_time(exchange), record)
+        if left is not None and left > NEAR:
             yield equal(exchange, f"{path}.canAccept", True)
 
 
@@ -77,13 +77,9 @@ def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Compari
 def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         if _status(record) is not None:
-            accepted = record.get("acceptedAt") is not None
-            yield holds(
-                exchange,
-                f"{path}.acceptedAt",
-                accepted == (_status(record) == "ACCEPTED"),
-                "set exactly where accepted",
-            )
+            held = (record.get("acceptedAt") is not None) == (_status(record) == "ACCEPTED")
+            place = f"{path}.acceptedAt"
+            yield HELD if held else holds(exchange, place, held, "set exactly where accepted")
 
 
 @check("INVITATION-028", on=successes(OWN_INVITATIONS).at_its_moment())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 import msgspec
@@ -19,7 +20,15 @@ from conformance.checks.registry import Sight
 from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
-from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request
+from conformance.traffic.exchange import (
+    ABSENT,
+    NO_ENVELOPE,
+    SECURE_SESSION,
+    Exchange,
+    Json,
+    Request,
+    placed,
+)
 from conformance.traffic.facts import Facts, called, data_fact, data_facts
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
@@ -54,7 +63,7 @@ def metadata(exchange: Exchange) -> Metadata | None:
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response = exchange.request, exchange.response
-    operation, names = request.operation, _layout_of(request)
+    operation, names = placed(request.method, request.url)[0], _layout_of(request)
     if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
     answer = _envelope_of(exchange)
@@ -110,26 +119,19 @@ def cache_key(exchange: Exchange) -> Digest | None:
     return None if text is None else (len(text), hash(text))
 
 
-NOTHING_TO_READ = b""
-"""The key of a part in which the checks of its kind find nothing."""
+codes_read: Callable[[Exchange], Json] = attrgetter("coded")
+"""The enumeration objects of the data, with the names of their fields."""
 
 
-def codes_key(exchange: Exchange) -> bytes | None:
-    """The enumeration objects of the data, with the names of their fields."""
-    coded = exchange.coded
-    return _encoded(coded) if coded else NOTHING_TO_READ
-
-
-def times_key(exchange: Exchange) -> bytes | None:
+def times_read(exchange: Exchange) -> Json:
     """The creation, update and completion times of the records."""
-    times = [
+    return [
         (record.get("createdAt"), record.get("updatedAt"), record.get("completedAt"))
         for _, record in records(exchange)
     ]
-    return _encoded(times) if times else NOTHING_TO_READ
 
 
-def counts_key(exchange: Exchange) -> bytes | None:
+def counts_read(exchange: Exchange) -> Json:
     """Which page is asked for, and the data but for what is listed in it: of that, how much."""
     request, sent, data = exchange.request, exchange.sent, exchange.data
     query, asked, shown = request.parts.query, None, None
@@ -138,22 +140,26 @@ def counts_key(exchange: Exchange) -> bytes | None:
     if type(data) is dict:
         shown = {name: (len(value),) if type(value) is list else value for name, value in data.items()}
     places = [part for part in query.split("&") if "size" in part or "page" in part.lower()]
-    return _encoded((query and places, request.form, sent is ABSENT, asked, shown))
+    return query and places, request.form, sent is ABSENT, asked, shown
 
 
-PART_KEYS: Mapping[Sight, Callable[[Exchange], Hashable]] = {
-    "codes": codes_key,
-    "times": times_key,
-    "counts": counts_key,
+PARTS: Mapping[Sight, Callable[[Exchange], Json]] = {
+    "codes": codes_read,
+    "times": times_read,
+    "counts": counts_read,
 }
-"""The cache key of each part of the data that some checks read alone; None where it cannot be made."""
+"""Each part of the data that some checks read alone; empty where there is nothing for them to read."""
 
 
 def _encoded(value: Json) -> bytes | None:
     try:
         return _ENCODE(value)
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+    except NOT_ENCODED:
         return None
+
+
+NOT_ENCODED = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+"""What is raised of a value that has no key."""
 
 
 class Bypass(msgspec.Struct, gc=False):
@@ -207,10 +213,10 @@ class BoundedCache(dict[Key, Value], Generic[Key, Value]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PartCache:
-    """The checks that read one part of the exchanges of a route, and its cache key."""
+    """The checks that read one part of the exchanges of a route, and what they read."""
 
     checks: CheckSet
-    key_of: Callable[[Exchange], Hashable]
+    read: Callable[[Exchange], Json]
     bypass: Bypass
 
 
@@ -292,18 +298,19 @@ class CachingJudge:
 
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
-        dispatcher, entry = self._dispatcher, cached_verdicts.stored(exchange)
+        entry = cached_verdicts.stored(exchange)
         if entry is not None and self._is_valid(entry):
-            dispatcher.count(entry.cache.route)
+            entry.cache.route.count()
             return self._from_cache(entry, exchange)
         by_metadata = self._metadata_cache(exchange)
         if by_metadata is None:
             return NO_VERDICTS
-        bypass, key, entry = by_metadata.cache.bypass, None, None
+        bypass = by_metadata.cache.bypass
         if bypass.remaining:
             bypass.remaining -= 1
-        elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[by_metadata, key]
+            return self._judge_anew(by_metadata, None, exchange)
+        key = cache_key(exchange)
+        entry = None if key is None else self._exchanges[by_metadata, key]
         if entry is None:
             return self._judge_anew(by_metadata, key, exchange)
         bypass.misses = 0
@@ -312,19 +319,29 @@ class CachingJudge:
 
     def _metadata_cache(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
-        key, dispatcher = metadata(exchange), self._dispatcher
-        if key is not None and dispatcher.generation == self._generation:
-            by_metadata = self._last.get(key[0])
-            if by_metadata is None or by_metadata.metadata != key:
-                by_metadata = self._metadata[key]
-            if by_metadata is not None:
-                self._last[key[0]] = by_metadata
-                dispatcher.count(by_metadata.cache.route)
-                return by_metadata
-        route = dispatcher.route(exchange)
-        if route is None or key is None:
+        key = metadata(exchange)
+        if key is None:
             return None
-        if dispatcher.generation != self._generation:
+        if self._dispatcher.generation != self._generation:
+            return self._new_metadata(key, exchange)
+        by_metadata = self._last.get(key[0])
+        if by_metadata is None or by_metadata.metadata != key:
+            by_metadata = self._metadata[key]
+            if by_metadata is None:
+                return self._new_metadata(key, exchange)
+            self._last[key[0]] = by_metadata
+        route = by_metadata.cache.route
+        route.operation.exchanges += 1
+        if route.shape is not None:
+            route.shape.responses += 1
+        return by_metadata
+
+    def _new_metadata(self, key: Metadata, exchange: Exchange) -> MetadataCache | None:
+        """A new cache for the metadata of an exchange; None where it cannot be judged."""
+        route = self._dispatcher.route(exchange)
+        if route is None:
+            return None
+        if self._dispatcher.generation != self._generation:
             self._empty()
         cache = self._routes.get(route) or self._new_route(route)
         by_metadata = MetadataCache(key, cache, self._apply(route.by_sight["metadata"], exchange))
@@ -380,7 +397,7 @@ class CachingJudge:
         if not checks.groups:
             return NO_VERDICTS
         held, readings, contradictions, bugs = decided = self._judge.decide(checks, exchange)
-        read = _encoded(readings) if readings else NOTHING_TO_READ
+        read = _encoded(readings) if readings else b""
         if contradictions or bugs or read is None:
             return verdicts_of(decided, checks, exchange)
         if not (readings or any(held)):
@@ -403,29 +420,33 @@ class CachingJudge:
         return verdicts
 
     def _judge_part(self, part: PartCache, exchange: Exchange) -> Verdicts:
-        bypass, cached = part.bypass, None
+        bypass = part.bypass
         if bypass.remaining:
             bypass.remaining -= 1
             return self._apply(part.checks, exchange)
-        key = part.key_of(exchange)
-        if key is NOTHING_TO_READ:
+        read = part.read(exchange)
+        if not read:
             return NO_VERDICTS
-        if isinstance(key, bytes) and len(key) > LONGEST_KEY:
-            key = len(key), hash(key)
-        cached = self._parts[part, key]
-        if cached is not None:
-            bypass.misses = 0
-            return cached
+        try:
+            text = _ENCODE(read)
+        except NOT_ENCODED:
+            key = None
+        else:
+            key = part, text if len(text) <= LONGEST_KEY else (len(text), hash(text))
+            cached = self._parts[key]
+            if cached is not None:
+                bypass.misses = 0
+                return cached
         bypass.note_miss()
         verdicts = self._apply(part.checks, exchange)
         if key is not None and verdicts.is_clean:
-            self._parts.add((part, key), verdicts)
+            self._parts.add(key, verdicts)
         return verdicts
 
     def _new_route(self, route: Route) -> RouteCache:
         parts = [
-            PartCache(route.by_sight[sight], key_of, self._bypass.afresh())
-            for sight, key_of in PART_KEYS.items()
+            PartCache(route.by_sight[sight], read, self._bypass.afresh())
+            for sight, read in PARTS.items()
             if route.by_sight[sight].groups
         ]
         cache = self._routes[route] = RouteCache(route, tuple(parts), self._bypass.afresh(), self._token)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
+import msgspec
+
 from conformance.checks.registry import (
     READINGS,
     Check,
@@ -69,11 +71,17 @@ class RouteKey(NamedTuple):
     """Whether the result is that the account awaits approval."""
 
 
+class OperationCount(msgspec.Struct, eq=False, gc=False):
+    """How many exchanges of an operation were judged."""
+
+    exchanges: int = 0
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Route:
     """What judges the exchanges of one route key."""
 
-    key: str
+    operation: OperationCount
     shape: Shape | None
     """Of the data; None where none is stated for this response."""
     by_sight: dict[Sight, CheckSet]
@@ -86,6 +94,12 @@ class Route:
     """Those that read the moment as well."""
     whole: CheckSet
     """Those of the last two."""
+
+    def count(self) -> None:
+        """Counts an exchange."""
+        self.operation.exchanges += 1
+        if self.shape is not None:
+            self.shape.responses += 1
 
 
 class Dispatcher:
@@ -108,7 +122,7 @@ class Dispatcher:
         """Access codes that were of no known ingress when they were sent; of very many, some."""
         self.generation = 0
         self._checks = checks
-        self._seen: dict[str, int] = {}
+        self._operations: dict[str, OperationCount] = {}
         self._shapes: dict[str, Shape | None] = {}
         self._routes: dict[tuple[str, Kind, bool, bool, bool], Route] = {}
         self.ingresses: dict[str, int] = {}
@@ -118,7 +132,7 @@ class Dispatcher:
     @property
     def operations_seen(self) -> Counter[str]:
         """How many exchanges of each operation were judged."""
-        return Counter(self._seen)
+        return Counter({key: count.exchanges for key, count in self._operations.items()})
 
     def route(self, exchange: Exchange) -> Route | None:
         """The route of an exchange, which is counted; None where the exchange cannot be judged."""
@@ -128,7 +142,6 @@ class Dispatcher:
             return None
         if SECURE_SESSION in layout and exchange.is_sealed:
             return None
-        self._seen[operation.key] = self._seen.get(operation.key, 0) + 1
         envelope, pending = exchange.envelope, False
         if envelope is not None and envelope.get("success") is True:
             kind: Kind = "success"
@@ -143,15 +156,8 @@ class Dispatcher:
         )
         key = operation.key, kind, ingress, body, pending
         route = self._routes.get(key) or self._new_route(RouteKey(*key), operation)
-        if route.shape is not None:
-            route.shape.responses += 1
+        route.count()
         return route
-
-    def count(self, route: Route) -> None:
-        """Counts an exchange whose route the caller has."""
-        self._seen[route.key] = self._seen.get(route.key, 0) + 1
-        if route.shape is not None:
-            route.shape.responses += 1
 
     def require_every_exchange(self) -> None:
         """Has all checks that remember see every exchange: one of them has forgotten something."""
@@ -171,7 +177,7 @@ class Dispatcher:
             )
         by_sight = checks_by_sight(key, self._checks, steady=self._is_steady, readings=self._readings)
         route = self._routes[key] = Route(
-            key.operation,
+            self._operations.setdefault(key.operation, OperationCount()),
             self._shapes[key.operation] if key.kind == "success" and not key.pending else None,
             by_sight,
             _together(by_sight.values()),

@@ -102,15 +102,16 @@ class Shape:
 
     def compare(self, exchange: Exchange) -> Verdicts:
         """What the data contradicts; and what it is the first to show, where it is to be inspected."""
-        if self._reports == "shown" and not self.is_inspected:
+        is_inspected = self.is_inspected
+        if self._reports == "shown" and not is_inspected:
             return NO_VERDICTS
         if self.is_exact_in(exchange):
-            return self._shown(exchange, extras=[]) if self.is_inspected else NO_VERDICTS
+            return self._shown(exchange, extras=[]) if is_inspected else NO_VERDICTS
         contradictions = self.contradictions(exchange)
         if not contradictions:
-            return self.inspect(exchange) if self.is_inspected else NO_VERDICTS
+            return self.inspect(exchange) if is_inspected else NO_VERDICTS
         shown = NO_VERDICTS
-        if self.is_inspected:
+        if is_inspected:
             shown = self.inspect(exchange, contradicted={requirement for requirement, _ in contradictions})
         if self._reports == "shown":
             return shown

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -20,8 +21,7 @@ from conformance.judging.cache import (
     BYPASSED,
     LONGEST_KEY,
     MISSES_IN_A_ROW,
-    NOTHING_TO_READ,
-    PART_KEYS,
+    PARTS,
     BoundedCache,
     Bypass,
     CachingJudge,
@@ -156,18 +156,23 @@ def through_the_ingress_of(exchange: Exchange, other: Exchange) -> Exchange:
     return replace(other, request=replace(other.request, headers=headers))
 
 
+def key_of(read: Callable[[Exchange], Json]) -> Callable[[Exchange], Hashable]:
+    return lambda exchange: msgspec.msgpack.encode(read(exchange))
+
+
 def test_checks_of_a_part_decide_the_same_where_its_key_is_the_same(traffic: list[Exchange]) -> None:
     decisions: dict[Json, Json] = {}
     sights = set()
-    keys: dict[Sight, Callable[[Exchange], Hashable]] = {"metadata": metadata, **PART_KEYS}
+    keys: dict[Sight, Callable[[Exchange], Hashable]] = {"metadata": metadata}
+    keys |= {sight: key_of(read) for sight, read in PARTS.items()}
     for exchange in traffic:
         operation, ingress = exchange.request.operation, through_the_ingress(exchange)
         assert operation is not None
-        for sight, key_of in keys.items():
+        for sight, key in keys.items():
             rows = [row for row in registry.CHECKS if row.on.sight == sight and operation.key in row.on.keys]
             if rows and kind_of(exchange) == "success":
                 held = {row.name: decided(row, exchange) for row in rows}
-                place = (sight, operation.key, key_of(exchange), ingress)
+                place = (sight, operation.key, key(exchange), ingress)
                 assert decisions.setdefault(place, held) == held
                 sights.add(sight)
     assert sights == set(keys)
@@ -175,8 +180,8 @@ def test_checks_of_a_part_decide_the_same_where_its_key_is_the_same(traffic: lis
 
 def test_where_there_is_nothing_to_read_nothing_is_decided(traffic: list[Exchange]) -> None:
     for exchange in traffic:
-        for sight, key_of in PART_KEYS.items():
-            if key_of(exchange) is NOTHING_TO_READ:
+        for sight, read in PARTS.items():
+            if not read(exchange):
                 rows = [row for row in registry.CHECKS if row.on.sight == sight]
                 assert [row.name for row in rows if decided(row, exchange) not in ("not selected", {})] == []
 

@@ -143,11 +143,11 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
 
     @property
     def parts(self) -> SplitResult:
-        return _place(self.method, self.url)[1]
+        return placed(self.method, self.url)[1]
 
     @property
     def path(self) -> str:
-        return _place(self.method, self.url)[1].path
+        return placed(self.method, self.url)[1].path
 
     @fact
     def query(self) -> tuple[tuple[str, str], ...]:
@@ -157,7 +157,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     @property
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
-        return _place(self.method, self.url)[0]
+        return placed(self.method, self.url)[0]
 
     @property
     def bearer(self) -> str | None:
@@ -318,15 +318,15 @@ def _coded(value: Json, name: str, entries: list[tuple[str, dict[str, Json]]]) -
             and type(value.get("value")) in (int, float)
         ):
             entries.append((name, value))
+            if len(value) == 3 and type(value.get("label")) is str:
+                return  # it holds nothing else
         for field, inner in value.items():
             kind = type(inner)
             if kind is not str and (kind is dict or kind is list):
                 _coded(inner, field, entries)
     elif type(value) is list:
         for inner in value:
-            kind = type(inner)
-            if kind is dict or kind is list:
-                _coded(inner, name, entries)
+            _coded(inner, name, entries)
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -344,7 +344,8 @@ _USUAL_ORIGIN = re.compile(r"(https?)://([\w.-]+(?::\d+)?)", re.ASCII)
 
 
 @lru_cache(maxsize=512)
-def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
+def placed(method: str, url: str) -> tuple[Operation | None, SplitResult]:
+    """The operation of a request, as ``Request.operation``, and the parts of its URL."""
     parts = _split(url)
     return operation_of.__wrapped__(method, parts.path), parts
 

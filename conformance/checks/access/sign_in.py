@@ -48,11 +48,12 @@ EXACT = "LIMIT-016"
 
 
 def _number_rule(
-    requirement: str, key: str, path: str, value: int, *, meant: Predicate = lambda exchange: True
+    requirement: str, key: str, path: str, value: int, *, meant: Predicate | None = None
 ) -> None:
     """One less is what is left of the stated number when the answer is written, cut to a whole one; and less
     by the seconds that the answer took, as where a mail was sent meanwhile."""
-    answered = successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant)
+    answered = successes(key).where(lambda exchange: is_integer(exchange.at(path)))
+    answered = answered if meant is None else answered.where(meant)
 
     @check(requirement, on=answered.at_its_moment())
     def the_number_is_the_stated_one(exchange: Exchange) -> Iterator[Comparison]:

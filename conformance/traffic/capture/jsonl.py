@@ -17,7 +17,7 @@ from conformance.traffic.exchange import Exchange
 
 LONGEST_LINE = 128 * 1024 * 1024
 
-_DECODE = msgspec.json.Decoder(Exchange).decode
+_DECODE, _READ_TIME = msgspec.json.Decoder(Exchange).decode, datetime.fromisoformat
 
 
 def read_jsonl(path: Place, *, salvage: bool, notes: list[str], among: OneOf = ALONE) -> Iterator[Exchange]:
@@ -85,7 +85,7 @@ def _read(
                 number += 1
                 if not line.isspace():
                     exchange = _DECODE(line)
-                    datetime.fromisoformat(exchange.started)
+                    _READ_TIME(exchange.started)
                     yield exchange
     except Exception as error:
         damage = damage_of(error)
