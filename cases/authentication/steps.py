@@ -19,6 +19,9 @@ PENDING = "ACCOUNT_PENDING_APPROVAL"
 SETTLING = 1.0
 """Seconds more than a time-out or a cooldown: a portal may count in whole seconds."""
 
+ARRIVAL = 1.0
+"""Seconds in which a mail is waited for that should not come."""
+
 TURNS = 2
 """How often a cooldown is waited for: another sign-in of the account may have begun it anew meanwhile."""
 

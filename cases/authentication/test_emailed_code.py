@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cases.authentication.steps import (
+    ARRIVAL,
     SETTLING,
     an_account,
     begun,
@@ -51,9 +52,6 @@ from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
-
-ARRIVAL = 1.0
-"""Seconds within which a mail that should not be sent is looked for."""
 
 SHORTLY = 10.0
 

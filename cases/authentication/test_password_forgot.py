@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from cases.authentication.steps import an_account, nobody
+from cases.authentication.steps import ARRIVAL, an_account, nobody, serves_everywhere
 from cases.premises import answered, granted, outcome, unchallenged
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    HELD,
     Exchange,
     Json,
     Portal,
+    Untestable,
     Verify,
+    contradicts,
     equal,
     holds,
     impact,
@@ -17,6 +20,7 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    pauses,
     requirement,
 )
 from conformance.checks.access.sign_in import generic_message
@@ -79,3 +83,26 @@ def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify
     refused = unchallenged(portal.call(PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
 
     verify("PASSWORD-006", is_invalid_parameter(refused))
+
+
+MAILED_TWICE = "each of two requests was refused, and a code was mailed after it"
+"""One mail alone may be that of an earlier request, on its way for long."""
+
+
+@requirement("MODEL-014")
+@impact("mutating")
+@pauses(2 * ARRIVAL)
+def test_a_refused_request_for_a_forgotten_password_mails_nothing(portal: Portal, verify: Verify) -> None:
+    account = an_account(portal, "spare", "limited", "admin", factor="EMAIL")
+    if serves_everywhere(portal, account, "EMAIL"):
+        raise Untestable(f"the code of [accounts.{account.name}] is a fixed one: no mail is looked for")
+    for _ in range(2):
+        account.mark_inbox()
+        refused = answered(portal.call(PASSWORD_FORGOT, json={"email": account.email}, bot_challenge=False))
+        if refused.success:
+            raise Untestable("a request without a bot challenge was accepted", "target")
+        portal.clock.pause(ARRIVAL, "a mail of the request that was refused")
+        if not account.has_mailed_code():
+            verify("MODEL-014", HELD)
+            return
+    verify("MODEL-014", contradicts(refused, "", "no mail", "a mail with a code", MAILED_TWICE))

@@ -164,10 +164,12 @@ def shows_status(channel: OwnRecord, requirement: str, status: str) -> None:
 
 
 @requirement(
-    "CHANNEL-030", "CHANNEL-031", "CHANNEL-046", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066"
+    "CHANNEL-030", "CHANNEL-031", "CHANNEL-046", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066",
+    "MODEL-014",
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
+@pauses(A_WHILE)
 def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, CHANNEL) as channel:
         record = channel.read_once(lambda record: record is not None)[1]
@@ -175,13 +177,10 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
             raise Untestable("the channel that was made is not listed", "target")
         channel.call("activate", "CHANNEL-030")
         if portal.profile.bot_challenge.token is None:
-            verify.untested("CHANNEL-054", "the profile has no [bot_challenge] token to leave out")
+            for id in ("CHANNEL-054", "MODEL-014"):
+                verify.untested(id, "the profile has no [bot_challenge] token to leave out")
         else:
-            body = {"bizId": channel.id}
-            refused = answered(
-                portal.call(CHANNEL_COMMAND_DEACTIVATE, json=body, token=admin.token, bot_challenge=False)
-            )
-            verify("CHANNEL-054", is_error(refused, "4030", *channel.steps))
+            _verify_challenge(channel)
 
         deactivated = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
         if portal.profile.bot_challenge.token is None and deactivated.code == "4030":
@@ -199,6 +198,25 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
             shows_status(channel, "CHANNEL-031", "INACTIVE")
             again = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
             channel.is_not_unknown(again)
+
+
+def _verify_challenge(channel: OwnRecord) -> None:
+    """Without the bot challenge the command is refused, and the channel stays active."""
+    before = channel.read()[1] or {}
+    refused = answered(
+        channel.portal.call(
+            CHANNEL_COMMAND_DEACTIVATE,
+            json={"bizId": channel.id},
+            token=channel.by.token,
+            bot_challenge=False,
+        )
+    )
+    channel.verify("CHANNEL-054", is_error(refused, "4030", *channel.steps))
+    if before.get("channelStatus") != "ACTIVE":
+        channel.verify.untested("MODEL-014", "the channel was not shown as ACTIVE before", "target")
+    elif not refused.success:
+        channel.steps.append(refused)
+        shows_status(channel, "MODEL-014", "ACTIVE")
 
 
 @requirement("CHANNEL-052", "CHANNEL-059")

@@ -13,6 +13,7 @@ from reference_impl.faults.operations import (
     BACKUP_GENERATE,
     CANCEL,
     CHANNEL_UPDATE,
+    COMMAND,
     COMPLETE,
     FILE,
     FORGOT,
@@ -23,6 +24,7 @@ from reference_impl.faults.operations import (
     OTP_REVOKE,
     OTP_VERIFY,
     OWN_INVITATIONS,
+    PROFILE_UPDATE,
     REFRESH,
     REVOKE,
     ROLE,
@@ -35,10 +37,11 @@ from reference_impl.faults.operations import (
     TYPE_UPDATE,
     constants,
 )
+from reference_impl.handlers.passwords import send_password_code
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Seen
+from reference_impl.wrappers import Answer, Seen
 
 Action = Callable[[Portal, Caller, Body], None]
 
@@ -57,6 +60,37 @@ def where_refused(operation: str, action: Action) -> Change:
         return acting
 
     return handled(operation, around)
+
+
+def where_refused_by_anyone(operation: str, action: Callable[[Seen], None], *statuses: int) -> Change:
+    """Something is done although the request is refused, by one of these statuses, before the handler or in
+    it."""
+
+    def acting(seen: Seen, answer: Answer) -> None:
+        if answer.status in statuses and isinstance(seen.body, dict):
+            action(seen)
+
+    return rewritten(acting, operation)
+
+
+def _deactivated_all_the_same(seen: Seen) -> None:
+    channel = seen.portal.records["channel"].get(seen.body.get("bizId"))
+    if channel is not None:
+        channel["channelStatus"] = "INACTIVE"
+
+
+def _texts_stored_all_the_same(seen: Seen) -> None:
+    sessions = seen.portal.sessions
+    claims = seen.portal.tokens.read(seen.asked.bearer or "")
+    account = seen.portal.find("account", sessions[claims["sid"]].account_id)
+    account.update({name: text for name, text in seen.body.items() if name in account and type(text) is str})
+
+
+def _password_code_mailed_all_the_same(seen: Seen) -> None:
+    email = seen.body.get("email")
+    account = seen.portal.account_of(email) if isinstance(email, str) else None
+    if account is not None:
+        send_password_code(seen.portal, account)
 
 
 def _mailed_anyway(portal: Portal, caller: Caller, body: Body) -> None:
@@ -542,6 +576,26 @@ FAULTS = (
         "a-session-ends-half-way",
         SECURE_SESSION,
         apply=handled(SECURE_SESSION, _ended_half_way),
+        spreads=True,
+    ),
+    of(
+        "MODEL-014",
+        "a-refused-command-deactivates",
+        COMMAND,
+        apply=where_refused_by_anyone(COMMAND, _deactivated_all_the_same, 403),
+        spreads=True,
+    ),
+    of(
+        "MODEL-014",
+        "a-refused-forgotten-password-is-mailed",
+        FORGOT,
+        apply=where_refused_by_anyone(FORGOT, _password_code_mailed_all_the_same, 400, 403),
+    ),
+    of(
+        "MODEL-014",
+        "a-refused-profile-is-stored-in-part",
+        PROFILE_UPDATE,
+        apply=where_refused_by_anyone(PROFILE_UPDATE, _texts_stored_all_the_same, 400),
         spreads=True,
     ),
     of(
