@@ -57,10 +57,11 @@ Texts = dict[str, str]
 
 
 class Written(NamedTuple):
-    """What updates of a kind may have written: their texts, and how many updates had texts that are not known."""
+    """What updates of a kind may have written."""
 
     texts: frozenset[str] = frozenset()
     unknown: int = 0
+    """How many updates had texts that are not kept."""
 
 
 class Shown(NamedTuple):
