@@ -56,7 +56,7 @@ updates that are kept."""
 Texts = dict[str, str]
 
 
-class Written(NamedTuple):
+class SentTexts(NamedTuple):
     """What updates of a kind may have written."""
 
     texts: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ class Shown(NamedTuple):
     texts: Texts
     visit: Visit
     unknown: int
-    """Of ``Written`` at that time."""
+    """Of ``SentTexts`` at that time."""
     refused: dict[str, tuple[str, Visit]]
 
 
@@ -81,7 +81,7 @@ def what_was_refused_is_not_shown(exchange: Exchange, memory: Memory) -> Iterato
         return
     kind, named_by = UPDATES.get(operation.key) or (READS[operation.key], None)
     all_of_kind = f"{exchange.request.parts.netloc} {kind}"
-    written: Written = memory.get(all_of_kind, Written())
+    written: SentTexts = memory.get(all_of_kind, SentTexts())
     if operation.key in UPDATES:
         sent = sent_fields(exchange)
         if not _is_refusal(exchange):
@@ -103,12 +103,12 @@ def _is_refusal(exchange: Exchange) -> bool:
     return is_client_error and envelope is not None and envelope.get("success") is False
 
 
-def _with_texts(written: Written, exchange: Exchange) -> Written:
+def _with_texts(written: SentTexts, exchange: Exchange) -> SentTexts:
     """What was written, with what an update sent; where it sent too much to be kept, that is not known."""
     texts = written.texts | {text for text in sent_fields(exchange).values() if isinstance(text, str)}
     if exchange.request.is_unknown or exchange.sent is ABSENT or len(texts) > TEXTS_KEPT:
-        return Written(frozenset(), written.unknown + 1)
-    return Written(texts, written.unknown)
+        return SentTexts(frozenset(), written.unknown + 1)
+    return SentTexts(texts, written.unknown)
 
 
 def _note_refused(shown: Shown | None, sent: Mapping[str, Json], exchange: Exchange) -> None:
@@ -122,7 +122,7 @@ def _note_refused(shown: Shown | None, sent: Mapping[str, Json], exchange: Excha
 
 
 def _compared(
-    exchange: Exchange, path: str, texts: Texts, before: Shown | None, written: Written
+    exchange: Exchange, path: str, texts: Texts, before: Shown | None, written: SentTexts
 ) -> Iterator[Comparison]:
     if before is None or before.unknown != written.unknown:
         return
