@@ -10,7 +10,7 @@ import pytest
 from cases.every_endpoint.ended import READ_BY_TOKEN
 from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
 from cases.premises import answered, granted, outcome
-from cases.reading import QUERIES, READABLE, read, some_ids
+from cases.reading import QUERIES, READABLE, ids_where_known, read, some_ids
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
@@ -63,9 +63,11 @@ def rows(
 def ask(
     portal: Portal, row: Operation, *, token: str | None = None, authorization: str | None = None
 ) -> Exchange:
-    """Nothing is named that exists, so that a portal which lets it pass does no harm."""
+    """A change names nothing that exists, so that a portal which lets it pass does no harm. A read asks for a
+    record that does: one that there is not is answered by 404 whether or not the token is looked at."""
     headers = {"Authorization": authorization} if authorization else None
-    return answered(read(portal, row, token=token, headers=headers, ids=some_ids(row)))
+    ids = ids_where_known(portal, row) if row.impact == "read-only" else some_ids(row)
+    return answered(read(portal, row, token=token, headers=headers, ids=ids))
 
 
 def verify_refusal(verify: Verify, row: Operation, exchange: Exchange, must: str) -> None:

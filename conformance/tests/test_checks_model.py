@@ -405,6 +405,9 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         (["a", "b"], ["B", "a"], False),
         ([{"a": 1}], [], False),
         ({"port": 25, "password": "x"}, {"port": 25, "password": "y"}, False),
+        ({"password": "******"}, {"password": "hunter-2"}, True),
+        ({"password": "******"}, {"password": "…"}, False),
+        ({"password": "******"}, {"password": ""}, False),
         ({"port": 25}, {"port": 587}, True),
     ],
 )

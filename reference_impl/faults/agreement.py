@@ -154,6 +154,13 @@ FAULTS = (
         also="CHANNEL-063 CHANNEL-064",
     ),
     of(
+        "AGREE-005",
+        "a-channel-asked-for-by-id-shows-its-password",
+        CHANNELS_QUERY,
+        apply=_where(CHANNELS_QUERY, "items[].emailConfig", _one_id, password="hunter-2-hunter"),
+        also="CHANNEL-046 CHANNEL-064",
+    ),
+    of(
         "AGREE-006",
         "a-type-asked-for-by-id-stands-elsewhere",
         TYPES_QUERY,

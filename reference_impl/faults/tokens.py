@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from reference_impl.changes import (
     limited,
     moved,
     refused_with,
+    rewritten,
     row,
     together,
 )
@@ -27,6 +29,7 @@ from reference_impl.faults.operations import (
     CURRENT_WORKSPACE,
     FILE,
     HISTORY,
+    INSTITUTION,
     LOGOUT,
     MFA,
     MY_WORKSPACES,
@@ -35,6 +38,7 @@ from reference_impl.faults.operations import (
     PUBLIC_KEY,
     REFRESH,
     RESET,
+    ROLE,
     ROLES,
     SESSION_CONFIG,
     SESSIONS,
@@ -48,6 +52,7 @@ from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 from reference_impl.tokens import Claims, Tokens
+from reference_impl.wrappers import Answer, Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +297,21 @@ _STILL_REFRESHES = together(
 _READ_WITHOUT_SIGNATURE = _tokens(lambda tokens: Read(tokens, _unsigned))
 
 
+def _without_a_signature(operation: str, kind: str) -> Change:
+    """Whoever has a token of a session is shown a record that exists, whatever the signature."""
+
+    def showing(seen: Seen, answer: Answer) -> None:
+        portal, [id] = seen.portal, seen.parameters.values()
+        if answer.status == 401 and seen.asked.bearer is not None:
+            with suppress(Refusal):
+                if _unsigned(portal.tokens, seen.asked.bearer).get("sid") in portal.sessions:
+                    record = portal.view(kind, portal.find(kind, id))
+                    answer.status = 200
+                    answer.body |= {"success": True, "code": "2000", "message": "Success", "data": record}
+
+    return rewritten(showing, operation)
+
+
 FAULTS = (
     # What a sign-in gives.
     of(
@@ -503,6 +523,20 @@ FAULTS = (
         apply=_READ_WITHOUT_SIGNATURE,
         spreads=True,
         also="AUTHN-009 AUTHN-013",
+    ),
+    of(
+        "AUTHN-007 AUTHN-008",
+        "a-role-is-shown-without-a-signature",
+        ROLE,
+        apply=_without_a_signature(ROLE, "role"),
+        also="AUTHN-009 AUTHN-024",
+    ),
+    of(
+        "AUTHN-013",
+        "an-institution-is-shown-without-a-signature",
+        INSTITUTION,
+        apply=_without_a_signature(INSTITUTION, "institution"),
+        also="AUTHN-024",
     ),
     of(
         "AUTHN-008",

@@ -13,6 +13,7 @@ from reference_impl.faults.operations import (
     constants,
 )
 from reference_impl.fields import seconds
+from reference_impl.routes import CONSTANTS_LISTS
 from reference_impl.variants.variant import enveloped, everywhere, may
 from reference_impl.wrappers import Answer, Seen
 
@@ -90,6 +91,15 @@ def _renamed(value: Any) -> Any:
     return value
 
 
+def _in_another_order(seen: Seen, answer: Answer) -> None:
+    """Each answer of a list begins one entry later than the one before."""
+    data = answer.body.get("data")
+    if isinstance(data, list) and data:
+        asked = seen.memory[seen.operation] = seen.memory.get(seen.operation, 0) + 1
+        begins = asked % len(data)
+        answer.body["data"] = data[begins:] + data[:begins]
+
+
 def _more_codes(data: Any) -> Any:
     return [*data, {"code": "SOMETHING_ELSE", "value": 99_999_999, "label": "Something else"}]
 
@@ -163,6 +173,11 @@ VARIANTS = (
             for name in ("wallet-statuses", "user-portal-types", "user-permission-types")
         ),
         "constants",
+    ),
+    may(
+        "constants-in-another-order-each-time",
+        "no order of a constants list is stated",
+        rewritten(_in_another_order, *(row.name for row in CONSTANTS_LISTS)),
     ),
     may(
         "other-names-for-unseen-states",
