@@ -117,7 +117,7 @@ def walk(context: BrowserContext, base: str, portal: reference.Running) -> None:
 
 
 def walk_beside(visitor: Visitor) -> None:
-    """A short visit: mistakes the password and the code, revokes the authenticator, begins to sign in again."""
+    """A short visit: mistakes the code, revokes the authenticator, leaves, and mistakes the password."""
     password = visitor.password
     visitor.offer(password)
     visitor.confirm(outcome=WRONG_CODE, source="Authenticator")

@@ -141,8 +141,11 @@ class Bench:
         for number, place in done:
             places.setdefault(number, []).append(place)
         for one in faulty.regressions:
-            there = places.get(one.model_dump()["recorded_exchange"], [])
-            is_there = any(_holds(place, one.path) or _holds(one.path, place) for place in there)
+            is_there = any(
+                _holds(place, path) or _holds(path, place)
+                for number, path in _named_places(one)
+                for place in places.get(number, ())
+            )
             (verdict.reported if is_there else verdict.elsewhere).append(one)
         return verdict
 
@@ -163,6 +166,15 @@ class Bench:
 
     def endpoint(self, number: int) -> str:
         return endpoint_of(self.sound.answers[number])
+
+
+def _named_places(regression: Regression) -> Iterator[tuple[int, str]]:
+    """The exchange and the path of each place that a regression names: where two answers disagree, both."""
+    row = regression.model_dump()
+    yield row["recorded_exchange"], regression.path
+    other = row.get("other")
+    if other is not None:
+        yield other["recorded_exchange"], other["path"]
 
 
 def differing(

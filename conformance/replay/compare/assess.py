@@ -11,7 +11,7 @@ from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.credentials import CredentialCheck
-from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference
+from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
@@ -30,6 +30,11 @@ from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 KEYS_STAY_SECRET = "SECURE-007"
+
+REFUSED_AS_MAILED = (
+    "the right emailed code completes a sign-in (LOGIN-028), and the only one that was mailed to the account "
+    "after the request for it is refused; is it what the inbox's pattern matches?"
+)
 
 WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
 
@@ -153,6 +158,8 @@ class Assessor:
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
         if self.authenticators.is_offered(pair, difference):
             return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
+        if difference.kind in ("status", "code") and self.credentials.has_certain_code(pair):
+            return breaking(REFUSED_AS_MAILED)
         speaking = [
             each for each in after if _is_about(each, difference) or _is_of_a_refusal(each, difference)
         ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.difference import Difference, OtherPlace
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
 from conformance.replay.compare.times.clocks import (
     BEGAN,
@@ -58,7 +58,16 @@ class JsonComparison:
     ``is_stable``: it will come out alike as long as the correlation's generation lasts.
     """
 
-    __slots__ = ("_clocks", "_correlation", "_is_equal_same", "_live", "_operation", "_recorded", "is_stable")
+    __slots__ = (
+        "_clocks",
+        "_correlation",
+        "_is_equal_same",
+        "_live",
+        "_number",
+        "_operation",
+        "_recorded",
+        "is_stable",
+    )
 
     def __init__(
         self,
@@ -68,10 +77,13 @@ class JsonComparison:
         *,
         operation: str = "",
         clocks: Clocks | None = None,
+        number: int = 0,
     ) -> None:
+        """``number`` is that of the exchange, in the order of the replay."""
         self.is_stable = True
         self._clocks = clocks
         self._operation = operation
+        self._number = number
         self._correlation = correlation
         self._recorded = recorded
         self._live = live
@@ -140,8 +152,9 @@ class JsonComparison:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
-            if not self._correlation.keeps_time(ids, name, recorded, live):
-                yield Difference("value", (name,), recorded, live)
+            other = self._correlation.other_time(ids, name, (recorded, live), self._number)
+            if other is not None:
+                yield Difference("value", (name,), recorded, live, OtherPlace(other, ids[0]))
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The address of a sign-in that two recorded responses show alike and two live ones do not."""

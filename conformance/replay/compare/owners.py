@@ -1,4 +1,4 @@
-"""What is an account's own: its sessions, which nobody else sees, and its authenticator, until it is revoked."""
+"""What is an account's own: its sessions, and its authenticator until it is revoked."""
 
 from __future__ import annotations
 

@@ -184,6 +184,7 @@ const pages = {
     await get("/security/sessions/history?page=1&pageSize=3");
   },
   async Revoke() {
+    await get("/security/mfa");
     await post("/security/mfa/otp/revoke");
     await get("/security/mfa");
   },
