@@ -123,7 +123,7 @@ def walk_beside(visitor: Visitor) -> None:
     visitor.confirm(outcome=WRONG_CODE, source="Authenticator")
     visitor.confirm()
     visitor.open("History", "Revoke", "Leave")
-    for mistaken in (password.swapcase(), password[:-1]):
+    for mistaken in (password.swapcase(), f"{password[:-1]}-"):
         visitor.offer(mistaken, "AUTH.")
     visitor.offer(password)
     visitor.close()

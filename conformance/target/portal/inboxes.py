@@ -73,7 +73,9 @@ class ProfileInboxReader(InboxReader, Protocol):
         tell when one came or for whom. None is waited for. Raises Untestable."""
 
 
-def reader(settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str) -> ProfileInboxReader:
+def reader(
+    settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str
+) -> ProfileInboxReader:
     """The reader for one address in one of the profile's inboxes."""
     match settings:
         case HttpInbox():
