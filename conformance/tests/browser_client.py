@@ -123,8 +123,8 @@ def walk_beside(visitor: Visitor) -> None:
     visitor.confirm(outcome=WRONG_CODE, source="Authenticator")
     visitor.confirm()
     visitor.open("History", "Revoke", "Leave")
-    for mistaken in (password.swapcase(), f"{password[:-1]}-"):
-        visitor.offer(mistaken, "AUTH.")
+    for other in (password.swapcase(), password[:-1] + ("b" if password[-1] == "a" else "a")):
+        visitor.offer(other, "AUTH.")
     visitor.offer(password)
     visitor.close()
 

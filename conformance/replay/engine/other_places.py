@@ -1,4 +1,4 @@
-"""Where else a difference shows: in the earlier response that says otherwise, or that gave the token."""
+"""Where else a difference shows: in the earlier response that says otherwise, or gave the token."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from conformance.replay.compare.baseline import SENT_TOKEN
 from conformance.replay.compare.difference import Difference, OtherPlace
+from conformance.replay.compare.json_comparison import ADDRESSES
 from conformance.replay.compare.outcome import ExchangeOutcome
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.recording.plan import ReplayPlan
@@ -28,10 +29,12 @@ def _with_other_place(difference: Difference, pair: ReplayedExchange, plan: Repl
     if difference.path == SENT_TOKEN:
         number = plan.taken_from(pair.recorded.request.bearer or "")
         other = None if number is None else OtherPlace(number)
+    elif difference.kind == "repetition" and pair.repeats and difference.place[-1] not in ADDRESSES:
+        other = OtherPlace(plan.number_of(pair.repeats - 1))
     if other is None or not 0 < other.number <= len(plan.order):
         return difference
     recorded = plan.store.exchange(plan.order[other.number - 1])
-    path = TOKEN
+    path = TOKEN if difference.path == SENT_TOKEN else difference.path
     if other.record:
         path = next(_paths(recorded, other.record, str(difference.place[-1])), "")
     place = OtherPlace(other.number, other.record, endpoint_of(recorded), path)
