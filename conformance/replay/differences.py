@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.replay.compare.difference import Meaning, OtherPlace
+from conformance.replay.compare.difference import Meaning, OtherAnswer
 from conformance.replay.compare.meaning import GRAVEST_FIRST
 from conformance.replay.compare.outcome import COMPARED, OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
@@ -232,7 +232,7 @@ def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:
             )
 
 
-def _other_place(other: OtherPlace) -> dict[str, Json]:
+def _other_place(other: OtherAnswer) -> dict[str, Json]:
     return {"recorded_exchange": other.number, "endpoint": other.endpoint, "path": other.path}
 
 

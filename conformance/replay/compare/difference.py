@@ -13,7 +13,7 @@ Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class OtherPlace:
+class OtherAnswer:
     """Where an earlier response shows the same otherwise: the number of its exchange, the recorded id of the
     record there, and once they are looked up the endpoint and the path."""
 
@@ -32,7 +32,7 @@ class Difference:
     place: Steps
     recorded: Json
     replayed: Json
-    other: OtherPlace | None = None
+    other: OtherAnswer | None = None
 
     @property
     def path(self) -> str:

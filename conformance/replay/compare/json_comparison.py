@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.replay.compare.difference import Difference, OtherPlace
+from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
 from conformance.replay.compare.times.clocks import (
     BEGAN,
@@ -154,7 +154,7 @@ class JsonComparison:
                 continue
             other = self._correlation.other_time(ids, name, (recorded, live), self._number)
             if other is not None:
-                yield Difference("value", (name,), recorded, live, OtherPlace(other, ids[0]))
+                yield Difference("value", (name,), recorded, live, OtherAnswer(other, ids[0]))
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The address of a sign-in that two recorded responses show alike and two live ones do not."""

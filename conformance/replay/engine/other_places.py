@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from conformance.replay.compare.baseline import SENT_TOKEN
-from conformance.replay.compare.difference import Difference, OtherPlace
+from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.json_comparison import ADDRESSES
 from conformance.replay.compare.outcome import ExchangeOutcome
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -28,16 +28,16 @@ def _with_other_place(difference: Difference, pair: ReplayedExchange, plan: Repl
     other = difference.other
     if difference.path == SENT_TOKEN:
         number = plan.taken_from(pair.recorded.request.bearer or "")
-        other = None if number is None else OtherPlace(number)
+        other = None if number is None else OtherAnswer(number)
     elif difference.kind == "repetition" and pair.repeats and difference.place[-1] not in ADDRESSES:
-        other = OtherPlace(plan.number_of(pair.repeats - 1))
+        other = OtherAnswer(plan.number_of(pair.repeats - 1))
     if other is None or not 0 < other.number <= len(plan.order):
         return difference
     recorded = plan.store.exchange(plan.order[other.number - 1])
     path = TOKEN if difference.path == SENT_TOKEN else difference.path
     if other.record:
         path = next(_paths(recorded, other.record, str(difference.place[-1])), "")
-    place = OtherPlace(other.number, other.record, endpoint_of(recorded), path)
+    place = OtherAnswer(other.number, other.record, endpoint_of(recorded), path)
     return Difference(difference.kind, difference.place, difference.recorded, difference.replayed, place)
 
 

@@ -96,9 +96,9 @@ class RebuildContext:
 
     def _mistake(self, recorded: str, meant: str) -> str | None:
         """The mistake in a recorded password, where another one was meant."""
-        told = self.plan.hidden.get(recorded)
-        if isinstance(told, dict):
-            mistake = told.get(MISTAKE) if told.get(OF) == meant else None
+        hint = self.plan.hidden.get(recorded)
+        if isinstance(hint, dict):
+            mistake = hint.get(MISTAKE) if hint.get(OF) == meant else None
             return mistake if isinstance(mistake, str) else None
         return None if PLACEHOLDER.search(recorded + meant) else mistake_of(recorded, meant)
 
