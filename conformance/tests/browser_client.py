@@ -122,10 +122,9 @@ def walk_beside(visitor: Visitor) -> None:
     visitor.offer(password)
     visitor.confirm(outcome=WRONG_CODE, source="Authenticator")
     visitor.confirm()
-    visitor.open("History", "Revoke", "Leave")
+    visitor.open("History", "Revoke", "Factors", "Leave")
     for other in (password.swapcase(), password[:-1] + ("b" if password[-1] == "a" else "a")):
         visitor.offer(other, "AUTH.")
-    visitor.offer(password)
     visitor.close()
 
 

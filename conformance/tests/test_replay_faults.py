@@ -26,7 +26,14 @@ KEEPING = (
 )
 """Variants of every kind that answer what was asked as it was recorded."""
 
-CHOOSING = ("numeric-ids", "urn-ids", "es256-tokens", "zero-offset", "encrypted-answers")
+CHOOSING = (
+    "numeric-ids",
+    "urn-ids",
+    "history-counted-for-each-account",
+    "es256-tokens",
+    "zero-offset",
+    "encrypted-answers",
+)
 """Variants whose answers differ in what nobody may rely on: the form of ids, of tokens, of times."""
 
 SHOWN_BY_THE_VISIT = {

@@ -106,7 +106,7 @@ class Comparer:
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
         comparison = JsonComparison(
-            self.correlation, old, new, operation=pair.operation, clocks=clocks, number=pair.number
+            self.correlation, old, new, operation=pair.operation, clocks=clocks, pair=pair
         )
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
@@ -163,7 +163,7 @@ class Comparer:
             shorter = new if shows_others(operation, old, new, pair.email) else without_left(old, new)
             if shorter != new:
                 differences = JsonComparison(
-                    self.correlation, old, shorter, operation=operation, number=pair.number
+                    self.correlation, old, shorter, operation=operation, pair=pair
                 ).differences()
                 self.noise.note(operation, Difference("length", ("data",), None, None))
         left = [

@@ -9,6 +9,7 @@ import msgspec
 
 from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     BEGAN,
     CREATED,
@@ -23,6 +24,7 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
     PLACEHOLDER,
+    SIGN_IN,
     is_address,
     is_alike,
     is_counted,
@@ -59,6 +61,7 @@ class JsonComparison:
     """
 
     __slots__ = (
+        "_account",
         "_clocks",
         "_correlation",
         "_is_equal_same",
@@ -77,13 +80,14 @@ class JsonComparison:
         *,
         operation: str = "",
         clocks: Clocks | None = None,
-        number: int = 0,
+        pair: ReplayedExchange | None = None,
     ) -> None:
-        """``number`` is that of the exchange, in the order of the replay."""
+        """``pair`` is what is compared; none where nothing depends upon its number and account."""
         self.is_stable = True
         self._clocks = clocks
         self._operation = operation
-        self._number = number
+        self._number = 0 if pair is None else pair.number
+        self._account = None if pair is None else pair.account
         self._correlation = correlation
         self._recorded = recorded
         self._live = live
@@ -230,6 +234,8 @@ class JsonComparison:
             self._correlation.set(before, after)
             return [] if PLACEHOLDER.fullmatch(after) else [Difference("type", (), old, new)]
         record = record_of(name, self._operation)
+        if record == SIGN_IN:
+            record = f"{SIGN_IN} of {self._account}"  # each account may count its own
         if record is not None and (is_counted(before) or is_counted(after)):
             is_paired = self._correlation.pair_counted(record, before, after)
         else:

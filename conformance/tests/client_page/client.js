@@ -183,6 +183,9 @@ const pages = {
   async History() {
     await get("/security/sessions/history?page=1&pageSize=3");
   },
+  async Factors() {
+    await post("/auth/login/initiate", Object.fromEntries(new FormData(document.getElementById("sign-in"))));
+  },
   async Revoke() {
     await get("/security/mfa");
     await post("/security/mfa/otp/revoke");
