@@ -45,6 +45,7 @@ SHOWN_BY_THE_VISIT = {
     "emailed-code-refused": "status",
     "revoked-authenticator-is-offered": "data.mfaMethods",
     "subject-of-the-token-is-the-email": "data.accessToken",
+    "the-history-counts-one-more": "data.pagination.totalRecords",
     "the-history-is-everybodys": "data.items[2].bizId",
 }
 """What shows only where somebody reads twice, mistakes a password or a code, or is not alone; and where."""

@@ -20,7 +20,7 @@ from conformance.replay.compare.times.clocks import (
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.history import ReplayedSignIns
+from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted
 from conformance.replay.compare.times.others import is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
@@ -118,7 +118,11 @@ class Comparer:
         differences = [each for each in differences if each.place not in places]
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
         if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
-            differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
+            differences = [
+                each
+                for each in differences
+                if is_miscounted(each, old, new) or not self._is_by_growth(pair.operation, each)
+            ]
         elif pair.operation in GROWING:
             others = [each for each in differences if is_of_others(each, (old, new), began)]
             for each in others:
