@@ -71,7 +71,7 @@ class Log:
             self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
             self.secrets.add_from(exchange)
             written = self.finder.register(exchange, self.secrets)
-            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange))).decode()
+            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
             try:
                 self._writer.write_line(self.secrets.redact_line(line).encode())
             except CaptureError as error:

@@ -41,7 +41,7 @@ def recorded(out: Path, *exchanges: tuple[str, Json, Json]) -> list[dict[str, Js
             client="",
         )
     log.close()
-    return [each.hidden for each in capture.read(out)]
+    return [each.hidden or {} for each in capture.read(out)]
 
 
 @pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har"])

@@ -199,7 +199,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     response: Response | None = None
     error: str | None = None
     plain: Plain | None = None
-    hidden: dict[str, Json] = {}
+    hidden: dict[str, Json] | None = None
     """What the recorder says of secrets that it redacted, by their placeholders."""
 
     @fact

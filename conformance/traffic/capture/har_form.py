@@ -81,7 +81,7 @@ class Entry(Struct, gc=False):
     error: str | None = field(name="_error", default=None)
     client: str = field(name="_client", default="")
     plain: Plain | None = field(name="_plain", default=None)
-    hidden: dict[str, Json] = field(name="_hidden", default_factory=dict)
+    hidden: dict[str, Json] | None = field(name="_hidden", default=None)
 
 
 class Started(Struct, gc=False):
