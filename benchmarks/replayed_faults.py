@@ -11,7 +11,8 @@ and on no variant. ``--rows`` adds a row for each to a file, and goes on where a
 
 What a fault changes is found by asking the same portal the same with it and without it (in
 ``conformance/tests/replayed_faults.py``). Faults that only put other generated values in place of such, one
-for one, are left out: another portal of the same build answers so. A tolerant client survives a variant as in
+for one, are left out: another portal of the same build answers so. So are those with which the portal answers
+all requests, octet by octet, as some lawful portal does. A tolerant client survives a variant as in
 ``meanings.py``.
 """
 
@@ -32,37 +33,15 @@ import msgspec
 from meanings import MEANINGS, successes
 
 from conformance.report.formats.write import FORMATS
+from conformance.report.model.run import Regression
 from conformance.target.portal import wire
 from conformance.tests.browser_client import by_the_browser, by_the_proxy
 from conformance.tests.replayed_faults import Bench, Trial
 from reference_impl.faults import FAULTS, Fault
 from reference_impl.variants import VARIANTS
 
-HIDDEN = "the proxy hides tokens, and with them whether the recorded one was like that"
-OF_ANOTHER = "the record is read once, and its times are another portal's own"
-UNTRIED = "the visit tries nothing of the kind: other generated values, and a history that is longer"
-LEFT = {
-    "a-file-is-created-when-it-is-read": OF_ANOTHER,
-    "a-read-updates-the-institution": OF_ANOTHER,
-    "a-mailed-code-is-an-authenticators": UNTRIED,
-    "a-password-signs-in-in-any-case": UNTRIED,
-    "a-password-signs-in-without-its-last-letter": UNTRIED,
-    "a-nested-claim-holds-the-name": f"{HIDDEN}; in the HAR it is reported where the token is sent",
-    "a-nested-claim-holds-the-phone": f"{HIDDEN}; in the HAR it is reported where the token is sent",
-    "access-token-is-opaque": HIDDEN,
-    "subject-of-the-token-is-the-email": HIDDEN,
-    "a-logout-counts-too-many": "the HAR has no plaintext of the password change: it may have ended sessions",
-    "an-encrypted-channel-ends-a-minute-before-it-says": "the end told is lawful, and not waited for",
-    "emailed-code-refused": "the replay is inconclusive and names the code: a wrong mailbox looks the same",
-    "listed-roles-were-updated-at-another-time": (
-        "it is reported at the role that is read next: nothing says which of both answers is right"
-    ),
-    "revoked-authenticator-is-offered": (
-        "the visit revokes none, and which factors a portal offers is not stated: a permitted change"
-    ),
-    "the-history-is-everybodys": "its page shows own sign-ins, and a count grows with each sign-in: drift",
-}
-"""Why a fault is not reported where it changes an answer."""
+LEFT: dict[str, str] = {}
+"""Why a fault is not reported where it changes an answer; without a word here it is open."""
 
 RECORDED = ("by the proxy, its channel opened", "by the browser, as a HAR")
 DRAWN = 60
@@ -77,6 +56,7 @@ class Judged(msgspec.Struct):
     endpoint: str = ""
     place: str = ""
     is_renaming: bool = False
+    is_lawful: bool = False
     kind: str = ""
     path: str = ""
     meaning: str = ""
@@ -86,7 +66,7 @@ class Judged(msgspec.Struct):
 
     @property
     def shows(self) -> bool:
-        return bool(self.endpoint) and not self.is_renaming
+        return bool(self.endpoint) and not self.is_renaming and not self.is_lawful
 
     @property
     def is_in_place(self) -> bool:
@@ -228,13 +208,20 @@ def judged(bench: Bench, fault: Fault) -> Judged | None:
     if not verdict.is_touched:
         return Judged(elsewhere=len(verdict.elsewhere), exit_code=verdict.exit_code)
     number, place = verdict.done[0]
-    row = Judged(bench.endpoint(number), place, verdict.is_renaming)
+    row = Judged(bench.endpoint(number), place, verdict.is_renaming, verdict.is_lawful)
     row.elsewhere, row.exit_code = len(verdict.elsewhere), verdict.exit_code
     if verdict.reported:
         first = verdict.reported[0]
-        row.kind, row.path, row.meaning = first.kind, first.path, first.meaning
+        row.kind, row.path, row.meaning = first.kind, named_path(first, number), first.meaning
         row.there = len(verdict.reported)
     return row
+
+
+def named_path(regression: Regression, number: int) -> str:
+    """The path that is reported of an exchange: its own, or that of the other answer."""
+    other = regression.model_dump().get("other")
+    is_of_other = other is not None and other["recorded_exchange"] == number
+    return other["path"] if is_of_other else regression.path
 
 
 def reported_places(trial: Trial) -> list[ReportedPlace]:
@@ -306,7 +293,21 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
     for name, recordings in missed(rows):
         recorded = "both" if len(recordings) == len(RECORDED) else recordings[0]
         yield f"| {name} | {recorded} | {LEFT.get(name, '**open**')} |"
+    yield from of_lawful(rows)
     yield from of_faults(rows)
+
+
+def of_lawful(rows: Sequence[Row]) -> Iterator[str]:
+    """The faults that change an answer, and with which all answers are those of some lawful portal."""
+    yield "\n## Faults that these recordings cannot show\n"
+    yield "With them the portal answers all requests as some lawful portal does, octet by octet.\n"
+    yield "| fault | recorded | it changes |\n|---|---|---|"
+    for row in rows:
+        if isinstance(row, FaultRow):
+            found = [(at, each) for at, each in enumerate(row.recordings) if each and each.is_lawful]
+            if found:
+                recorded = "both" if len(found) == len(RECORDED) else RECORDED[found[0][0]]
+                yield f"| {row.name} | {recorded} | {found[0][1].endpoint} `{found[0][1].place}` |"
 
 
 def of_variants(rows: Sequence[Row]) -> Iterator[str]:

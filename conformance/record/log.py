@@ -8,8 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from conformance.errors import CaptureError
 from conformance.judging import Watch
+from conformance.record.hidden import HiddenSecrets
 from conformance.traffic.capture import Writer
 from conformance.traffic.capture.writer import rewrite
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
@@ -37,6 +40,7 @@ class Log:
 
     def __post_init__(self) -> None:
         self._writer = Writer(self.path)
+        self.hidden = HiddenSecrets(self.secrets)
         self._lock = threading.Lock()
 
     def write(
@@ -66,7 +70,8 @@ class Log:
             )
             self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
             self.secrets.add_from(exchange)
-            line = self._writer.line(self.finder.register(exchange, self.secrets)).decode()
+            written = self.finder.register(exchange, self.secrets)
+            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
             try:
                 self._writer.write_line(self.secrets.redact_line(line).encode())
             except CaptureError as error:

@@ -131,7 +131,9 @@ class Assembly:
                 parts.comparer,
                 correlation,
                 noise,
-                RecordedBaseline(self.plan.exchanges(), correlation, no_cache=no_cache),
+                RecordedBaseline(
+                    self.plan.exchanges(), correlation, no_cache=no_cache, hidden=self.plan.hidden
+                ),
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
                 credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),

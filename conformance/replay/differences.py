@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.replay.compare.difference import Meaning
+from conformance.replay.compare.difference import Meaning, OtherAnswer
 from conformance.replay.compare.meaning import GRAVEST_FIRST
 from conformance.replay.compare.outcome import COMPARED, OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
@@ -217,6 +217,8 @@ def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:
             more: dict[str, Any] = {"recorded_exchange": outcome.number}
             if difference.path in stated:
                 more["requirement"] = stated[difference.path]
+            if difference.other is not None:
+                more["other"] = _other_place(difference.other)
             yield Regression(
                 exchange=outcome.line or 0,
                 endpoint=outcome.endpoint,
@@ -228,6 +230,10 @@ def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:
                 basis=meaning.basis,
                 **more,
             )
+
+
+def _other_place(other: OtherAnswer) -> dict[str, Json]:
+    return {"recorded_exchange": other.number, "endpoint": other.endpoint, "path": other.path}
 
 
 def held_from(differences: Iterable[Regression], fail_on: FailOn) -> list[Regression]:
@@ -251,6 +257,7 @@ def groups_of(
         key = (each.meaning, endpoint, path, kind, reason)
         if key not in groups:
             values = {"recorded": each.recorded, "replayed": each.replayed}
+            values |= {"other": other} if (other := (each.model_extra or {}).get("other")) else {}
             groups[key] = _row(each.meaning, key_of(each), each.basis) | values | {"accepted": reason}
         _count(groups[key], each.exchange)
     for group in groups.values():

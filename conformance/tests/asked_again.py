@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference_impl.app import build
+from reference_impl.app import Settings, build
 from reference_impl.clock import Clock
+from reference_impl.limits import Limits
+from reference_impl.variants import VARIANTS
+
+MINUTE = 60.0
+OPEN_LIFETIMES = ("login_window", "refresh_token", "password_code", "secure_session", "secure_key")
+"""Limits in seconds that the specification leaves open."""
 
 
 class HeardRequest(NamedTuple):
@@ -61,16 +67,49 @@ class Conversation:
         """Whether a portal with these faults and variants answers any of the requests in other octets."""
         return asyncio.run(self._is_answered_otherwise(faults, variants))
 
+    def is_answered_lawfully(self, fault: str) -> bool:
+        """Whether a lawful portal answers all of the requests in the octets of one with this fault: what was
+        asked cannot tell the two apart."""
+        return asyncio.run(self._is_answered_lawfully(fault))
+
     async def _is_answered_otherwise(self, faults: Sequence[str], variants: Sequence[str]) -> bool:
-        moment = self.began
-        app = build(clock=Clock(lambda: moment), seed=self.seed, faults=faults, variants=variants)
-        if app.state.title_case:
-            return True  # the server writes it
-        for each in self.asked:
-            moment = each.moment
-            if await _answer(app, each.scope, each.body) != each.answer:
+        answers = [each.answer for each in self.asked]
+        return not await self._answers(answers, {"faults": faults, "variants": variants})
+
+    async def _is_answered_lawfully(self, fault: str) -> bool:
+        answers: list[list[Message]] = []
+        if not await self._answers(answers, {"faults": [fault]}):
+            return False
+        for settings in lawful_portals():
+            if await self._answers(answers, settings):
                 return True
         return False
+
+    async def _answers(self, answers: list[list[Message]], settings: Settings) -> bool:
+        """Whether a portal gives these answers. Where there are none, its own are added."""
+        moment = self.began
+        seeded: Settings = {**settings, "seed": self.seed}
+        app = build(clock=Clock(lambda: moment), **seeded)
+        if app.state.title_case:
+            return False  # the server writes it
+        is_first = not answers
+        for at, each in enumerate(self.asked):
+            moment = each.moment
+            answer = await _answer(app, each.scope, each.body)
+            if is_first:
+                answers.append(answer)
+            elif answer != answers[at]:
+                return False
+        return True
+
+
+def lawful_portals() -> Iterator[Settings]:
+    """Portals on which what the specification leaves open lasts a minute longer, and every variant."""
+    usual = Limits()
+    for name in OPEN_LIFETIMES:
+        yield {"limits": replace(usual, **{name: getattr(usual, name) + MINUTE})}
+    for name in VARIANTS:
+        yield {"variants": [name]}
 
 
 async def _body(receive: Receive) -> bytes:

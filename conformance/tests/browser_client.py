@@ -19,9 +19,13 @@ from reference_impl import serve as reference
 PAGE = Path(__file__).parent / "client_page"
 TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript"}
 ACCOUNT = "spare"
+ANOTHER_ACCOUNT = "limited"
+"""It has an authenticator, and signs in by mailed codes."""
+
 PAGES_BEFORE = ("Home", "Profile", "Security", "Accounts", "Roles", "Lists", "Types", "Channels")
 PAGES_AFTER = ("Invitations", "Grants", "Orders", "File", "Renew", "Leave")
 NEW_PASSWORD = "Another-password-1"
+WRONG_CODE = "AUTH.MFA_CODE_INVALID"
 
 
 class Deployment:
@@ -47,49 +51,81 @@ def mailed_code(portal: reference.Running, email: str) -> str:
     return str(next(mail["code"] for mail in mails if mail["code"]))
 
 
-def walk(context: BrowserContext, base: str, portal: reference.Running) -> None:
-    """A whole visit, through ``base``: signs in with a mistake, opens every page, changes the password."""
-    told = tomllib.loads(portal.profile())
-    account, bot = told["accounts"][ACCOUNT], told["bot_challenge"]
-    built_in = {
-        "accessCode": told["portal"]["access_code"],
-        "botHeader": bot["header"],
-        "botToken": bot["token"],
-        "file": told["records"]["file"],
-    }
-    page = context.new_page()
-    page.add_init_script(f"window.portal = {json.dumps(built_in)}")
-    page.goto(f"{base}/client/")
-    status = page.get_by_role("status")
+class Visitor:
+    """A person with a page of the client, through ``base``."""
 
-    page.get_by_label("Email").fill(account["email"])
-    page.get_by_label("Password").fill("not the password")
-    page.get_by_role("button", name="Sign in").click()
-    expect(status).to_contain_text("AUTH.")
-    page.get_by_label("Password").fill(account["password"])
-    page.get_by_role("button", name="Sign in").click()
-    expect(status).to_have_text("A code was mailed")
-    for code, outcome in (
-        ("000000", "AUTH.MFA_CODE_INVALID"),
-        (mailed_code(portal, account["email"]), "Signed in"),
-    ):
-        page.get_by_label("Code").fill(code)
-        page.get_by_role("button", name="Confirm").click()
-        expect(status).to_contain_text(outcome)
+    def __init__(self, context: BrowserContext, base: str, portal: reference.Running, account: str) -> None:
+        told = tomllib.loads(portal.profile())
+        self._portal = portal
+        self.email, self.password = (told["accounts"][account][name] for name in ("email", "password"))
+        bot = told["bot_challenge"]
+        built_in = {
+            "accessCode": told["portal"]["access_code"],
+            "botHeader": bot["header"],
+            "botToken": bot["token"],
+            "file": told["records"]["file"],
+        }
+        self._page = context.new_page()
+        self._page.add_init_script(f"window.portal = {json.dumps(built_in)}")
+        self._page.goto(f"{base}/client/")
+        self._status = self._page.get_by_role("status")
 
-    def open_pages(names: tuple[str, ...]) -> None:
+    def offer(self, password: str, outcome: str = "A code was mailed") -> None:
+        """Begins a sign-in."""
+        self._page.get_by_label("Email").fill(self.email)
+        self._page.get_by_label("Password").fill(password)
+        self._page.get_by_role("button", name="Sign in").click()
+        expect(self._status).to_contain_text(outcome)
+
+    def confirm(self, code: str = "", outcome: str = "Signed in", *, source: str = "Mail") -> None:
+        """Sends a code, or the one that was mailed."""
+        self._page.get_by_label("Code").fill(code or mailed_code(self._portal, self.email))
+        self._page.get_by_label("From").select_option(source)
+        self._page.get_by_role("button", name="Confirm").click()
+        expect(self._status).to_contain_text(outcome)
+
+    def open(self, *names: str) -> None:
         for name in names:
-            page.get_by_role("button", name=name, exact=True).click()
-            expect(status).to_have_text("Done")
+            self._page.get_by_role("button", name=name, exact=True).click()
+            expect(self._status).to_have_text("Done")
 
-    open_pages(PAGES_BEFORE)
-    for old, new in ((account["password"], NEW_PASSWORD), (NEW_PASSWORD, account["password"])):
-        page.get_by_label("Old").fill(old)
-        page.get_by_label("New").fill(new)
-        page.get_by_role("button", name="Change password").click()
-        expect(status).to_have_text("Password changed")
-    open_pages(PAGES_AFTER)
-    page.close()
+    def change_password(self, old: str, new: str) -> None:
+        self._page.get_by_label("Old").fill(old)
+        self._page.get_by_label("New").fill(new)
+        self._page.get_by_role("button", name="Change password").click()
+        expect(self._status).to_have_text("Password changed")
+
+    def close(self) -> None:
+        self._page.close()
+
+
+def walk(context: BrowserContext, base: str, portal: reference.Running) -> None:
+    """A whole visit, through ``base``: signs in with a mistake, opens every page, changes the password. In
+    between somebody else signs in."""
+    visitor = Visitor(context, base, portal, ACCOUNT)
+    visitor.offer("not the password", "AUTH.")
+    visitor.offer(visitor.password)
+    visitor.confirm("000000", WRONG_CODE)
+    visitor.confirm()
+    visitor.open(*PAGES_BEFORE)
+    walk_beside(Visitor(context, base, portal, ANOTHER_ACCOUNT))
+    visitor.open("History")
+    for old, new in ((visitor.password, NEW_PASSWORD), (NEW_PASSWORD, visitor.password)):
+        visitor.change_password(old, new)
+    visitor.open(*PAGES_AFTER)
+    visitor.close()
+
+
+def walk_beside(visitor: Visitor) -> None:
+    """A short visit: mistakes the code, revokes the authenticator, leaves, and mistakes the password."""
+    password = visitor.password
+    visitor.offer(password)
+    visitor.confirm(outcome=WRONG_CODE, source="Authenticator")
+    visitor.confirm()
+    visitor.open("History", "Revoke", "Factors", "Leave")
+    for other in (password.swapcase(), password[:-1] + ("b" if password[-1] == "a" else "a")):
+        visitor.offer(other, "AUTH.")
+    visitor.close()
 
 
 def by_the_proxy(out: Path) -> Path:

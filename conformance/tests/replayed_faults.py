@@ -3,7 +3,7 @@
 What it did is found without the replay's own comparison: the same seeded portal is asked the same with and
 without the fault, and the answers are held against each other as they are, times against the portal's start.
 A fault that only puts other generated values in place of such, one for one, shows in no recording: another
-portal of the same build does the same.
+portal of the same build does the same. Nor does one where a lawful portal gives the same answers.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class Verdict:
     """Of the replay."""
     is_renaming: bool = False
     """Whether another portal of the same build answers so: with other generated values, one for one."""
+    is_lawful: bool = False
+    """Whether it is not reported, and a lawful portal answers so, octet by octet."""
 
     @property
     def is_touched(self) -> bool:
@@ -136,17 +138,22 @@ class Bench:
         faulty = trial(self.recording, faults=[fault.name])
         done = list(differing(self.sound, faulty, self.varying))
         code = faulty.replayed.run.exit_code
-        verdict = Verdict(fault, done, exit_code=code, is_renaming=self._is_renaming(faulty, done))
+        verdict = Verdict(fault, done, exit_code=code, is_renaming=self.is_renaming(faulty, done))
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
         for one in faulty.regressions:
-            there = places.get(one.model_dump()["recorded_exchange"], [])
-            is_there = any(_holds(place, one.path) or _holds(one.path, place) for place in there)
+            is_there = any(
+                _holds(place, path) or _holds(path, place)
+                for number, path in _named_places(one)
+                for place in places.get(number, ())
+            )
             (verdict.reported if is_there else verdict.elsewhere).append(one)
+        if done and not verdict.reported and not verdict.is_renaming:
+            verdict.is_lawful = self.conversation.is_answered_lawfully(fault.name)
         return verdict
 
-    def _is_renaming(self, faulty: Trial, done: Sequence[tuple[int, str]]) -> bool:
+    def is_renaming(self, faulty: Trial, done: Sequence[tuple[int, str]]) -> bool:
         """Whether all that changed is generated values, and each of them has one counterpart everywhere."""
         if not self.generated.issuperset(done):
             return False
@@ -163,6 +170,15 @@ class Bench:
 
     def endpoint(self, number: int) -> str:
         return endpoint_of(self.sound.answers[number])
+
+
+def _named_places(regression: Regression) -> Iterator[tuple[int, str]]:
+    """The exchange and the path of each place that a regression names: where two answers disagree, both."""
+    row = regression.model_dump()
+    yield row["recorded_exchange"], regression.path
+    other = row.get("other")
+    if other is not None:
+        yield other["recorded_exchange"], other["path"]
 
 
 def differing(
@@ -255,7 +271,13 @@ def _is_same(old: _Timed, new: _Timed) -> bool:
     before, after = _moment(old.value), _moment(new.value)
     if before is None or after is None or _form(old.value) != _form(new.value):
         return False
-    return abs((before - old.began) - (after - new.began)) < SOME_TIME
+    age, age_now = before - old.began, after - new.began
+    return abs(age - age_now) < (SOME_TIME if max(age, age_now) > -SOME_TIME else _grain(old.value))
+
+
+def _grain(value: Json) -> float:
+    """Seconds by which a time may differ that the portal's start alone decides."""
+    return 0.1 if isinstance(value, str) and "." in value else 1.0
 
 
 def _moment(value: Json) -> float | None:

@@ -106,6 +106,30 @@ def test_without_waiting_only_a_newer_code_counts_as_arrived(served: tuple[Serve
     assert shown == [False, False, False, True]  # old messages may be gone
 
 
+@pytest.mark.parametrize(
+    "now, only",
+    [
+        ('[{"text": "Code 222222"}, {"subject": "222222"}, {"text": "111111"}]', "222222"),
+        ('[{"text": "111111"}]', None),
+        ('[{"text": "Code 222222, order 333333"}, {"text": "111111"}]', None),
+    ],
+)
+def test_a_code_is_certain_where_no_other_came(
+    served: tuple[Served, str], now: str, only: str | None
+) -> None:
+    held, url = served
+    held.text = '[{"text": "111111"}]'
+    settings = http(url)
+    of_all = settings.model_copy(update={"url": settings.url.replace("{email}", EMAIL)})
+    inboxes = [reader(each, EMAIL, "mail") for each in (settings, of_all)]
+    marks = [inbox.mark() for inbox in inboxes]
+
+    held.text = now
+
+    shown = [inbox.only_code_after(mark) for inbox, mark in zip(inboxes, marks, strict=True)]
+    assert shown == [only, None]  # one that is asked for nobody's mails may show somebody else's
+
+
 def test_the_same_code_twice_is_taken_where_there_are_more_of_them(served: tuple[Served, str]) -> None:
     held, url = served
     held.text = "000000"
@@ -221,6 +245,7 @@ def test_a_fixed_code_is_always_there() -> None:
 
     assert inbox.code_after(inbox.mark(), Clock()) == "000000"
     assert not inbox.has_code_after(inbox.mark())
+    assert inbox.only_code_after(inbox.mark()) is None
 
 
 def test_a_command_prints_what_arrived(tmp_path: Path) -> None:
@@ -355,6 +380,9 @@ def test_mail_over_imap_counts_by_uid_and_by_whom_it_is_to() -> None:
         assert not inbox.has_code_after(mark)
         assert inbox.code_after(mark, Clock(lambda: None, arrive)) == "222222"
         assert inbox.has_code_after(mark)
+        assert inbox.only_code_after(mark) == "222222"
+        mailbox.put(10, "Your code is 444444.")
+        assert inbox.only_code_after(mark) is None
 
 
 @pytest.mark.parametrize(

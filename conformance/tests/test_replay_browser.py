@@ -133,6 +133,16 @@ def test_a_token_that_only_the_recording_knows_stands_in_no_report(saved: Path, 
     assert [file.name for file in tmp_path.iterdir() if JWT.search(file.read_text(encoding="utf-8"))] == []
 
 
+def test_a_logout_before_an_unknown_change_is_compared(saved: Path, tmp_path: Path) -> None:
+    """Nobody opened what changed the password, which may end sessions: a later logout may count others."""
+    with reference.start(faults=["a-logout-counts-too-many"]) as portal:
+        replay = replayed(saved, portal, tmp_path)
+
+    counted = [one for one in replay.run.regressions if one.path == "data.terminatedSessions"]
+    assert [one.replayed for one in counted] == [77]
+    assert replay.run.regressions == counted
+
+
 def test_a_recording_that_begins_after_the_sign_in_is_inconclusive_and_no_regression(
     saved: Path, portal: reference.Running, tmp_path: Path
 ) -> None:

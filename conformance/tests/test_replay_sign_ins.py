@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.spec.endpoints import LOGIN_MFA_SEND
+from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
@@ -105,6 +107,59 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
 
     assert [one.run.regressions for one in told] == [[], []]
     assert [one.tally.counts[State.SAME] for one in told] == [one.tally.wanted for one in told]
+
+
+@pytest.mark.parametrize("url, paths", [("{email}", ["status", "code"]), ("spare@example.test", [])])
+def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
+    tmp_path: Path, url: str, paths: list[str]
+) -> None:
+    """An inbox that is not asked for one address may show another one's code."""
+    out = tmp_path / "one.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        Walker(recorder.url, profile).sign_in(profile["accounts"]["spare"])
+
+    with reference.start(faults=["emailed-code-refused"]) as portal:
+        text = portal.profile().replace("/inbox/{email}", f"/inbox/{url}")
+        told = replay([out], parse(text, {}), options_for(tmp_path / "reports"))
+
+    assert [one.path for one in told.run.regressions] == paths
+    assert all("LOGIN-028" in one.basis for one in told.run.regressions)
+    assert any("inbox: its code is refused" in note for note in told.notes) is not bool(paths)
+
+
+def mistaken(password: str) -> list[str]:
+    return [password.swapcase(), password[:-1] + ("b" if password[-1] == "a" else "a"), "another password"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_password_is_mistaken_as_it_was(tmp_path: Path, is_first: bool) -> None:
+    """In a recording that hides it as well, whether it was mistaken before the right one or after it."""
+    out, sent = tmp_path / "one.jsonl", []
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        account, walker = profile["accounts"]["admin"], Walker(recorder.url, profile)
+        tried = [*mistaken(account["password"]), account["password"]]
+        for password in tried if is_first else reversed(tried):
+            walker.post("/auth/login/initiate", {"email": account["email"], "password": password})
+
+    def note(step: ReplayStep) -> None:
+        assert step.attempt is not None
+        sent.append(step.attempt.live.request.body["password"])
+
+    with reference.start() as portal:
+        told = replay([out], profile_of(portal), options_for(tmp_path / "reports"), on_step=note)
+        right = profile_of(portal).accounts["admin"].password
+
+    assert told.run.regressions == []
+    sent = sent if is_first else sent[::-1]
+    assert sent[0] == right.swapcase()
+    assert sent[1][:-1] == right[:-1]
+    assert sent[1] != right
+    assert sent[2].casefold()[:8] != right.casefold()[:8]
+    assert sent[3] == right
+    assert account["password"] not in out.read_text(encoding="utf-8")
+    assert "another password" not in out.read_text(encoding="utf-8")
 
 
 def sign_in_others(url: str, profile: dict[str, Any], number: int) -> None:

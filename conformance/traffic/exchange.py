@@ -199,6 +199,8 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     response: Response | None = None
     error: str | None = None
     plain: Plain | None = None
+    hidden: dict[str, Json] | None = None
+    """What the recorder says of secrets that it redacted, by their placeholders."""
 
     @fact
     def time(self) -> float:

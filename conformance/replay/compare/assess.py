@@ -11,12 +11,12 @@ from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.credentials import CredentialCheck
-from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference
+from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.compare.owners import SessionOwners
+from conformance.replay.compare.owners import NOT_OFFERED_ANY_MORE, RevokedAuthenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
@@ -30,6 +30,11 @@ from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 KEYS_STAY_SECRET = "SECURE-007"
+
+REFUSED_AS_MAILED = (
+    "the right emailed code completes a sign-in (LOGIN-028), and the only one that was mailed to the account "
+    "after the request for it is refused; is it what the inbox's pattern matches?"
+)
 
 WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
 
@@ -54,6 +59,7 @@ class Assessor:
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
+    authenticators: RevokedAuthenticators = field(default_factory=RevokedAuthenticators)
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     no_cache: bool = True
@@ -109,6 +115,7 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
         self.sign_ins.note(pair)
+        self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
             self.correlation.note_change(record, moments)
@@ -149,6 +156,10 @@ class Assessor:
         """What a difference means: the judge decides first, then the specification's gaps."""
         if difference.kind == "extra" and self.reveals(difference.replayed):
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
+        if self.authenticators.is_offered(pair, difference):
+            return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
+        if difference.kind in ("status", "code") and self.credentials.has_certain_code(pair):
+            return breaking(REFUSED_AS_MAILED)
         speaking = [
             each for each in after if _is_about(each, difference) or _is_of_a_refusal(each, difference)
         ]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from msgspec.structs import replace
 
+from conformance.checks.access.claim_kinds import claim_kinds
 from conformance.judging import judge_of, watch
 from conformance.replay.compare.difference import Difference
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.values import claims_of
 from conformance.spec import REQUIREMENTS
-from conformance.traffic.exchange import ABSENT, Exchange, Json, steps
+from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
+from conformance.traffic.hidden import CLAIMS
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 SENT_TOKEN = "headers.authorization"
@@ -29,6 +31,8 @@ class RecordedBaseline:
     correlation: Correlation
     no_cache: bool = True
     """Judges without the cache of verdicts."""
+    hidden: Mapping[str, Json] = field(default_factory=dict)
+    """What the recorder says of secrets that it redacted, by their placeholders."""
     reported: set[str] = field(default_factory=set)
     """Signatures of contradictions that were reported as new already."""
 
@@ -70,10 +74,16 @@ class RecordedBaseline:
     def _is_unchanged(self, old: Json, new: Json, *, is_stated: bool) -> bool:
         """Whether a value is the recorded one, or its counterpart. A token may change in its claims."""
         if isinstance(old, str) and PLACEHOLDER.search(old):
-            return not is_stated
+            return not is_stated and not self._had_other_claims(old, new)
         if not isinstance(old, str) or claims_of(old) is not None:
             return bool(old == new)
         return bool(old == new) or self.correlation.live.get(old) == new
+
+    def _had_other_claims(self, placeholder: str, token: Json) -> bool:
+        """Whether a token that the recorder hid is known to have had other claims, or a claim of another
+        kind: it did not contradict the specification by those that one has now."""
+        kinds = dig(self.hidden.get(placeholder), [CLAIMS])
+        return kinds is not ABSENT and isinstance(token, str) and kinds != claim_kinds(token)
 
 
 def _at(exchange: Exchange, path: str) -> Json:

@@ -20,7 +20,7 @@ from conformance.replay.compare.times.clocks import (
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.history import ReplayedSignIns
+from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted
 from conformance.replay.compare.times.others import is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
@@ -105,7 +105,9 @@ class Comparer:
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
-        comparison = JsonComparison(self.correlation, old, new, operation=pair.operation, clocks=clocks)
+        comparison = JsonComparison(
+            self.correlation, old, new, operation=pair.operation, clocks=clocks, pair=pair
+        )
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         began = self._began(pair, clocks)
@@ -116,7 +118,11 @@ class Comparer:
         differences = [each for each in differences if each.place not in places]
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
         if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
-            differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
+            differences = [
+                each
+                for each in differences
+                if is_miscounted(each, old, new) or not self._is_by_growth(pair.operation, each)
+            ]
         elif pair.operation in GROWING:
             others = [each for each in differences if is_of_others(each, (old, new), began)]
             for each in others:
@@ -161,7 +167,7 @@ class Comparer:
             shorter = new if shows_others(operation, old, new, pair.email) else without_left(old, new)
             if shorter != new:
                 differences = JsonComparison(
-                    self.correlation, old, shorter, operation=operation
+                    self.correlation, old, shorter, operation=operation, pair=pair
                 ).differences()
                 self.noise.note(operation, Difference("length", ("data",), None, None))
         left = [

@@ -24,6 +24,8 @@ class CredentialCheck:
     problems: dict[str, None] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     """The accounts whose password or code is refused and never was accepted, and the problem."""
+    certain: set[tuple[str, str]] = field(default_factory=set)
+    """Accounts, and codes that certainly came for their sign-in."""
     _accepted: set[tuple[str, str]] = field(default_factory=set)
 
     def problem(self, pair: ReplayedExchange) -> str | None:
@@ -38,12 +40,19 @@ class CredentialCheck:
         problem = self._lacking_permission(pair)
         for kind, owner in secrets:
             if self._is_new(kind, owner, live):
-                problem = self._sentence(kind, owner, live)
+                sentence = self._sentence(kind, owner, live)
                 if owner:
-                    self.refused[owner] = problem
+                    self.refused[owner] = sentence
+                if not self.has_certain_code(pair):
+                    problem = sentence
         if problem is not None:
             self.problems[problem] = None
         return problem
+
+    def has_certain_code(self, pair: ReplayedExchange) -> bool:
+        """Whether a request sends a code that certainly came for it."""
+        code = pair.live.request.body.get("code") if isinstance(pair.live.request.body, dict) else None
+        return (pair.account, code) in self.certain
 
     def _secrets(self, pair: ReplayedExchange) -> Iterator[tuple[str, str]]:
         """The kinds of secrets that a request of the recording sends and that were accepted, each with its

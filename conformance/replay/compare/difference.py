@@ -13,13 +13,26 @@ Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class OtherAnswer:
+    """Where an earlier response shows the same otherwise: the number of its exchange, the recorded id of the
+    record there, and once they are looked up the endpoint and the path."""
+
+    number: int
+    record: str = ""
+    endpoint: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where the responses differ. ``place`` is empty for the body as a whole."""
+    """One place where the responses differ. ``place`` is empty for the body as a whole. ``other``: the place
+    of another response with which the live one disagrees; either may be wrong."""
 
     kind: Kind
     place: Steps
     recorded: Json
     replayed: Json
+    other: OtherAnswer | None = None
 
     @property
     def path(self) -> str:
@@ -30,7 +43,7 @@ class Difference:
         return text
 
     def within(self, *steps: str | int) -> Difference:
-        return Difference(self.kind, (*steps, *self.place), self.recorded, self.replayed)
+        return Difference(self.kind, (*steps, *self.place), self.recorded, self.replayed, self.other)
 
 
 class Meaning(StrEnum):

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     BEGAN,
     CREATED,
@@ -23,6 +24,7 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
     PLACEHOLDER,
+    SIGN_IN,
     is_address,
     is_alike,
     is_counted,
@@ -58,7 +60,17 @@ class JsonComparison:
     ``is_stable``: it will come out alike as long as the correlation's generation lasts.
     """
 
-    __slots__ = ("_clocks", "_correlation", "_is_equal_same", "_live", "_operation", "_recorded", "is_stable")
+    __slots__ = (
+        "_account",
+        "_clocks",
+        "_correlation",
+        "_is_equal_same",
+        "_live",
+        "_number",
+        "_operation",
+        "_recorded",
+        "is_stable",
+    )
 
     def __init__(
         self,
@@ -68,10 +80,14 @@ class JsonComparison:
         *,
         operation: str = "",
         clocks: Clocks | None = None,
+        pair: ReplayedExchange | None = None,
     ) -> None:
+        """``pair`` is what is compared; none where nothing depends upon its number and account."""
         self.is_stable = True
         self._clocks = clocks
         self._operation = operation
+        self._number = 0 if pair is None else pair.number
+        self._account = None if pair is None else pair.account
         self._correlation = correlation
         self._recorded = recorded
         self._live = live
@@ -140,8 +156,9 @@ class JsonComparison:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
-            if not self._correlation.keeps_time(ids, name, recorded, live):
-                yield Difference("value", (name,), recorded, live)
+            other = self._correlation.other_time(ids, name, (recorded, live), self._number)
+            if other is not None:
+                yield Difference("value", (name,), recorded, live, OtherAnswer(other, ids[0]))
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The address of a sign-in that two recorded responses show alike and two live ones do not."""
@@ -217,6 +234,8 @@ class JsonComparison:
             self._correlation.set(before, after)
             return [] if PLACEHOLDER.fullmatch(after) else [Difference("type", (), old, new)]
         record = record_of(name, self._operation)
+        if record == SIGN_IN:
+            record = f"{SIGN_IN} of {self._account}"  # each account may count its own
         if record is not None and (is_counted(before) or is_counted(after)):
             is_paired = self._correlation.pair_counted(record, before, after)
         else:

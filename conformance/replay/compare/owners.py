@@ -1,4 +1,4 @@
-"""Whose sessions the lists of sessions show: an account sees its own, and nobody else's."""
+"""What is an account's own: its sessions, and its authenticator until it is revoked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
+from conformance.spec.endpoints import LOGIN_INITIATE, OTP_REVOKE, OTP_VERIFY, SESSIONS, SESSIONS_HISTORY
+from conformance.target.portal.login import METHODS
 from conformance.traffic.exchange import Json, dig
 
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
@@ -39,3 +40,35 @@ class SessionOwners:
             is_telling = isinstance(id, str) and len(id) >= SHORTEST_ID
             if is_telling and self._owners.setdefault(id, pair.account) != pair.account:
                 yield Difference("value", (*place, at, name), None, id)
+
+
+NOT_OFFERED_ANY_MORE = "MFA-012"
+
+
+@dataclass
+class RevokedAuthenticators:
+    """The accounts that revoked their authenticator, when recorded and now, and have no other one since."""
+
+    _accounts: set[str] = field(default_factory=set)
+
+    def note(self, pair: ReplayedExchange) -> None:
+        if pair.account is None or not (pair.recorded.success and pair.live.success):
+            return
+        if pair.operation == OTP_REVOKE:
+            self._accounts.add(pair.account)
+        elif pair.operation == OTP_VERIFY:
+            self._accounts.discard(pair.account)
+
+    def is_offered(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether a difference says that the authenticator is offered, as it was not when recorded."""
+        if pair.operation != LOGIN_INITIATE or pair.account not in self._accounts:
+            return False
+        if difference.path != "data.mfaMethods":
+            return False
+        offered = (_values(each.data) for each in (pair.recorded, pair.live))
+        return [METHODS["OTP"] in values for values in offered] == [False, True]
+
+
+def _values(begun: Json) -> list[Json]:
+    methods = dig(begun, ["mfaMethods"])
+    return [dig(method, ["value"]) for method in methods] if isinstance(methods, list) else []

@@ -6,14 +6,25 @@ from dataclasses import dataclass, field
 
 from conformance.errors import Untestable
 from conformance.replay.changes.recorder import ReplayChanges
-from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, PassTime
+from conformance.replay.rebuild.actions import (
+    Code,
+    FindKey,
+    Lookup,
+    MarkInbox,
+    NoteChange,
+    OnlyCode,
+    PassTime,
+)
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
-from conformance.target.portal.inboxes import FixedReader, InboxReader, Mark, reader
+from conformance.target.portal.inboxes import FixedReader, Mark, ProfileInboxReader, reader
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import FixedInbox
 from conformance.traffic.redaction.redact import Secrets
+
+ON_ITS_WAY = 1.0
+"""Seconds in which another code may follow one that came."""
 
 
 @dataclass
@@ -27,7 +38,7 @@ class Lookups:
     secure: SecureChannel
     changes: ReplayChanges
     marks: dict[str, Mark] = field(default_factory=dict)
-    readers: dict[str, InboxReader] = field(default_factory=dict)
+    readers: dict[str, ProfileInboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
     def is_immediate(self, action: Lookup) -> bool:
@@ -54,7 +65,17 @@ class Lookups:
         if isinstance(action, MarkInbox):
             self.marks[action.account] = self._reader(action.account).mark()
             return None
+        if isinstance(action, OnlyCode):
+            return self._only_code(action.account)
         return self._code(action)
+
+    def _only_code(self, account: str) -> str | None:
+        """The only new code, some time after it came: another mail may be on its way."""
+        mark = self.marks.get(account)
+        if mark is None or self._reader(account).only_code_after(mark) is None:
+            return None
+        self.clock.pause(ON_ITS_WAY, "another mail that may be on its way")
+        return self._reader(account).only_code_after(mark)
 
     def _code(self, action: Code) -> str:
         secret = action.secret or self.profile.accounts[action.account].otp_secret
@@ -72,7 +93,7 @@ class Lookups:
         self.mailed[action.account] = code
         return code
 
-    def _reader(self, account: str) -> InboxReader:
+    def _reader(self, account: str) -> ProfileInboxReader:
         if account not in self.readers:
             settings = self.profile.accounts[account]
             if settings.inbox is None:

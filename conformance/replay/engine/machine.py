@@ -17,6 +17,7 @@ from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.engine.decode import exchange_of
 from conformance.replay.engine.log import Find, ReplayLog, find_nothing
+from conformance.replay.engine.other_places import with_other_places
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
@@ -71,6 +72,7 @@ class ReplayMachine:
             self.timing.now,
             movable=self.timing.movable,
             refused=self.assessor.credentials.refused,
+            certain=self.assessor.credentials.certain,
         )
         self._largest_body = self.context.profile.limits.max_answer
         self.rate_limited: Counter[str] = Counter()
@@ -108,6 +110,7 @@ class ReplayMachine:
         if position in self.plan.needed:
             outcome = ExchangeOutcome(pair.number, State.UNWANTED, pair.endpoint, NEEDED, line=pair.live.n)
         if outcome.differences:  # the reports show them with recorded values
+            outcome = with_other_places(outcome, pair, self.plan)
             for value, kind in secrets_in(recorded):
                 self.context.keep(Secret(value, kind))
             self.find(recorded)
@@ -167,6 +170,7 @@ class ReplayMachine:
             except CannotRebuild:
                 return False
             return True
+        yield from self.sign_ins.check_mail(recorded, live)
         return channels.try_other_form(recorded, live) or self.sign_ins.may_be_spent(recorded, live)
 
     def _may_pass(self, recorded: Exchange, live: Exchange) -> bool:

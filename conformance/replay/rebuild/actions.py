@@ -74,6 +74,14 @@ class MarkInbox:
 
 
 @dataclass(frozen=True, slots=True)
+class OnlyCode:
+    """Asks for the one code that came to an account's address after its inbox was marked; None where others
+    came too, or the inbox cannot tell."""
+
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
 class Await:
     """The session cannot go on before another exchange has ended, by its position."""
 
@@ -118,7 +126,7 @@ class FindKey:
     take: Callable[[FoundKey, Callable[[bytes, FoundKey], str]], None]
 
 
-Lookup: TypeAlias = Code | MarkInbox | PassTime | NoteChange | FindKey
+Lookup: TypeAlias = Code | OnlyCode | MarkInbox | PassTime | NoteChange | FindKey
 Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import Lost, Pending
+from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
+from conformance.traffic.hidden import MISTAKE, OF, mistake_of, mistaken
 
 
 @dataclass
@@ -81,6 +83,24 @@ class RebuildContext:
         """The live password for a recorded one of an account; None where there is none."""
         own = None if account is None else self.own_password(recorded, account)
         return own or self.passwords.get(recorded)
+
+    def mistaken_password(self, recorded: str, account: str | None) -> str | None:
+        """The live password of an account with the mistake of a recorded one; None where none is known."""
+        for (owner, meant), live in self._own_passwords.items() if account else ():
+            mistake = self._mistake(recorded, meant) if owner == account else None
+            changed = None if mistake is None else mistaken(live, mistake)
+            if changed is not None:
+                self.keep(Secret(changed, "password"))
+                return changed
+        return None
+
+    def _mistake(self, recorded: str, meant: str) -> str | None:
+        """The mistake in a recorded password, where another one was meant."""
+        hint = self.plan.hidden.get(recorded)
+        if isinstance(hint, dict):
+            mistake = hint.get(MISTAKE) if hint.get(OF) == meant else None
+            return mistake if isinstance(mistake, str) else None
+        return None if PLACEHOLDER.search(recorded + meant) else mistake_of(recorded, meant)
 
     def own_password(self, recorded: str, account: str) -> str | None:
         """The live password that an account has for a recorded one: another account may have another for the

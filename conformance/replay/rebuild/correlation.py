@@ -45,8 +45,9 @@ class Correlation:
     """The live ids of records, by kind and recorded id, where ids are counted for each kind."""
     _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
     _watched: set[str] = field(default_factory=set)
-    _times: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
-    """By recorded and live record, and field, its recorded and its live time."""
+    _times: dict[tuple[str, str, str], tuple[str, str, int]] = field(default_factory=dict)
+    """By recorded and live record, and field, its recorded and its live time, and the number of the exchange
+    that showed them first."""
     _addresses: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     """By the recorded and the live time of a sign-in, the recorded and the live address that it came from."""
     changed: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -127,19 +128,22 @@ class Correlation:
                 del self.recorded[live]
         del self.journal[mark:]
 
-    def keeps_time(self, records: tuple[str, str], name: str, recorded: str, live: str) -> bool:
-        """Whether a time of a record stays in the live responses where it does in the recorded ones.
+    def other_time(
+        self, records: tuple[str, str], name: str, times: tuple[str, str], number: int
+    ) -> int | None:
+        """The number of an exchange before this one that shows a time of a record otherwise, where both are
+        alike in the recording; None where there is none.
 
         ``records`` are the ids of both: records that stood at the same position of two lists in different
         orders do not correspond, and say nothing of each other's times.
         """
         key = (*records, name)
         before = self._times.get(key)
-        if before is not None and before[0] == recorded:
-            return _is_near(before[1], live)
+        if before is not None and before[0] == times[0]:
+            return None if _is_near(before[1], times[1]) else before[2]
         if before is not None or len(self._times) < MOST_TIMES:
-            self._times[key] = recorded, live
-        return True
+            self._times[key] = (*times, number)
+        return None
 
     def keeps_address(self, times: tuple[str, str], addresses: tuple[str, str]) -> bool:
         """Whether the address of a sign-in, known by its times, stays in the live responses where it does in

@@ -7,7 +7,15 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, PassTime, Reply
+from conformance.replay.rebuild.actions import (
+    Action,
+    Actions,
+    Code,
+    MarkInbox,
+    OnlyCode,
+    PassTime,
+    Reply,
+)
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.sign_in_order import SignInOrder
@@ -25,6 +33,7 @@ from conformance.spec.endpoints import (
     PASSWORD_RESET,
     TOKEN_REFRESH,
 )
+from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
@@ -33,6 +42,9 @@ MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
 TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
+MOST_STEPS = 20
+"""How many exchanges after it a refused code is sought for in."""
+
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
 
 
@@ -63,6 +75,8 @@ class SignInCodes:
     authenticators: dict[str, str] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
     """By recorded login session, or email: the code in the mail that came for it."""
+    certain: set[tuple[str, str]] = field(default_factory=set)
+    """Accounts, and codes that certainly came for their sign-in."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
@@ -166,14 +180,17 @@ class SignInCodes:
         """A code that is right where it was right, wrong where it was wrong, and reused where it was."""
         sent: dict[str, Json] = recorded.sent
         account = self.account_for(sent) or client.account
-        is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
+        is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
             fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
             return self.codes.get(value, fallback)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
         secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
-        factor = self._factor(key, sent, account)
+        if is_wrong and self._is_mailed(position, recorded, value):
+            factor, is_wrong = self._factor(key, {"method": METHODS["EMAIL"]}, account), False
+        else:
+            factor = self._factor(key, sent, account)
         code: Reply = None
         if factor == "OTP":
             # Time that is moved for the next code makes the others old.
@@ -187,6 +204,20 @@ class SignInCodes:
         self.codes[value] = code
         return code
 
+    def _is_mailed(self, position: int, recorded: Exchange, value: str) -> bool:
+        """Whether a code that was refused for another method is the mailed one: the client sent it as that
+        afterwards, and it was accepted."""
+        if recorded.sent.get("method") == METHODS["EMAIL"]:
+            return False
+        plan, login = self.context.plan, recorded.sent.get("sessionId")
+        after = plan.number_of(position)
+        for later in plan.order[after : after + MOST_STEPS]:
+            exchange = plan.store.exchange(later)
+            sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+            if exchange.success and sent.get("code") == value and sent.get("sessionId") == login:
+                return bool(sent.get("method") == METHODS["EMAIL"])
+        return False
+
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
         names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
         factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
@@ -199,14 +230,32 @@ class SignInCodes:
             raise CannotRebuild(f"[accounts.{account}] has no inbox, and its code was mailed")
         return factor
 
+    def check_mail(self, recorded: Exchange, live: Exchange) -> Actions:
+        """Where a mailed code is refused that was accepted when recorded: notes one that certainly came for
+        this sign-in."""
+        if not self._is_refused_now(recorded, live) or recorded.sent.get("method") != METHODS["EMAIL"]:
+            return
+        account = self.account_for(recorded.sent)
+        if account is None or self.context.profile.accounts[account].inbox is None:
+            return
+        try:
+            code = yield OnlyCode(account)
+        except CannotRebuild:
+            return
+        if isinstance(code, str):
+            self.certain.add((account, code))
+
     def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
         """Whether an authenticator's code was refused that another client, an earlier replay say, may have
         used within its time step: then the next code decides."""
-        operation, sent = recorded.request.operation, recorded.sent
-        if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(sent, dict):
+        return self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["OTP"]
+
+    def _is_refused_now(self, recorded: Exchange, live: Exchange) -> bool:
+        """Whether a sign-in's code is refused that was accepted when recorded."""
+        operation = recorded.request.operation
+        if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(recorded.sent, dict):
             return False
-        was_refused = recorded.success and live.code == "AUTH.MFA_CODE_INVALID"
-        return was_refused and sent.get("method") == METHODS["OTP"]
+        return recorded.success and live.code == WRONG_CODE
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""

@@ -187,6 +187,8 @@ class RequestValues:
         CannotRebuild: it may be what broke the rules, and its text is not recorded.
         """
         live = self._accepted_password(name, value) or self._context.password(value, self._account)
+        if live is None and not self._succeeded:
+            live = self._context.mistaken_password(value, self._account)
         if live is not None or not PLACEHOLDER.fullmatch(value):
             return live or value
         if self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted:

@@ -45,6 +45,8 @@ from conformance.traffic.exchange import UNKNOWN_FORMS
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
 MOST_LIKENESSES = 10_000
+MOST_HIDDEN = 20_000
+"""Hidden secrets of which is kept what the recorder says."""
 CACHED_BYTES = 16_000_000
 """Bytes of lines whose analysis is cached, for lines with the same fingerprint."""
 
@@ -235,6 +237,8 @@ class RequestAnalysis:
     def _analyze(self, position: int, line: PlanLine, own: Own) -> LineAnalysis:
         analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1), own)
         self.distinct.append(position)
+        if line.hidden and len(self._plan.hidden) < MOST_HIDDEN:
+            self._plan.hidden.update(line.hidden)
         if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
             self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis

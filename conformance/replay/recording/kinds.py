@@ -73,6 +73,8 @@ RECORDS = {
 }
 """By name of a field, the kind of record that an id in it identifies, where the name does not say it."""
 
+SIGN_IN = "sign-in"
+
 RECORDS_OF_PATHS = (
     ("/permissions/", "permission"),
     ("/roles/", "role"),
@@ -85,7 +87,7 @@ RECORDS_OF_PATHS = (
     ("/channel-types/", "channel type"),
     ("channels/", "channel"),
     ("/currency-grants/", "grant"),
-    ("/sessions/history/", "sign-in"),
+    ("/sessions/history/", SIGN_IN),
     ("/orders/", "order"),
 )
 """By part of a path, the kind of record that it is about."""

@@ -55,6 +55,7 @@ class PlanLine(msgspec.Struct, gc=False):
     client: str = ""
     response: PlanResponse | None = None
     plain: PlanPlain | None = None
+    hidden: dict[str, Json] | None = None
 
     @property
     def path(self) -> str:

@@ -18,7 +18,7 @@ from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
-from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
+from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Json
 
 OTHER_PATH = "another path"
 OTHER_HOST = "another host"
@@ -94,6 +94,8 @@ class ReplayPlan:
     """By email, the password that was accepted."""
     accepted: set[str] = field(default_factory=set)
     """Placeholders of redacted secrets that were sent and accepted."""
+    hidden: dict[str, Json] = field(default_factory=dict)
+    """What the recorder says of secrets that it redacted, by their placeholders."""
     changing: dict[int, str] = field(default_factory=dict)
     """Positions of successful requests that may change something, and their operations."""
     emails: dict[str, None] = field(default_factory=dict)

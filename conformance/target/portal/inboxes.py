@@ -27,7 +27,7 @@ from conformance.errors import Untestable
 from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.mail_shape import mail_shape
 from conformance.target.portal.transport import fetch
-from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
+from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
 from conformance.traffic.exchange import Json
 
 Mark = object
@@ -65,7 +65,17 @@ class InboxReader(Protocol):
         """Whether a code came after a mark; none is waited for. Raises Untestable."""
 
 
-def reader(settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str) -> InboxReader:
+class ProfileInboxReader(InboxReader, Protocol):
+    """The reader of an inbox in the profile."""
+
+    def only_code_after(self, mark: Mark) -> str | None:
+        """The code that came after a mark for this address; None where others came too, or the inbox cannot
+        tell when one came or for whom. None is waited for. Raises Untestable."""
+
+
+def reader(
+    settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str
+) -> ProfileInboxReader:
     """The reader for one address in one of the profile's inboxes."""
     match settings:
         case HttpInbox():
@@ -91,11 +101,16 @@ class FixedReader:
     def has_code_after(self, mark: Mark) -> bool:
         return False
 
+    def only_code_after(self, mark: Mark) -> str | None:
+        return None
+
 
 class AnswerReader:
     """An inbox that answers with all it has, the newest message first."""
 
-    def __init__(self, settings: Mailbox, ask: Callable[[], InboxAnswer], name: str, email: str) -> None:
+    def __init__(
+        self, settings: HttpInbox | CommandInbox, ask: Callable[[], InboxAnswer], name: str, email: str
+    ) -> None:
         self._settings, self._ask, self._name, self._email = settings, ask, name, email
 
     def mark(self) -> Mark:
@@ -123,6 +138,12 @@ class AnswerReader:
         assert isinstance(mark, tuple)
         codes = self._codes(self._ask().text)
         return bool(codes) and codes[:1] != mark[1][:1]
+
+    def only_code_after(self, mark: Mark) -> str | None:
+        assert isinstance(mark, tuple)
+        if not self._settings.is_of_one_address:
+            return None
+        return _only(set(self._codes(self._ask().text)).difference(mark[1]))
 
     def _nothing_came(self, before: str, answer: InboxAnswer) -> NothingArrived:
         """Why no code was found: the address is wrong, the pattern is, or no mail came."""
@@ -165,6 +186,12 @@ class ImapReader:
         assert isinstance(mark, int)
         with self._open() as box:
             return next(self._codes_after(box, mark), None) is not None
+
+    def only_code_after(self, mark: Mark) -> str | None:
+        assert isinstance(mark, int)
+        with self._open() as box:
+            texts = list(self._messages_after(box, mark))
+        return _only({code for text in texts for code in codes_in(text, self._settings.pattern)})
 
     def _codes_after(self, box: BaseMailBox, mark: int) -> Iterator[str]:
         """The first code of each message that came after a mark, the newest message first."""
@@ -260,6 +287,10 @@ def _reply(refused: MailboxLoginError) -> str:
     """The server's own words."""
     lines = [line for line in refused.command_result[1] if isinstance(line, bytes)]
     return b" ".join(lines).decode(errors="replace") or str(refused.command_result[0])
+
+
+def _only(codes: set[str]) -> str | None:
+    return next(iter(codes)) if len(codes) == 1 else None
 
 
 def codes_in(text: str, pattern: str) -> list[str]:

@@ -159,12 +159,20 @@ class Mailbox(ProfileTable):
     _check_pattern = field_validator("pattern")(_pattern)
 
 
+EMAIL = "{email}"
+
+
 class HttpInbox(Mailbox):
     """An address that answers with the messages, the newest first."""
 
     kind: Literal["http"] = Field(description="The kind of the inbox.")
     url: str = Field(description="The address; `{email}` stands for the account's email address.")
     headers: dict[str, str] = Field({}, description="Headers of the request, such as a token.")
+
+    @property
+    def is_of_one_address(self) -> bool:
+        """Whether it is asked for the messages to one address."""
+        return EMAIL in self.url
 
 
 class ImapInbox(Mailbox):
@@ -194,6 +202,11 @@ class CommandInbox(Mailbox):
         min_length=1,
         description="The command and its arguments; `{email}` stands for the account's email address.",
     )
+
+    @property
+    def is_of_one_address(self) -> bool:
+        """Whether it is asked for the messages to one address."""
+        return any(EMAIL in word for word in self.argv)
 
 
 class FixedInbox(ProfileTable):

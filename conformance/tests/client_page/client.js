@@ -54,8 +54,8 @@ async function signIn({ email, password }) {
   return "A code was mailed";
 }
 
-async function confirm({ code }) {
-  const sent = { sessionId: state.session, method: EMAIL, code };
+async function confirm({ code, method }) {
+  const sent = { sessionId: state.session, method: Number(method), code };
   const done = await refused("POST", "/auth/login/complete", sent);
   if (!done.success) return done.code;
   state.token = done.data.accessToken;
@@ -177,7 +177,19 @@ const pages = {
     await exchange("GET", path);
   },
   async File() {
-    await get(`/files/${window.portal.file}`);
+    for (let time = 0; time < 2; time++) await get(`/files/${window.portal.file}`);
+    await get(`/institutions/${state.workspace.institutionBizId}`);
+  },
+  async History() {
+    await get("/security/sessions/history?page=1&pageSize=3");
+  },
+  async Factors() {
+    await post("/auth/login/initiate", Object.fromEntries(new FormData(document.getElementById("sign-in"))));
+  },
+  async Revoke() {
+    await get("/security/mfa");
+    await post("/security/mfa/otp/revoke");
+    await get("/security/mfa");
   },
   async Renew() {
     const done = await call("POST", `${SYSTEM}/auth/token/refresh`, { refreshToken: state.refresh });

@@ -79,6 +79,7 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
         response=response,
         error=None if response else _why_unanswered(entry),
         plain=entry.plain,
+        hidden=entry.hidden,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct, field
 
-from conformance.traffic.exchange import Plain
+from conformance.traffic.exchange import Json, Plain
 
 Number: TypeAlias = int | float | None
 """Numbers are null or -1 where the source does not know them."""
@@ -81,6 +81,7 @@ class Entry(Struct, gc=False):
     error: str | None = field(name="_error", default=None)
     client: str = field(name="_client", default="")
     plain: Plain | None = field(name="_plain", default=None)
+    hidden: dict[str, Json] | None = field(name="_hidden", default=None)
 
 
 class Started(Struct, gc=False):

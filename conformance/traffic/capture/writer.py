@@ -169,6 +169,8 @@ def har_entry(exchange: Exchange) -> bytes:
     }
     if exchange.plain is not None:
         entry["_plain"] = exchange.plain
+    if exchange.hidden:
+        entry["_hidden"] = exchange.hidden
     return _ENCODE(entry)
 
 

@@ -45,6 +45,24 @@ class ReplayedSignIns:
         return [Difference("length", ("data", "items"), before, after)]
 
 
+def is_miscounted(difference: Difference, old: Json, new: Json) -> bool:
+    """Whether a history says that it holds more or fewer sign-ins than its only page shows, as it did not
+    when recorded: no further sign-in makes that."""
+    if difference.place != ("data", "pagination", "totalRecords"):
+        return False
+    (shown, counted, _), (shown_now, counted_now, size) = _counted(old), _counted(new)
+    return shown == counted and shown_now != counted_now and isinstance(size, int) and 0 < shown_now < size
+
+
+def _counted(history: Json) -> tuple[int, Json, Json]:
+    """How many entries a page shows, how many it says that there are, and how many it has room for."""
+    items = dig(history, ["data", "items"])
+    pagination = dig(history, ["data", "pagination"])
+    is_first = dig(pagination, ["currentPage"]) == 1
+    shown = len(items) if isinstance(items, list) and is_first else 0
+    return shown, dig(pagination, ["totalRecords"]), dig(pagination, ["pageSize"])
+
+
 def _moments(history: Json) -> list[float]:
     items = dig(history, ["items"])
     return [epoch_of(dig(item, [BEGAN])) for item in items] if isinstance(items, list) else []

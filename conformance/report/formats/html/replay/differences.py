@@ -127,8 +127,16 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         replayed=_side(first, "replayed", is_missing=kind == "missing") if has_values else "",
         basis=one_line(basis, 300),
         statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
+        other=_other(first.get("other")),
         accepted=one_line(str(first.get("accepted") or ""), 200),
     )
+
+
+def _other(place: Any) -> str:
+    """The place of another answer with which this one disagrees."""
+    if not isinstance(place, Mapping):
+        return ""
+    return one_line(f"{place.get('endpoint', '')} {place.get('path', '')}", 200)
 
 
 def _times(rows: Sequence[Row]) -> int:

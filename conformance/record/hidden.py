@@ -1,0 +1,63 @@
+"""Says of secrets that are redacted what a replay needs to know of them, and what gives none of them away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.hidden import CLAIMS, MISTAKE, OF, mistake_of
+from conformance.traffic.redaction.redact import Secrets
+
+MOST_ACCOUNTS = 1000
+MOST_MISTAKES = 5
+"""Refused passwords of an account that are remembered."""
+
+
+@dataclass
+class HiddenSecrets:
+    """Takes the exchanges of one recording in order, once their secrets are registered."""
+
+    secrets: Secrets
+    _passwords: dict[str, str] = field(default_factory=dict)
+    """By email, the password that was accepted last."""
+    _refused: dict[str, list[str]] = field(default_factory=dict)
+    """By email, those that were refused before one was accepted."""
+
+    def of(self, exchange: Exchange) -> dict[str, Json]:
+        """What an exchange shows of hidden secrets, by their placeholders."""
+        operation = exchange.request.operation
+        key = operation.key if operation else ""
+        if key in (LOGIN_COMPLETE, TOKEN_REFRESH) and exchange.success:
+            return dict(self._token(exchange.at("data.accessToken")))
+        return dict(self._mistakes(exchange)) if key == LOGIN_INITIATE else {}
+
+    def _token(self, token: Json) -> Iterator[tuple[str, Json]]:
+        placeholder = self.secrets.placeholder(token) if isinstance(token, str) else None
+        if placeholder is not None:
+            yield placeholder, {CLAIMS: claim_kinds(token)}
+
+    def _mistakes(self, exchange: Exchange) -> Iterator[tuple[str, Json]]:
+        sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+        email, password = sent.get("email"), sent.get("password")
+        if not isinstance(email, str) or not isinstance(password, str):
+            return
+        if not exchange.success:
+            meant = self._passwords.get(email)
+            if meant is not None:
+                yield from self._mistake(password, meant)
+            elif len(self._refused) < MOST_ACCOUNTS:
+                self._refused[email] = [*self._refused.get(email, ()), password][-MOST_MISTAKES:]
+            return
+        for refused in self._refused.pop(email, ()):
+            yield from self._mistake(refused, password)
+        if email in self._passwords or len(self._passwords) < MOST_ACCOUNTS:
+            self._passwords[email] = password
+
+    def _mistake(self, password: str, meant: str) -> Iterator[tuple[str, Json]]:
+        mistake = mistake_of(password, meant)
+        placeholders = [self.secrets.placeholder(each) for each in (password, meant)]
+        if mistake is not None and None not in placeholders:
+            yield str(placeholders[0]), {MISTAKE: mistake, OF: placeholders[1]}

@@ -1,0 +1,106 @@
+"""What a recording says of the secrets that it hides, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+
+from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.record.log import Log
+from conformance.traffic import capture
+from conformance.traffic.exchange import Json, Request, Response
+from conformance.traffic.hidden import mistake_of, mistaken
+from conformance.traffic.redaction.redact import Secrets
+
+INITIATE, COMPLETE = "/web/v1/system/auth/login/initiate", "/web/v1/system/auth/login/complete"
+CLAIMS = {"sub": "ada@example.test", "iat": 1, "ctx": {"who": "Ada Lovelace", "is": True}, "ada l": "x"}
+
+
+def packed(value: Json) -> str:
+    return urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+def jwt(claims: Json) -> str:
+    return f"{packed({'alg': 'none'})}.{packed(claims)}.c2lnbmF0dXJl"
+
+
+def recorded(out: Path, *exchanges: tuple[str, Json, Json]) -> list[dict[str, Json]]:
+    """What is said of the secrets of these exchanges: of each its path, its body and the answer's data, None
+    where it was refused."""
+    log = Log(out, Secrets())
+    for path, body, data in exchanges:
+        answer = {"success": data is not None, "code": "2000" if data is not None else "4010", "data": data}
+        log.write(
+            Request(method="POST", url=f"http://portal.example.test{path}", body=body),
+            Response(status=200 if data is not None else 401, body=answer),
+            started="2026-01-02T03:04:05+00:00",
+            elapsed_ms=1.0,
+            client="",
+        )
+    log.close()
+    return [each.hidden or {} for each in capture.read(out)]
+
+
+@pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har"])
+def test_of_a_hidden_token_the_kinds_of_its_claims_are_recorded(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+
+    hidden = recorded(
+        out, (COMPLETE, {}, {"accessToken": jwt(CLAIMS)}), (COMPLETE, {}, {"accessToken": "1" * 40})
+    )
+
+    kinds = {"sub": "email", "iat": "number", "ctx.who": "text", "ctx.is": "flag"}
+    assert hidden == [{"[token-1]": {"claims": kinds}}, {"[token-2]": {"claims": None}}]
+    assert "Lovelace" not in out.read_text(encoding="utf-8")
+    assert "ada" not in out.read_text(encoding="utf-8")
+
+
+def test_of_an_encrypted_token_no_claims_are_known() -> None:
+    header = packed({"alg": "dir", "enc": "A256GCM"})
+
+    assert claim_kinds(f"{header}.a.b.c.d") == {}
+    assert claim_kinds("opaque") is None
+
+
+def test_how_a_hidden_password_was_mistaken_is_recorded_with_the_right_one(tmp_path: Path) -> None:
+    def tried(password: str, data: Json = None) -> tuple[str, Json, Json]:
+        return INITIATE, {"email": "a@example.test", "password": password}, data
+
+    hidden = recorded(
+        tmp_path / "traffic.jsonl",
+        tried("sECRET-1x"),
+        tried("Quite-another-2"),
+        tried("Secret-1X", {"sessionId": "s"}),
+        tried("Secret-1"),
+    )
+
+    mistakes = [{name: said["mistake"] for name, said in each.items()} for each in hidden]
+    assert mistakes == [{}, {}, {"[password-1]": "another case"}, {"[password-4]": "no last letter"}]
+    assert hidden[3]["[password-4]"]["of"] == "[password-3]"
+
+
+@pytest.mark.parametrize(
+    "password, meant, live, expected",
+    [
+        ("sECRET-1", "Secret-1", "Other-word-9", "oTHER-WORD-9"),
+        ("Secret-2", "Secret-1", "Other-word-a", "Other-word-b"),
+        ("Secret-", "Secret-1", "Other-word-9", "Other-word-"),
+        ("Secret-", "Secret-1", "Other-wo", None),
+        ("sECRET-1", "Secret-1", "1234567890", None),
+    ],
+)
+def test_a_password_is_mistaken_in_the_same_way(
+    password: str, meant: str, live: str, expected: str | None
+) -> None:
+    mistake = mistake_of(password, meant)
+
+    assert mistake is not None
+    assert mistaken(live, mistake) == expected
+
+
+def test_another_password_is_no_mistake() -> None:
+    assert mistake_of("Secret-1", "Secret-1") is None
+    assert mistake_of("Quite-another-2", "Secret-1") is None
