@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.model.agreement import KINDS, are_different
+from conformance.target.portal.calls.bodies import with_result
 
 MOVES_BY_ITSELF = frozenset(
     {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}
@@ -121,7 +122,7 @@ class Creation:
 
     def undo(self) -> Exchange:
         """Takes the record away, by the body that the ledger has."""
-        body = {name: self.id if value == "{result_id}" else value for name, value in self._undo_body.items()}
+        body = with_result(self._undo_body, self.id)
         exchange = self._portal.call(self._undo_key, json=body, token=self._by.token)
         if exchange.success:
             self.settled()

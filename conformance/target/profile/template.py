@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.spec.operations import OPERATIONS, Operation
-from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
+from conformance.target.profile.placeholders import PLACEHOLDERS
+from conformance.target.profile.tables import ACCOUNTS, SecureChannelSettings
 
 HEAD = """\
 # What the conformance suite is told of one portal. `portal-conformance doctor --profile FILE` tries it out.
