@@ -86,7 +86,9 @@ def put_back(
     try:
         yield change
     finally:
-        if change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
+        if portal.changes.is_unsent(number):
+            portal.changes.undone(number)
+        elif change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
             reason = None
             if change.accepted is not False:
                 with suppress(Untestable):
@@ -145,5 +147,7 @@ def creation(
     finally:
         if making.is_open and making.id is not None:
             making.undo()
+        elif making.is_open and portal.changes.is_unsent(number):
+            making.settled()
         elif making.is_open and portal.changes.is_accepted(number):
             portal.take_away(number)

@@ -118,7 +118,7 @@ class Restoring:
         for change in self._ledger.pending:
             if change not in self._ledger.pending or run not in (None, change.run):
                 continue
-            reason = self._restored(change)
+            reason = None if self._ledger.is_unsent(change.id) else self._restored(change)
             if reason is None:
                 self._ledger.undone(change.id)
             else:
