@@ -88,7 +88,6 @@ class Portal:
             secrets=secrets,
             check_way_back=self._check_way_back,
         )
-        self.changes.follow_requests()
         self._password_history = PasswordHistory(self)
         self._numbers = count(1)
         self._accounts = {

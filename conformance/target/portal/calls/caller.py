@@ -90,6 +90,7 @@ class Caller:
         self._tokens: dict[str, tuple[str, str | None]] = {}
         self._shared: dict[str, ProfileAccount] = {}
         self._pauses_left = MOST_PAUSES
+        portal.changes.follow_requests()
 
     def call(self, key: str, options: CallOptions) -> Exchange:
         """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
