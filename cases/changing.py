@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.model.agreement import KINDS, are_different
+from conformance.target.portal.calls.bodies import with_result
 
 MOVES_BY_ITSELF = frozenset(
     {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}
@@ -85,7 +86,9 @@ def put_back(
     try:
         yield change
     finally:
-        if change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
+        if portal.changes.is_unsent(number):
+            portal.changes.undone(number)
+        elif change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
             reason = None
             if change.accepted is not False:
                 with suppress(Untestable):
@@ -121,7 +124,7 @@ class Creation:
 
     def undo(self) -> Exchange:
         """Takes the record away, by the body that the ledger has."""
-        body = {name: self.id if value == "{result_id}" else value for name, value in self._undo_body.items()}
+        body = with_result(self._undo_body, self.id)
         exchange = self._portal.call(self._undo_key, json=body, token=self._by.token)
         if exchange.success:
             self.settled()
@@ -144,5 +147,7 @@ def creation(
     finally:
         if making.is_open and making.id is not None:
             making.undo()
+        elif making.is_open and portal.changes.is_unsent(number):
+            making.settled()
         elif making.is_open and portal.changes.is_accepted(number):
             portal.take_away(number)

@@ -21,7 +21,14 @@ from conformance.run.hooks.selection import (
 )
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
 from conformance.run.hooks.stash import DESELECTED, FINAL, RULES, SESSION, VERIFY
-from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say, show_findings
+from conformance.run.hooks.terminal import (
+    announce_interrupt,
+    case_properties,
+    closing_lines,
+    finding_text,
+    say,
+    show_findings,
+)
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
 from conformance.verdicts.findings import Verdict
@@ -144,8 +151,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     run = config.stash.get(SESSION, None)
     if run is None or config.option.collectonly:
         return
+    is_interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+    if is_interrupted:
+        announce_interrupt(config, run)
     final = run.finish(
-        interrupted=exitstatus == pytest.ExitCode.INTERRUPTED,
+        interrupted=is_interrupted,
         crashed=exitstatus == pytest.ExitCode.INTERNAL_ERROR,
     )
     config.stash[FINAL] = final

@@ -23,7 +23,8 @@ from conformance.cli.program import loaded
 from conformance.run.options import INI, OPTIONS
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
-from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS
+from conformance.target.profile.placeholders import PLACEHOLDERS
+from conformance.target.profile.tables import ACCOUNTS
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 
@@ -123,7 +124,12 @@ def _further(name: str) -> Iterator[str]:
         yield from (f"| `{account}` | {purpose} |" for account, purpose in ACCOUNTS.items())
         yield ""
     elif name == "operations":
-        yield f"Placeholders of a body: {', '.join(f'`{{{each}}}`' for each in PLACEHOLDERS)}.\n"
+        yield "Placeholders of a body. Of channels, types and grants a run changes only those that it made:\n"
+        yield "| placeholder | what it stands for | where it may be used |\n| --- | --- | --- |"
+        yield from (
+            f"| `{{{each}}}` | {meaning} | {place} |" for each, (meaning, place) in PLACEHOLDERS.items()
+        )
+        yield ""
     elif name == "readings":
         yield "| reading | requirement | what it is about |\n| --- | --- | --- |"
         for row in REQUIREMENTS.values():

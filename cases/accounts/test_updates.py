@@ -47,7 +47,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE, PROFILE
-from conformance.target.profile.tables import placeholders_in
+from conformance.target.profile.placeholders import placeholders_in
 
 
 @requirement("ACCOUNT-034")

@@ -35,7 +35,7 @@ from conformance.spec.endpoints import (
     SESSIONS_TERMINATE,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.profile.tables import placeholders_in
+from conformance.target.profile.placeholders import placeholders_in
 
 KINDS: Mapping[str, str] = {
     CHANNEL_TYPE_UPDATE: "channel_type",

@@ -237,10 +237,18 @@ class RunSession:
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
         staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
-        also = [*staying, *self._waited_for_mails_before()]
+        also = [*staying, *self._logged_out(), *self._waited_for_mails_before()]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         return [note for note in (self.unreachable, blocked, availability, *otherwise, *also) if note]
+
+    def _logged_out(self) -> Iterator[str]:
+        """The accounts of which a logout ended more than the run's own session."""
+        for name, number in sorted(self.portal.login.logged_out.items()):
+            yield (
+                f"A logout of [accounts.{name}] ended {number} sessions at once: those that others had begun "
+                "are over too."
+            )
 
     def _waited_for_mails_before(self) -> list[str]:
         """That the run waited for a cooldown that it had not begun."""

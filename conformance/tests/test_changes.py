@@ -178,6 +178,7 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
     change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"})
     portal.changes.created(change, "b-1")
     portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "before"})
+    portal.call(PROFILE_UPDATE, json={"accountName": "after"}, token="t")
 
     refused = "was refused: HTTP 403, ACCESS.PERMISSION_DENIED"
     assert portal.restore() == [

@@ -125,10 +125,9 @@ def test_a_mutating_run_puts_everything_back(tmp_path: Path) -> None:
 
 
 def _changing(portal: Deployment, out: Path) -> subprocess.Popen[bytes]:
-    """A run that has begun to change something."""
-    run = subprocess.Popen(
-        portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=out.parent
-    )
+    """A run that has begun to change something; what it says is in the file ``said``."""
+    with (out.parent / "said").open("wb") as said:
+        run = subprocess.Popen(portal.arguments("--impact", "mutating", out=out), stdout=said, cwd=out.parent)
     _wait_for(
         lambda: any(str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"])
     )
@@ -163,9 +162,10 @@ def test_an_interrupted_run_puts_back_what_it_changed_and_reports(
         ended.wait(timeout=60)
         after = portal.dump()
 
-    run = Done(ended.returncode, "", out)
+    run = Done(ended.returncode, (tmp_path / "said").read_text(encoding="utf-8"), out)
 
     assert run.code == 2
+    assert re.search(r"^Interrupted: .+, then the reports are written. Press Ctrl-C", run.said, re.M)
     assert run.results["exit_code"] == 2
     assert run.fails == []
     assert after == before

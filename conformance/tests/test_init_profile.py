@@ -7,8 +7,9 @@ import re
 from conformance.spec.endpoints import CHANNEL_CREATE
 from conformance.spec.operations import OPERATIONS
 from conformance.target.profile.model import Profile, parse
+from conformance.target.profile.placeholders import PLACEHOLDERS
 from conformance.target.profile.references import PLACEHOLDER
-from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS
+from conformance.target.profile.tables import ACCOUNTS
 from conformance.target.profile.template import GUESSES, text
 
 ENVIRON = {

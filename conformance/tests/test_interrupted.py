@@ -86,4 +86,5 @@ def test_a_run_that_is_interrupted_before_its_end_says_what_is_missing(
     assert code == 2
     assert "interrupted before the reports were written" in early
     assert restored == early
+    assert f"Not restored: what {ACCOUNT_UPDATE} changed for [accounts.admin].\n" in late
     assert f"`portal-conformance cleanup {tmp_path / LEDGER} --profile FILE` restores it" in late

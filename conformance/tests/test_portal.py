@@ -17,7 +17,7 @@ from conformance.traffic.exchange import Json
 FORGOT = "POST /web/v1/system/auth/password/forgot"
 ROLE = "GET /web/v1/system/roles/{roleBizId}"
 CREATE = "POST /web/v1/system/notifications/channels/create"
-DELETE = "POST /web/v1/system/notifications/channels/delete"
+ACCOUNT_STATUS = "POST /web/v1/system/accounts/admin/status"
 
 
 class Recorder:
@@ -266,10 +266,10 @@ def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
 
 
 def test_a_change_never_falls_on_a_record_that_was_merely_found(recorder: Recorder) -> None:
-    portal = answering(recorder, profile=with_body('{ bizId = "{channel}" }', DELETE))
+    portal = answering(recorder, profile=with_body('{ userBizId = "{account}" }', ACCOUNT_STATUS))
 
     with pytest.raises(Untestable, match="a run changes only records that the profile names"):
-        portal.operation_body(DELETE)
+        portal.operation_body(ACCOUNT_STATUS)
 
     assert recorder.asked == []
 

@@ -85,6 +85,65 @@ def test_a_mistake_is_named_by_its_place(tmp_path: Path, text: str, problem: str
     assert problem in sentence
 
 
+CHANNELS = "POST /web/v1/system/notifications/channels"
+TYPES = "POST /web/v1/system/notifications/channel-types"
+GRANTS = "POST /web/v1/system/currency-grants"
+GRANTED = f'[operations."{GRANTS}"]\nbody = {{ workspaceBizId = "{{workspace}}", currency = "JPY" }}\n'
+
+
+def operation(key: str, body: str) -> str:
+    return f'[operations."{key}"]\nbody = {body}\n'
+
+
+@pytest.mark.parametrize(
+    "key, body, why",
+    [
+        *(
+            (f"{CHANNELS}/{verb}", '{ id = "{channel}" }', "has {channel}, so that")
+            for verb in ("update", "delete", "activate", "deactivate")
+        ),
+        *(
+            (f"{TYPES}/{verb}", '{ id = "{channel_type}" }', "has {channel_type}, so that")
+            for verb in ("update", "delete", "enable", "disable")
+        ),
+        (f"{CHANNELS}/delete", '{ ids = ["{result_id}", "{channel}"] }', "has {channel}, so that"),
+        (f"{CHANNELS}/delete", '{ id = "{account}" }', "has {account} and no {result_id}, so that"),
+        (f"{CHANNELS}/delete", '{ id = "CH-1" }', "has no {result_id}, so that it does not name the record"),
+        (f"{CHANNELS}/update", '{ channelName = "suite-{unique}" }', "has no {result_id}, so that"),
+        (f"{GRANTS}/revoke", '{ workspaceBizId = "{workspace}" }', "has {workspace} and no {result_id}"),
+    ],
+)
+def test_a_body_that_would_change_a_record_of_the_deployment_is_refused(
+    tmp_path: Path, key: str, body: str, why: str
+) -> None:
+    path = written(tmp_path, PORTAL + ADMIN + GRANTED + operation(key, body))
+
+    (problem,) = validate(path).problems
+
+    assert problem.startswith(f'{path}:10: [operations."{key}"] body {why}')
+    assert "Write {result_id} where the id of the record goes" in problem
+
+
+def test_all_bodies_that_would_change_a_record_of_the_deployment_are_named_at_once(tmp_path: Path) -> None:
+    wrong = "".join(operation(f"{CHANNELS}/{verb}", '{ id = "{channel}" }') for verb in ("delete", "update"))
+
+    (problem,) = validate(written(tmp_path, PORTAL + ADMIN + wrong)).problems
+
+    assert problem.endswith(f'The same goes for [operations."{CHANNELS}/update"].')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        operation(f"{CHANNELS}/update", '{ id = "{result_id}", type = "{channel_type}" }'),
+        operation(f"{CHANNELS}/delete", '{ name = "suite-{unique}" }'),
+        GRANTED + operation(f"{GRANTS}/revoke", '{ workspaceBizId = "{workspace}", currency = "JPY" }'),
+    ],
+)
+def test_a_body_that_names_what_the_run_made_is_valid(tmp_path: Path, text: str) -> None:
+    assert validate(written(tmp_path, PORTAL + ADMIN + text)).problems == ()
+
+
 def test_the_environment_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODE", "")
     monkeypatch.setenv("URL", "no address")

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.write import write_all
-from conformance.report.model.run import BaselineEntry, BaselineOutcome, ChangesMade, Run, Scope
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, ChangesMade, Ending, Run, Scope
 from conformance.tests.sample_run import ACCOUNTS, PROFILE, conformant, envelope, exchange, sample
 
 
@@ -107,6 +107,15 @@ def test_the_terminal_the_summary_and_the_page_say_what_the_run_changed(
     assert f"Changes: {words}\n" in (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert f"<dt>Changes</dt><dd>{words}</dd>" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert Run.read(tmp_path).changes == changes
+
+
+def test_what_is_not_restored_is_counted_in_the_line_of_changes(tmp_path: Path) -> None:
+    changes = ChangesMade(attempted=3, accepted=2, restored=1)
+    left = Ending(left_behind=["CH-1, made by POST /channels/create: refused"])
+    run = conformant().run(impact="mutating", changes=changes).model_copy(update={"ending": left})
+
+    words = "2 accepted by the target, 1 restored, 1 not restored"
+    assert f"changes    {words}" in list(closing_block(run, tmp_path))
 
 
 def test_a_run_that_could_change_nothing_says_nothing_of_changes() -> None:

@@ -53,6 +53,7 @@ def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
 
     portal = answering(respond)
     portal.changes.changed(OTP_SETUP, OTP_REVOKE)
+    portal.call(OTP_SETUP, token="t")
 
     refused = f"what {OTP_SETUP} changed for [accounts.admin]: {OTP_REVOKE} was refused: HTTP 409, OTP_ABSENT"
     assert portal.restore() == ([refused] if is_left else [])

@@ -16,6 +16,7 @@ from conformance.cli.layout import print_error
 from conformance.cli.live.console import RunConsole, console_for
 from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html import link_cases
+from conformance.report.model.visible import one_line
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
@@ -105,21 +106,23 @@ def _with_own_errors() -> Generator[None, Any, Any]:
         raise UsageError(f"run: {problem}") from None
 
 
-def _is_pending(ledger: Path) -> bool:
-    """Whether a ledger lists changes that are not restored."""
+def _pending(ledger: Path) -> list[str]:
+    """The changes that a ledger lists as not restored, in words."""
     if not ledger.exists():
-        return False
+        return []
     try:
         with closing(ChangeLedger.read(ledger)) as changes:
-            return bool(changes.pending)
+            return [change.subject for change in changes.pending]
     except SuiteError:
-        return True
+        return ["what it changed"]
 
 
 def _interrupted(out: Path) -> str:
     """What is said of a run that was interrupted before it had anything to show, or once more at its end."""
     ledger = out / LEDGER
-    if _is_pending(ledger):
+    pending = list(dict.fromkeys(_pending(ledger)))
+    if pending:
         restore = f"`portal-conformance cleanup {ledger} --profile FILE` restores it"
-        return f"\nportal-conformance run: interrupted before everything was restored. {restore}."
+        left = "\n".join(f"Not restored: {one_line(subject, 600)}." for subject in pending)
+        return f"\n{left}\nportal-conformance run: interrupted before everything was restored. {restore}."
     return "\nportal-conformance run: interrupted before the reports were written."

@@ -217,13 +217,17 @@ def changes_in_words(run: Run) -> str:
     changes = run.changes
     if changes is None:
         return ""
-    if not changes.attempted:
+    left = len(run.ending.left_behind)
+    if not changes.attempted and not left:
         return "none attempted"
-    if not changes.accepted:
+    if not changes.accepted and not left:
         attempts = plural(changes.attempted, "attempt")
         return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
     staying = f", {changes.staying:,} that nothing restores" if changes.staying else ""
-    return f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored{staying}"
+    not_restored = f", {left:,} not restored" if left else ""
+    return (
+        f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored{staying}{not_restored}"
+    )
 
 
 def levels(run: Run) -> list[tuple[str, int, int]]:

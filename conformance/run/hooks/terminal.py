@@ -13,6 +13,7 @@ from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
+from conformance.report.model.words import plural
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
@@ -58,6 +59,13 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
             say(config, waiting(why, seconds))
 
     return announce
+
+
+def announce_interrupt(config: pytest.Config, run: RunSession) -> None:
+    """Says at once that an interrupted run restores what it changed: that may take a while."""
+    count = len(run.portal.pending(""))
+    due = f"{plural(count, 'change')} to restore first" if count else "nothing is left to restore"
+    say(config, f"Interrupted: {due}, then the reports are written. Press Ctrl-C again to stop.")
 
 
 def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Finding]) -> None:

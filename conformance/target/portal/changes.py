@@ -155,6 +155,8 @@ class ChangeLedger:
         self._not_taken_away: dict[str, str] = {}
         self._stays: set[int] = set()
         self._unrestorable: list[str] = []
+        self._requests: Counter[str] | None = None
+        self._requests_before: dict[int, int] = {}
         self.originals = Originals()
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
@@ -259,6 +261,29 @@ class ChangeLedger:
         with self._lock:
             times = Counter(self._unrestorable)
         return [reason if count == 1 else f"{reason} ({count} times)" for reason, count in times.items()]
+
+    def follow_requests(self) -> None:
+        """From now on ``sends`` is called before each request, and what was not asked for is known."""
+        self._requests = Counter()
+
+    def sends(self, key: str) -> None:
+        """Takes note that a request is about to be sent."""
+        if self._requests is not None:
+            self._requests[key] += 1
+
+    def turned_away(self, key: str) -> None:
+        """Takes note that a rate limit turned a request away, so that nothing was done by it."""
+        if self._requests is not None:
+            self._requests[key] -= 1
+
+    def is_unsent(self, id: int) -> bool:
+        """Whether a change was certainly not asked for, or turned away by a rate limit: there is nothing to
+        restore. False where requests are not followed."""
+        with self._lock:
+            change = self._changes[id]
+            if self._requests is None or id in self._accepted or change.result is not None:
+                return False
+            return self._requests_before.get(id) == self._requests[change.key]
 
     def notice(self, exchange: Exchange) -> None:
         """Remembers that the target accepted a change, where an exchange shows it."""
@@ -388,6 +413,8 @@ class ChangeLedger:
             row = {name: value for name, value in vars(change).items() if value not in (None, "", ())}
             self._write({"event": "change", **row, "at": self._clock.iso() if self._clock else ""})
             self._changes[change.id] = change
+            if self._requests is not None and change.kind != "password":
+                self._requests_before[change.id] = self._requests[change.key]
             return change.id
 
     def _write_if_possible(self, row: Json) -> bool:

@@ -15,6 +15,7 @@ from conformance.target.portal.budget import retry_after
 from conformance.target.portal.sign_ins.left import LeftSessions
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import is_cooldown
 
 if TYPE_CHECKING:
@@ -205,6 +206,8 @@ class Login:
         self.left = LeftSessions(portal.clock)
         self.cooldown = 60.0
         self._is_cooldown_of_session = False
+        self.logged_out: dict[str, int] = {}
+        """By account how many sessions a logout ended at once by the portal's count, where it was several."""
 
     def initiate(
         self,
@@ -322,8 +325,12 @@ class Login:
         return exchange
 
     def logout(self, token: str) -> Exchange:
-        """Ends the session of a token."""
-        return self._portal.call(LOGOUT, token=token)
+        """Ends the session of a token; a portal may end all of its account by it."""
+        answer = self._portal.call(LOGOUT, token=token)
+        number = answer.at("data.terminatedSessions")
+        if answer.success and is_integer(number) and number > 1:
+            self.logged_out[answer.client] = max(number, self.logged_out.get(answer.client, 0))
+        return answer
 
     def remember(self, initiated: Exchange, email: str, client_hash: str | None) -> None:
         id = text_at(initiated, "data.sessionId")

@@ -16,6 +16,7 @@ from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.errors import nearest, sentences
+from conformance.target.profile.placeholders import names_another
 from conformance.target.profile.positions import PlacedError, Positions
 from conformance.target.profile.references import References
 from conformance.target.profile.tables import (
@@ -102,6 +103,22 @@ class Profile(ProfileTable):
                 end = f' Did you mean "{hint}"?' if hint else ""
                 raise PlacedError(f'has no endpoint "{key}".{end}', (key,))
         return operations
+
+    @model_validator(mode="after")
+    def _changes_what_the_run_made(self) -> Profile:
+        """A body that names another record than the one that a case made would change a record of the
+        deployment's own."""
+        bodies = {key: settings.body for key, settings in self.operations.items()}
+        wrong = {key: reason for key, body in bodies.items() if (reason := names_another(key, body, bodies))}
+        for key, reason in wrong.items():
+            others = ", ".join(f'[operations."{other}"]' for other in wrong if other != key)
+            end = f" The same goes for {others}." if others else ""
+            raise PlacedError(
+                f'[operations."{key}"] body {reason}. Write {{result_id}} where the id of the record '
+                f"goes: it stands for the one that the run made.{end}",
+                ("operations", key, "body"),
+            )
+        return self
 
     @model_validator(mode="after")
     def _knows_its_readings(self) -> Profile:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
 from conformance.target.profile.errors import nearest
+from conformance.target.profile.placeholders import PLACEHOLDERS, placeholders_in
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
@@ -32,26 +33,6 @@ ACCOUNTS: Mapping[str, str] = {
 
 WAYS_IN = ("admin", "spare", "limited")
 """Those of them that a run expects to be given a token."""
-
-PLACEHOLDERS = (
-    "unique",
-    "email",
-    "password",
-    "new_password",
-    "otp",
-    "code",
-    "session_id",
-    "account",
-    "workspace",
-    "institution",
-    "role",
-    "channel",
-    "channel_type",
-    "result_id",
-)
-
-PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
-
 
 LONGEST_VALUE = 200
 """Characters of a text that is a value of an accepted difference."""
@@ -393,11 +374,3 @@ class ReplaySettings(ProfileTable):
     """What concerns replays alone."""
 
     accept: list[AcceptedRow] = Field([], description="Differences that do not fail a replay.")
-
-
-def placeholders_in(value: Json) -> set[str]:
-    """The names in braces in the texts of an operation's body."""
-    if isinstance(value, str):
-        return set(PLACEHOLDER.findall(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return set().union(*map(placeholders_in, inner))

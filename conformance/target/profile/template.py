@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.spec.operations import OPERATIONS, Operation
-from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
+from conformance.target.profile.placeholders import PLACEHOLDERS
+from conformance.target.profile.tables import ACCOUNTS, SecureChannelSettings
 
 HEAD = """\
 # What the conformance suite is told of one portal. `portal-conformance doctor --profile FILE` tries it out.
@@ -127,6 +128,8 @@ OPERATIONS_HEAD = """\
 # Those below are guesses: only the deployment's own documents know the fields. Check a body before you take
 # its "# " away: a run with --impact mutating or disruptive sends it.
 # Placeholders: {placeholders}.
+# In a body {{result_id}} stands for the record that the run made; {{channel}} and the like stand for yours
+# under [records], which no update or deletion may name.
 # `result_id` is where the new record's id stands in the answer, `secret` where a new authenticator's secret.
 #"""
 

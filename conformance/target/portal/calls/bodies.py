@@ -6,14 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
+from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE
 from conformance.spec.operations import operation
-from conformance.target.profile.tables import PLACEHOLDER, placeholders_in
+from conformance.target.profile.placeholders import (
+    BY_NAME,
+    OF_MADE,
+    OF_RECORDS,
+    PLACEHOLDER,
+    is_named,
+    is_pair,
+    placeholders_in,
+)
 from conformance.traffic.exchange import Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-
-RECORDS = ("account", "workspace", "institution", "role", "channel", "channel_type")
+RESULT = "{result_id}"
 
 
 def filled(portal: Portal, key: str, placeholders: Mapping[str, Json]) -> Json:
@@ -30,11 +38,41 @@ def filled(portal: Portal, key: str, placeholders: Mapping[str, Json]) -> Json:
     for name in sorted(placeholders_in(settings.body) - set(values)):
         if name == "unique":
             values[name] = portal.unique()
-        elif name in RECORDS:
+        elif name in OF_RECORDS:
             values[name] = (portal.record if row.impact == "read-only" else portal.own_record)(name)
         else:
             raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is no value for it')
-    return _replaced(settings.body, values.__getitem__)
+    body = _replaced(settings.body, values.__getitem__)
+    if key in OF_MADE:
+        by_name = placeholders.get("unique") if key in BY_NAME else None
+        check_named(portal, key, body, id=placeholders.get("result_id"), name=by_name)
+    return body
+
+
+def check_named(portal: Portal, key: str, body: Json, *, id: str | None, name: str | None) -> None:
+    """Raises Untestable where a request for a record that the run made would change another one: its body
+    holds neither the id nor the name of it, or names the profile's own record of its kind."""
+    kind = OF_MADE.get(key)
+    own = getattr(portal.profile.records, kind) if kind else None
+    if own is not None and own != id and is_named(body, id=own):
+        raise Untestable(
+            f"the body of {key} names [records] {kind}, which the run did not make: it is not sent"
+        )
+    if is_named(body, id=id, name=name):
+        return
+    granting = portal.profile.operations.get(CURRENCY_GRANT) if key == CURRENCY_GRANT_REVOKE else None
+    if granting is not None and is_pair(body, filled(portal, CURRENCY_GRANT, {})):
+        return
+    raise Untestable(f"the body of {key} does not name the record that the run made: it is not sent")
+
+
+def with_result(body: Json, id: str | None) -> Json:
+    """The body of a ledger, with the id of the record that was made in its place."""
+    if isinstance(body, dict):
+        return {name: with_result(inner, id) for name, inner in body.items()}
+    if isinstance(body, list):
+        return [with_result(inner, id) for inner in body]
+    return body.replace(RESULT, id) if isinstance(body, str) and id is not None else body
 
 
 def _replaced(value: Json, of: Callable[[str], Json]) -> Json:

@@ -90,12 +90,13 @@ class Caller:
         self._tokens: dict[str, tuple[str, str | None]] = {}
         self._shared: dict[str, ProfileAccount] = {}
         self._pauses_left = MOST_PAUSES
+        portal.changes.follow_requests()
 
     def call(self, key: str, options: CallOptions) -> Exchange:
         """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
         outgoing = self._outgoing(key, options)
         if options.get("method") is not None:
-            return self.send(outgoing)
+            return self._followed(key, outgoing)
         if not options.get("within_budget", True):
             return self._counted(key, outgoing, waits=False)
         return self._paced(key, outgoing)
@@ -133,12 +134,20 @@ class Caller:
         """Counts a sign-in or a mail. ``waits``: a sign-in waits for its place in the window."""
         if key == LOGIN_INITIATE:
             with self._portal.budget.initiation(waits=waits):
-                return self.send(outgoing)
+                return self._followed(key, outgoing)
         if key not in MAILING:
-            return self.send(outgoing)
+            return self._followed(key, outgoing)
         with self._mail() as answers:
-            answers.append(self.send(outgoing))
+            answers.append(self._followed(key, outgoing))
         return answers[0]
+
+    def _followed(self, key: str, outgoing: Outgoing) -> Exchange:
+        """Sends it, and the ledger takes note: what was not sent is not to be restored."""
+        self._portal.changes.sends(key)
+        exchange = self.send(outgoing)
+        if exchange.status == TOO_MANY:
+            self._portal.changes.turned_away(key)
+        return exchange
 
     @contextmanager
     def _mail(self) -> Iterator[list[Exchange]]:

@@ -20,6 +20,7 @@ from conformance.spec.operations import operation
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import retry_after
+from conformance.target.portal.calls.bodies import check_named, with_result
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.restoring.made import Made, is_answered, is_open, no_id
@@ -102,19 +103,22 @@ def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
 
 class Restoring:
     """One restoring of a ledger. ``passwords`` holds which of an account's passwords works, once it is found;
-    ``refused`` those that do not, so that none is tried twice."""
+    ``refused`` those that do not, so that none is tried twice. ``answer`` is the last refusal of a way back;
+    ``in_vain`` are the accounts that a new session did not help, and whether by HTTP 401."""
 
     def __init__(self, portal: Portal, ledger: ChangeLedger) -> None:
         self._portal = portal
         self._ledger = ledger
         self._passwords: dict[str, str] = {}
         self._refused: set[tuple[str, str]] = set()
+        self._answer: Exchange | None = None
+        self._in_vain: set[tuple[str, bool]] = set()
 
     def all_of(self, run: str | None) -> Iterator[NotRestored]:
         for change in self._ledger.pending:
             if change not in self._ledger.pending or run not in (None, change.run):
                 continue
-            reason = self._restored(change)
+            reason = None if self._ledger.is_unsent(change.id) else self._restored(change)
             if reason is None:
                 self._ledger.undone(change.id)
             else:
@@ -141,15 +145,27 @@ class Restoring:
             ways = list(self._ways(change))
         except Untestable as problem:
             return problem.reason
-        for prepare in ways:
+        for number, prepare in enumerate(ways):
+            self._answer = None
             try:
                 prepare()
                 reason = self._restored_once(change)
             except (NoAnswer, Untestable) as problem:
                 reason = problem.reason
-            if reason is None:
-                return None
+            if reason is None or self._is_final(change, is_anew=number > 0):
+                return reason
         return reason
+
+    def _is_final(self, change: TargetChange, *, is_anew: bool) -> bool:
+        """Whether no new session helps: the record is unknown to the portal, or a new session of the account
+        was refused like the one before it."""
+        answer = self._answer
+        if answer is None:
+            return False
+        refused = (change.account, answer.status == 401)
+        if is_anew:
+            self._in_vain.add(refused)
+        return refused in self._in_vain or (change.kind == "creating" and _is_unknown(answer))
 
     def _ways(self, change: TargetChange) -> Iterator[Callable[[], None]]:
         account = self._portal.account(change.account)
@@ -195,6 +211,7 @@ class Restoring:
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         if answer.success or self._is_nothing_left(change, result):
             return None
+        self._answer = answer
         reason = f"{change.undo_key} was refused: {refusal(answer)}"
         if change.kind != "creating" or not _is_unknown(answer):
             return reason
@@ -236,6 +253,7 @@ class Restoring:
             )
             answer = self._paced(lambda: self._portal.secure.post(PASSWORD_CHANGE, body, token=token))
             if not answer.success:
+                self._answer = answer
                 return f"{PASSWORD_CHANGE} was refused: {refusal(answer)}"
             account.password_changed_to(own)
             self._passwords[account.name] = own
@@ -288,7 +306,9 @@ def undo_body(portal: Portal, change: TargetChange, result: str | None) -> Json:
     if operation(change.undo_key).request is None:
         return ABSENT
     if change.undo_body is not None:
-        return _with_result(change.undo_body, result)
+        body = with_result(change.undo_body, result)
+        if change.kind != "creating" or _names_it(portal, change, body, result):
+            return body
     try:
         return portal.operation_body(change.undo_key, **({} if result is None else {"result_id": result}))
     except Untestable:
@@ -297,9 +317,11 @@ def undo_body(portal: Portal, change: TargetChange, result: str | None) -> Json:
         return {"bizId": result}
 
 
-def _with_result(body: Json, result: str | None) -> Json:
-    if isinstance(body, dict):
-        return {name: _with_result(inner, result) for name, inner in body.items()}
-    if isinstance(body, list):
-        return [_with_result(inner, result) for inner in body]
-    return result if body == "{result_id}" else body
+def _names_it(portal: Portal, change: TargetChange, body: Json, result: str | None) -> bool:
+    """Whether a body of the ledger names the record that was made: what does not is another's, and is never
+    sent."""
+    try:
+        check_named(portal, change.undo_key, body, id=result, name=change.name)
+    except Untestable:
+        return False
+    return True

@@ -1,0 +1,144 @@
+"""A run changes and deletes the records that it made, and none of the deployment's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cases.notifications.making import CHANNEL, a_record
+from conformance.errors import Untestable
+from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, CHANNEL_UPDATE
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.restoring import restore
+from conformance.target.profile.model import Profile, parse
+from conformance.target.profile.tables import OperationSettings
+from conformance.tests.reached import MINIMAL, answer, answering
+from conformance.traffic.exchange import Json
+from conformance.verdicts.findings import Ledger
+from conformance.verdicts.verify import Verify
+
+OF_OTHERS = "CH-1"
+RECORDS = f"""
+[records]
+channel = "{OF_OTHERS}"
+
+[operations."{CHANNEL_CREATE}"]
+body = {{ channelName = "{{unique}}" }}
+"""
+
+
+class PlayedChannels:
+    """A portal of channels that makes ``made-1``, ``made-2`` and so on. ``deletes`` is what it answers to a
+    deletion."""
+
+    def __init__(self, deletes: httpx.Response | None = None) -> None:
+        self.deletes = deletes
+        self.sent: list[tuple[str, Json]] = []
+        self.ids = [OF_OTHERS]
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        end = request.url.path.rpartition("/")[2]
+        body = json.loads(request.content) if request.content else None
+        self.sent.append((end, body))
+        if end == "create":
+            self.ids.append(f"made-{len(self.ids)}")
+            return answer({"bizId": self.ids[-1]})
+        if end == "query":
+            return answer({"items": [{"bizId": id} for id in self.ids]})
+        if end == "delete":
+            return self._deleted(body)
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    def _deleted(self, body: Json) -> httpx.Response:
+        if self.deletes is not None:
+            return self.deletes
+        if body["bizId"] not in self.ids:
+            return answer(status=404, code="RESOURCE.NOT_FOUND")
+        self.ids.remove(body["bizId"])
+        return answer({})
+
+    def of(self, end: str) -> list[Json]:
+        return [body for name, body in self.sent if name == end]
+
+
+def unchecked(key: str, body: Json) -> Profile:
+    """A profile with a body that no validation has seen."""
+    profile = parse(MINIMAL + RECORDS, {})
+    return profile.model_copy(
+        update={"operations": {**profile.operations, key: OperationSettings(body=body)}}
+    )
+
+
+@pytest.mark.parametrize(
+    "body, reason",
+    [
+        ({"bizId": OF_OTHERS}, r"names \[records\] channel, which the run did not make: it is not sent"),
+        ({"bizId": "{channel}"}, r"names \[records\] channel, which the run did not make: it is not sent"),
+        ({"bizId": "CH-2"}, "does not name the record that the run made: it is not sent"),
+    ],
+)
+def test_nothing_is_made_where_its_deletion_would_fall_on_another_record(body: Json, reason: str) -> None:
+    played = PlayedChannels()
+    portal = answering(played, profile=unchecked(CHANNEL_DELETE, body))
+    verify = Verify(Ledger(REQUIREMENTS), "a case", list(REQUIREMENTS))
+
+    with pytest.raises(Untestable, match=reason), a_record(portal, verify, portal.account("admin"), CHANNEL):
+        pytest.fail("a record was made")
+
+    assert (played.of("create"), played.of("delete"), portal.restore()) == ([], [], [])
+
+
+def test_no_update_of_another_record_is_sent() -> None:
+    portal = answering(
+        PlayedChannels(), profile=unchecked(CHANNEL_UPDATE, {"bizId": "made-12", "name": "{unique}"})
+    )
+
+    with pytest.raises(Untestable, match="does not name the record that the run made"):
+        portal.operation_body(CHANNEL_UPDATE, result_id="made-1", unique="suite-1")
+
+
+def created(portal: Portal, undo: Json) -> None:
+    name = portal.unique()
+    number = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, undo, name=name)
+    body = portal.operation_body(CHANNEL_CREATE, unique=name)
+    answered = portal.call(CHANNEL_CREATE, json=body, token=portal.account("admin").token)
+    portal.changes.created(number, answered.data["bizId"])
+
+
+@pytest.mark.parametrize("undo", [{"bizId": OF_OTHERS}, {"bizId": OF_OTHERS, "and": "{result_id}"}])
+def test_a_clean_up_deletes_what_the_run_made_whatever_body_an_older_ledger_has(
+    undo: Json, tmp_path: Path
+) -> None:
+    played, ledger = PlayedChannels(), tmp_path / "changes.jsonl"
+    created(answering(played, profile=MINIMAL + RECORDS, ledger=ledger), undo)
+    later = answering(played, profile=MINIMAL + RECORDS)
+
+    assert restore(later, ChangeLedger.read(ledger)) == []
+    assert (played.of("delete"), played.ids) == ([{"bizId": "made-1"}], [OF_OTHERS])
+
+
+@pytest.mark.parametrize(
+    "refused, sign_ins, attempts",
+    [
+        (answer(status=404, code="RESOURCE.NOT_FOUND"), 1, 3),
+        (answer(status=403, code="ACCESS.PERMISSION_DENIED"), 2, 4),
+    ],
+)
+def test_a_clean_up_signs_in_no_further_time_for_each_record_that_stays(
+    refused: httpx.Response, sign_ins: int, attempts: int, tmp_path: Path
+) -> None:
+    played, ledger = PlayedChannels(refused), tmp_path / "changes.jsonl"
+    maker = answering(played, profile=MINIMAL + RECORDS, ledger=ledger)
+    for _ in range(3):
+        created(maker, {"bizId": "{result_id}"})
+    played.sent.clear()
+    later = answering(played, profile=MINIMAL + RECORDS)
+
+    assert len(restore(later, ChangeLedger.read(ledger))) == 3
+    assert len(played.of("initiate")) == sign_ins
+    assert len(played.of("delete")) == attempts
