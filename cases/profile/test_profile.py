@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cases.accounts.queries import changed_but, own, several_pages, verify_seen_by_id
+from cases.accounts.queries import own, several_pages, verify_others, verify_seen_by_id
 from cases.changing import changed_beside, put_back
 from cases.dating import DATED, dated
 from cases.premises import (
@@ -220,12 +220,7 @@ def test_other_accounts_stay_as_they_were(
             shown = after[id].get("accountName")
             same = not are_different(shown, name)
             verify("MODEL-021", holds(listing, "data.accounts", same, name, updated, actual=shown))
-
-    others = changed_but(id, before, after)
-    verify(
-        "PROFILE-007",
-        holds(listing, "data.accounts", not others, "the others as they were", updated, actual=others),
-    )
+        verify_others(portal, verify, "PROFILE-007", admin, before, but=id, done=updated)
 
 
 def _others(portal: Portal, caller: Account, fields: dict[str, Json]) -> dict[str, Json]:
@@ -248,5 +243,5 @@ def test_a_name_that_is_no_text_is_refused(
         around = Surroundings(portal, spare.token)
         refused = answered(change.ask({**fields, **_others(portal, spare, fields), "accountName": name}))
         if not refused.success:
-            verify("MODEL-014", around.kept(refused))
+            around.judged(verify, "MODEL-014", refused)
         verify("PROFILE-009", is_invalid_parameter(refused))
