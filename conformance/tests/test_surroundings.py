@@ -6,6 +6,7 @@ import pytest
 
 from cases.accounts.queries import several_pages, verify_others
 from cases.agreement.test_times import test_what_is_read_twice_is_the_same as read_twice
+from cases.profile import test_profile
 from cases.profile.test_profile import test_other_accounts_stay_as_they_were as others_stay
 from cases.surroundings import MovesByItself, Surroundings
 from conformance.spec import REQUIREMENTS
@@ -53,6 +54,12 @@ def test_another_account_that_an_update_writes_to_is_noticed_though_it_was_befor
         others_stay(portal, Verify(ledger, "case", ["PROFILE-007", "MODEL-021"]), admin, spare)
 
     assert [finding.requirement for finding in ledger.findings] == ["PROFILE-007"]
+
+
+def test_other_accounts_are_compared_across_the_first_update() -> None:
+    """A later one may write to another account what stands there since the first."""
+    updates = [name for name in vars(test_profile) if name.startswith("test_")]
+    assert updates.index(others_stay.__name__) < updates.index("test_a_new_name_is_shown_and_read_back")
 
 
 def verdicts_of(ledger: Ledger) -> dict[str, Verdict]:

@@ -48,9 +48,8 @@ def _another_from_the_second_call(seen: Seen, answer: Answer) -> None:
 
 
 def _anothers_phone(portal: Portal, caller: Caller, body: Body) -> None:
-    if body.get("accountPhone"):
-        other = next(id for id in portal.records["account"] if id != caller.account_id)
-        portal.records["account"][other]["accountPhone"] = body["accountPhone"]
+    other, *_ = [id for id in portal.records["account"] if id != caller.account_id]
+    portal.records["account"][other]["accountPhone"] = caller.account["accountPhone"]
 
 
 def _everybody_renamed(portal: Portal, caller: Caller, body: Body) -> None:
