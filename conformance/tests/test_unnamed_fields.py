@@ -75,6 +75,18 @@ def test_a_session_that_ended_while_others_moved_the_clock_says_nothing() -> Non
     assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (Verdict.UNTESTED, Verdict.PASS)
 
 
+def test_a_session_has_ended_by_the_clock_of_its_end_too() -> None:
+    """``timestamp`` may be ahead of it."""
+    ledger = Ledger(REQUIREMENTS)
+    verify = Verify(ledger, "a case", ["SECURE-021", "SECURE-033"])
+    with connected(variants=("timestamps-are-ahead",)) as (portal, _, _):
+        for seconds, why in expires(portal, portal.account("spare"), verify):
+            portal.clock.wait(seconds, why)
+
+    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
+    assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (Verdict.PASS, Verdict.PASS)
+
+
 def test_a_time_to_the_minute_need_not_move_within_it() -> None:
     done = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
 
