@@ -1,20 +1,22 @@
 """What accounts read before and after a request: what the request does not name stays as it was.
 
 A difference counts only where it is still there after a while: what moves by itself, or comes back as a cache
-ends, is none.
+ends, is none. Nor does one count that somebody else may have made: the portal is not the run's alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
 
-from cases.premises import WRITTEN
+from cases.premises import A_WHILE, WRITTEN
 from cases.reading import read
-from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable
+from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, Verify
 from conformance.checks.model.agreement import are_different
-from conformance.checks.records import records
+from conformance.checks.records import moment, portal_time, records
 from conformance.spec import resources
 from conformance.spec.endpoints import (
     ACCOUNTS_QUERY,
@@ -91,6 +93,25 @@ MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt"
 CHANGES_ALONE = ("createdAt", "updatedAt", "etag")
 """What shows a change, or never changes: it does not move by itself."""
 
+WATCHED, MOST_WATCHED = 10.0, 30.0
+"""For how many seconds at least, and at most, what showed something else is watched for changes by itself."""
+
+A_MOMENT = 0.05
+"""Seconds after which a time that is shown with milliseconds is another."""
+
+CLOSE = timedelta(seconds=1)
+"""By how much the time of a change may differ from that of its request."""
+
+NAMES = ("bizId", "accountEmail", "accountName", "institutionBizId")
+"""By what the document may mean an account where it names who made a change."""
+
+
+class MovesByItself(Untestable):
+    """What is shown otherwise may be so by somebody else's work."""
+
+    default_class = "environment"
+
+
 Place = tuple[str, str, str]
 """An endpoint, the id of a record that it shows (empty where it shows one only), and a field of it."""
 
@@ -161,9 +182,24 @@ class Surroundings:
         with self._portal.reading_beside():
             return {token: Reading(self._portal, token, keys) for token, keys in self._keys.items()}
 
-    def kept(self, done: Exchange, *named: Named) -> Comparison:
-        """Whether nothing but what was named is shown otherwise since ``done`` was answered."""
-        if not any(self._differences(self._read(), named)):
+    def judged(
+        self,
+        verify: Verify,
+        requirement: str,
+        done: Exchange,
+        *named: Named,
+        again: Callable[[], object] | None = None,
+    ) -> None:
+        """Decides a requirement by ``kept``; what somebody else may have changed leaves it in doubt."""
+        try:
+            verify(requirement, self.kept(done, *named, again=again))
+        except MovesByItself as moved:
+            verify.doubt(requirement, moved.reason, moved.fault_class)
+
+    def kept(self, done: Exchange, *named: Named, again: Callable[[], object] | None = None) -> Comparison:
+        """Whether nothing but what was named is shown otherwise since ``done`` was answered. ``again`` does
+        what was done once more, where that is harmless. Raises MovesByItself."""
+        if not any(self._differences(self._before, self._read(), named)):
             return HELD
         # A difference that is none a moment later was of a cache, or moves by itself.
         after = self._read()
@@ -171,19 +207,113 @@ class Surroundings:
         settled = self._read()
         stays = {
             (token, place): value
-            for token, place, value in self._differences(after, named)
+            for token, place, value in self._differences(self._before, after, named)
             if place[2] in CHANGES_ALONE or not _differ(value, settled[token].values.get(place))
         }
-        for token, place, value in self._differences(settled, named):
-            if (token, place) in stays:
+        changed = [
+            (token, place, value)
+            for token, place, value in self._differences(self._before, settled, named)
+            if (token, place) in stays and not self._is_by_somebody_else(token, place, settled, named)
+        ]
+        if not changed:
+            return HELD
+        busy = self._watched(changed, after, settled, named)
+        for token, place, value in changed:
+            if place[0] in busy:
+                is_own = self._moves_when_read(token, place)
+            elif again is not None:
+                is_own = self._moves_again(token, place, again)
+            else:
+                is_own = not self._is_dated_elsewhere(token, place, settled[token], done)
+            if is_own:
                 return self._contradiction(settled[token], self._before[token], place, value, done)
-        return HELD
+        place = changed[0][1]
+        raise MovesByItself(
+            f"{place[0]} shows another {place[2] or 'listing'}, and somebody else may have changed it"
+        )
+
+    def _watched(
+        self,
+        changed: list[tuple[str, Place, Json]],
+        after: Mapping[str, Reading],
+        settled: Mapping[str, Reading],
+        named: tuple[Named, ...],
+    ) -> set[str]:
+        """The endpoints that show something else while nothing is done, for as long as it took before."""
+        busy = self._moved(after, settled, named)
+        if all(place[0] in busy for _, place, _ in changed):
+            return busy
+        token, place, _ = changed[0]
+        took = after[token].answers[place[0]].time - self._before[token].answers[place[0]].time
+        self._portal.clock.wait(min(max(took, WATCHED), MOST_WATCHED), "what changes by itself")
+        return busy | self._moved(settled, self._read(), named)
+
+    def _moved(
+        self, earlier: Mapping[str, Reading], later: Mapping[str, Reading], named: tuple[Named, ...]
+    ) -> set[str]:
+        """The endpoints that show something else than before, or a new record, of what was not named."""
+        moved = {place[0] for _, place, _ in self._differences(earlier, later, named)}
+        for token, reading in later.items():
+            before, own_names = earlier[token], () if token in self._beside else named
+            for place in reading.values.keys() - before.values.keys():
+                if place[2] == SERVED and place[0] in before.answers and not _is_named(place, own_names):
+                    moved.add(place[0])
+        return moved
+
+    def _moves_when_read(self, token: str, place: Place) -> bool:
+        """Whether each of three readings shows something else: nobody else works as fast."""
+        shown = []
+        for _ in range(3):
+            with self._portal.reading_beside():
+                shown.append(Reading(self._portal, token, place[:1]).values.get(place))
+            self._portal.clock.wait(A_MOMENT, "a time that a read may set")
+        return all(_differ(before, after) for before, after in pairwise(shown))
+
+    def _moves_again(self, token: str, place: Place, again: Callable[[], object]) -> bool:
+        before = self._read()[token]
+        self._portal.clock.wait(A_WHILE, "a time that is another if it is done again")
+        again()
+        after = self._read()[token]
+        return _differ(before.values.get(place), after.values.get(place))
+
+    def _is_dated_elsewhere(self, token: str, place: Place, after: Reading, done: Exchange) -> bool:
+        """Whether the record was updated since, and by its time before or after what was done."""
+        before = self._before[token]
+        was, now = (
+            moment(_value_of(each.answers[place[0]], place[1], "updatedAt")) for each in (before, after)
+        )
+        if was is None or now is None or was == now:
+            return False
+        start = max(map(portal_time, before.answers.values()))
+        return not start - CLOSE <= now <= portal_time(done) + CLOSE
+
+    def _is_by_somebody_else(
+        self, token: str, place: Place, after: Mapping[str, Reading], named: tuple[Named, ...]
+    ) -> bool:
+        """Whether the record was updated since, by somebody who is none of the profile's accounts."""
+        key, id, _ = place
+        first, last = self._before[token].answers.get(key), after[token].answers.get(key)
+        if first is None or last is None:
+            return False
+        author, own = _value_of(last, id, "updatedBy"), set(self._names(after[token]))
+        was, now = (_value_of(answer, id, "updatedAt") for answer in (first, last))
+        own |= {_value_of(last, name[1], "updatedBy") for name in named if name[0] == key and len(name) > 1}
+        return bool(own) and isinstance(author, str) and are_different(was, now) and author not in own
+
+    def _names(self, reading: Reading) -> Iterator[Json]:
+        """By what the profile's accounts may be named."""
+        for key in (PROFILE, ACCOUNTS_QUERY):
+            if key in reading.answers:
+                for _, record in records(reading.answers[key]):
+                    email = record.get("accountEmail")
+                    if isinstance(email, str) and (key == PROFILE or self._portal.account_of(email)):
+                        yield from (record.get(name) for name in NAMES if record.get(name))
 
     def _differences(
-        self, later: Mapping[str, Reading], named: tuple[Named, ...]
+        self, earlier: Mapping[str, Reading], later: Mapping[str, Reading], named: tuple[Named, ...]
     ) -> Iterator[tuple[str, Place, Json]]:
         """Tokens and places that show something else, with what they show."""
-        for token, before in self._before.items():
+        for token, before in earlier.items():
             after, own_names = later[token], () if token in self._beside else named
             for place, value in before.values.items():
                 if place[0] in after.answers and not _is_named(place, own_names):

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, settled, without
+from cases.premises import (
+    WRITTEN,
+    answered,
+    authorized,
+    code_of,
+    count,
+    granted,
+    is_invalid,
+    listed,
+    settled,
+    without,
+)
 from cases.reading import NO_FILTER
-from cases.surroundings import stated
+from cases.surroundings import WATCHED, stated
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.checks.model.agreement import are_different
 from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, PROFILE
@@ -49,6 +60,38 @@ def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, d
         for other, record in before.items()
         if other != id and stated(after.get(other, record)) != stated(record)
     ]
+
+
+def verify_others(
+    portal: Portal,
+    verify: Verify,
+    requirement: str,
+    caller: Account,
+    before: dict[str, dict[str, Json]],
+    *,
+    but: Json,
+    done: Exchange,
+) -> None:
+    """The accounts other than one are listed as they were before ``done``. What differs counts where it
+    stays, and no account is listed otherwise while nothing is done: somebody else may be at work."""
+    pages = max(1, -(-len(before) // 20))
+    listing, now = several_pages(portal, caller, pages)
+    others = changed_but(but, before, now)
+    if others:
+        portal.clock.wait(WRITTEN, "a change to be seen")
+        listing, later = several_pages(portal, caller, pages)
+        others = [id for id in changed_but(but, before, later) if id in others]
+        is_busy = bool(changed_but(but, now, later))
+        if others and not is_busy:
+            portal.clock.wait(WATCHED, "what changes by itself")
+            is_busy = bool(changed_but(but, later, several_pages(portal, caller, pages)[1]))
+        if others and is_busy:
+            verify.doubt(requirement, "accounts are changed by somebody else as well", "environment")
+            return
+    verify(
+        requirement,
+        holds(listing, "data.accounts", not others, "the others as they were", done, actual=others),
+    )
 
 
 def verify_seen_by_id(

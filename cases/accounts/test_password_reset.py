@@ -49,7 +49,7 @@ def test_a_reset_password_replaces_the_old_one(
     change_accepted(reset)
     spare.password_changed_to(new)
     verify.observe("account-answers", reset, form(reset.data))
-    verify("MODEL-012", around.kept(reset))
+    around.judged(verify, "MODEL-012", reset)
     try:
         refused = signs_in_at_last(portal, spare, old, expected=False)
         verify(

@@ -7,11 +7,11 @@ import pytest
 from cases.accounts.queries import (
     accounts,
     by_email,
-    changed_but,
     differing,
     matching,
     several_pages,
     shows_all,
+    verify_others,
     verify_seen_by_id,
 )
 from cases.changing import changed_beside, put_back
@@ -153,12 +153,7 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         else:
             verify.untested("ACCOUNT-047", "the update names fields that an account does not show")
 
-        listing, now = several_pages(portal, admin)
-        others = changed_but(before["bizId"], everyone, now)
-        verify(
-            "ACCOUNT-035",
-            holds(listing, "data.accounts", not others, "the others as they were", updated, actual=others),
-        )
+        verify_others(portal, verify, "ACCOUNT-035", admin, everyone, but=before["bizId"], done=updated)
 
 
 def _verify_seen_everywhere(
@@ -217,9 +212,7 @@ def test_a_change_of_status_is_read_back(
             "ACCOUNT-036",
             holds(listing, "data.accounts", stored == body[field], body[field], changed, actual=stored),
         )
-        others = changed_but(before["bizId"], everyone, page_of(portal, admin))
-        alone = holds(listing, "data.accounts", not others, "the others as they were", changed, actual=others)
-        verify("ACCOUNT-049", alone)
+        verify_others(portal, verify, "ACCOUNT-049", admin, everyone, but=before["bizId"], done=changed)
         _verify_own(portal, verify, spare, own, changed)
     spare.doubt()
 

@@ -128,13 +128,13 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
             neighbour.identify()
             around = Surroundings(portal, admin.token, shared=True)
             first = change_accepted(neighbour.making.undo())
-            verify(
-                "MODEL-016", around.kept(first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.making.id or ""))
+            around.judged(
+                verify, "MODEL-016", first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.making.id or "")
             )
 
         around = Surroundings(portal, admin.token, shared=True)
         revoking = change_accepted(grant.making.undo())
-        verify("MODEL-016", around.kept(revoking, *named_by(grant.new)))
+        around.judged(verify, "MODEL-016", revoking, *named_by(grant.new))
         verify.observe("currency-grant-fields", revoking, form(revoking.data))
 
         listing = grants_once(portal, admin, lambda grants: not any(record in grants for record in grant.new))

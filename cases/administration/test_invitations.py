@@ -119,7 +119,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         )
         same = invitation.record in listed(after)
         verify("INVITE-003", holds(after, "data", not same, "not the invitation as it was", cancelled))
-        verify("MODEL-016", around.kept(cancelled, (INVITATIONS, invitation.creation.id)))
+        around.judged(verify, "MODEL-016", cancelled, (INVITATIONS, invitation.creation.id))
         for record in listed(after):
             if record.get("bizId") == invitation.creation.id:
                 _verify_kept(verify, invitation, after, record, marker, cancelled)

@@ -57,7 +57,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
 
     elsewhere = profile_by(portal, shared)
     if elsewhere.success:
-        verify("MODEL-023", around.kept(out, (SESSIONS,)))
+        around.judged(verify, "MODEL-023", out, (SESSIONS,))
     verify.observe("logout-scope", elsewhere, "own session" if elsewhere.success else "all sessions")
     _verify_count(verify, before, out, elsewhere)
 

@@ -59,7 +59,7 @@ def test_a_wrong_password_leaves_an_open_login_session(
     verify("LOGIN-084", is_refused(refused, session, message="a password was taken without its last letter"))
     if refused.code != WRONG_CREDENTIALS:
         raise Untestable(f"a wrong password is not refused as such ({refusal_text(refused)})", "target")
-    verify("MODEL-011", around.kept(refused))
+    around.judged(verify, "MODEL-011", refused)
     done = completed(portal, session, factor, code)
     if not done.success and done.code != NO_SESSION:
         raise Untestable(f"the sign-in could not be completed ({refusal_text(done)})", "target")

@@ -134,7 +134,7 @@ def _leaves_other_fields(
 def leaves_the_rest(record: OwnRecord, around: Surroundings) -> None:
     """What was done to a record changed no other one."""
     if len(record.steps) > 1:
-        record.verify("MODEL-016", around.kept(record.steps[-1], (record.family.query, record.id)))
+        around.judged(record.verify, "MODEL-016", record.steps[-1], (record.family.query, record.id))
 
 
 def is_deleted(channel_type: OwnRecord, requirement: str) -> None:

@@ -144,7 +144,7 @@ def test_an_open_invitation_is_accepted_once(
         if accepted.success:
             _verify_accepted(verify, after, record, accepted)
             of_the_neighbour = [(OWN_INVITATIONS, also_open)] if also_open else []
-            verify("MODEL-013", around.kept(accepted, *named_by(record), *of_the_neighbour))
+            around.judged(verify, "MODEL-013", accepted, *named_by(record), *of_the_neighbour)
         if accepted.success and also_open is not None:
             also, taken = _state_among_accepted(portal, spare, also_open)
             message = "another invitation was accepted along with the one that was named"
@@ -155,7 +155,7 @@ def test_an_open_invitation_is_accepted_once(
         around = Surroundings(portal, spare.token)
         repeated = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
-            verify("MODEL-014", around.kept(repeated))
+            around.judged(verify, "MODEL-014", repeated)
         verify(
             "INVITATION-029",
             is_refused(repeated, accepted, message="an accepted invitation was accepted again"),
@@ -258,7 +258,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         around = Surroundings(portal, spare.token)
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         if not accepted.success:
-            verify("MODEL-014", around.kept(accepted))
+            around.judged(verify, "MODEL-014", accepted)
         verify("INVITATION-029", is_refused(accepted, declined))
         verify("INVITATION-030", is_refused(accepted, declined, message="a declined invitation was accepted"))
         for entry in listed(listing):

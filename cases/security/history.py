@@ -62,7 +62,13 @@ def new_entries(portal: Portal, token: str, earlier: set[Json], begun: Exchange)
 
 
 def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str, Json]]:
+    """The entries that a page did not show earlier, of a time since a request, or of none before the latest
+    of those that it did: no clock of an answer need be that of the history."""
+    former = [entry.get("loginTime") for entry in entries(page) if entry.get("bizId") in earlier]
+    latest = max((time for each in former if (time := moment(each)) is not None), default=None)
     start = portal_time(begun) - AROUND
+    if latest is not None:
+        start = min(start, latest)
     fresh = [entry for entry in entries(page) if entry.get("bizId") not in earlier]
     return [entry for entry in fresh if _is_since(entry.get("loginTime"), start)]
 

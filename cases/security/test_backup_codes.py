@@ -19,7 +19,7 @@ def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
 def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare: Account) -> None:
     """Twice, as there may have been none before the first time."""
     around = Surroundings(portal, spare.token, beside=by_admin(portal, BACKUP_CODES))
-    verify("MODEL-010", around.kept(_generated(portal, verify, spare), (BACKUP_CODES,)))
+    around.judged(verify, "MODEL-010", _generated(portal, verify, spare), (BACKUP_CODES,))
     _generated(portal, verify, spare)
 
 

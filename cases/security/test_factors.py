@@ -110,7 +110,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     around_refusal = Surroundings(portal, spare.token)
     refused = answered(portal.call(OTP_VERIFY, json=wrong, token=spare.token))
     if not refused.success:
-        verify("MODEL-014", around_refusal.kept(refused))
+        around_refusal.judged(verify, "MODEL-014", refused)
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)
@@ -127,7 +127,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     enabled = shows(after, "OTP", setup, verified, enabled=True)
     verify("MFA-009", enabled)
     _verify_dated(verify, after, verified)
-    verify("MODEL-010", around.kept(verified, *NAMED))
+    around.judged(verify, "MODEL-010", verified, *NAMED)
     if not was_on and "EMAIL" in enabled_methods(unverified):
         stays = "EMAIL" in enabled_methods(after)
         verify.observe("email-beside-otp", after, "stays enabled" if stays else "is replaced")
@@ -153,7 +153,7 @@ def _is_revoked(portal: Portal, verify: Verify, spare: Account, secret: str, ver
     revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" not in enabled_methods(answer))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
-    verify("MODEL-010", around.kept(revoked, *NAMED))
+    around.judged(verify, "MODEL-010", revoked, *NAMED)
 
     session = begun(portal, spare)
     offered = offered_factors(session)

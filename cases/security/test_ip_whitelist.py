@@ -57,7 +57,7 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
             portal, lambda: read(portal, spare), lambda answer: set(wanted) <= set(addresses(answer))
         )
         verify("IPWHITELIST-003", _lists(after, wanted, changed))
-        verify("MODEL-010", around.kept(changed, (IP_WHITELIST, "", "entries")))
+        around.judged(verify, "MODEL-010", changed, (IP_WHITELIST, "", "entries"))
 
         emptied = authorized(portal.call(IP_WHITELIST_SET, json={"ips": []}, token=spare.token))
         if emptied.success:
@@ -95,7 +95,7 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
             enabled = granted(portal.call(IP_WHITELIST_ENABLE, token=spare.token))
             portal.call(IP_WHITELIST_ENABLE, token=spare.token)
             during = _switched(portal, spare, True)
-            verify("MODEL-010", elsewhere.kept(enabled))
+            elsewhere.judged(verify, "MODEL-010", enabled)
             verify("IPWHITELIST-004", equal(during, "data.enabled", True, enabled))
             verify("IPWHITELIST-011", _lists(during, wanted, enabled))
             observe_effect(portal, verify, spare)
@@ -147,7 +147,7 @@ def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify,
         )
         verify.observe("invalid-ip-address", exchange, outcome(exchange))
         if not exchange.success:
-            verify("MODEL-014", around.kept(exchange))
+            around.judged(verify, "MODEL-014", exchange)
 
 
 @requirement("IPWHITELIST-009")

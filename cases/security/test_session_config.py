@@ -60,7 +60,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
             if changed.success:
                 after = _config_with(portal, spare, number)
                 verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
-                verify("MODEL-010", around.kept(changed, (SESSIONS_CONFIG, "", "maxSessions"), (SESSIONS,)))
+                around.judged(verify, "MODEL-010", changed, (SESSIONS_CONFIG, "", "maxSessions"), (SESSIONS,))
                 return
             if not is_invalid(changed):
                 granted(changed)
@@ -83,7 +83,7 @@ def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spar
         around = Surroundings(portal, spare.token)
         refused = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit("many"), token=spare.token))
         if not refused.success:
-            verify("MODEL-014", around.kept(refused))
+            around.judged(verify, "MODEL-014", refused)
         verify("SESSION-032", is_invalid_parameter(refused))
 
 

@@ -196,7 +196,7 @@ def terminates_one(
         message = "a terminated session was refreshed"
         verify("SESSION-040", is_refused(refreshed, terminated, message=message))
 
-    verify("MODEL-012", around.kept(terminated, (SESSIONS, id)))
+    around.judged(verify, "MODEL-012", terminated, (SESSIONS, id))
     listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
 
@@ -232,7 +232,7 @@ def is_refreshed(portal: Portal, verify: Verify, account: Account, older: Signed
         verify(
             "SESSION-036", holds(after, "data", current(after) == own, f"session {own}", before, refreshed)
         )
-    verify("MODEL-011", around.kept(refreshed, (SESSIONS, own, SERVED)))
+    around.judged(verify, "MODEL-011", refreshed, (SESSIONS, own, SERVED))
     return pair
 
 
@@ -255,7 +255,7 @@ def terminates_all(
     refused = _no_longer_served(portal, other)
     verify("SESSION-027", is_refused(refused, terminated, message="another session was served"))
 
-    verify("MODEL-012", around.kept(terminated))
+    around.judged(verify, "MODEL-012", terminated)
     own = answered(portal.call(PROFILE, token=caller.token))
     scope = "spares the caller's own" if own.success else {"ends the caller's own": outcome(own)}
     verify.observe("terminate-all-scope", terminated, scope)

@@ -75,6 +75,18 @@ def test_a_session_that_ended_while_others_moved_the_clock_says_nothing() -> Non
     assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (Verdict.UNTESTED, Verdict.PASS)
 
 
+def test_a_session_has_ended_by_the_clock_of_its_end_too() -> None:
+    """``timestamp`` may be ahead of it."""
+    ledger = Ledger(REQUIREMENTS)
+    verify = Verify(ledger, "a case", ["SECURE-021", "SECURE-033"])
+    with connected(variants=("timestamps-are-ahead",)) as (portal, _, _):
+        for seconds, why in expires(portal, portal.account("spare"), verify):
+            portal.clock.wait(seconds, why)
+
+    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
+    assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (Verdict.PASS, Verdict.PASS)
+
+
 def test_a_time_to_the_minute_need_not_move_within_it() -> None:
     done = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
 
@@ -95,3 +107,17 @@ def test_an_entry_to_the_minute_is_of_a_sign_in_within_it() -> None:
         return len(since(page, set(), begun))
 
     assert [found(f"2031-05-06T07:{time}Z") for time in ("08", "07", "08:09", "08:00.5")] == [1, 0, 1, 0]
+
+
+def test_an_entry_that_was_not_there_is_new_by_whatever_clock() -> None:
+    begun = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+    times = {"c": "07:07:29", "b": "07:07:07", "a": "07:07:02"}
+    shown = [{"bizId": id, "loginTime": f"2031-05-06T{time}Z"} for id, time in times.items()]
+    page = answer(SESSIONS_HISTORY, {"items": shown})
+
+    def new(*earlier: Json) -> list[Json]:
+        return [entry["bizId"] for entry in since(page, set(earlier), begun)]
+
+    assert new("a", "b") == ["c"]
+    assert new("b", "c") == []  # older than what was there: an entry of another page
+    assert new() == []  # no id is kept, and so no order tells

@@ -47,6 +47,11 @@ def _another_from_the_second_call(seen: Seen, answer: Answer) -> None:
     answer.body["data"]["accountEmail"] = "other@example.test"
 
 
+def _anothers_phone(portal: Portal, caller: Caller, body: Body) -> None:
+    other, *_ = [id for id in portal.records["account"] if id != caller.account_id]
+    portal.records["account"][other]["accountPhone"] = caller.account["accountPhone"]
+
+
 def _everybody_renamed(portal: Portal, caller: Caller, body: Body) -> None:
     if "accountName" in body:
         for account in portal.records["account"].values():
@@ -261,6 +266,13 @@ FAULTS = (
         "profile-update-renames-everybody",
         PROFILE_UPDATE,
         apply=then(PROFILE_UPDATE, _everybody_renamed),
+        spreads=True,
+    ),
+    of(
+        "PROFILE-007",
+        "profile-update-writes-anothers-phone",
+        PROFILE_UPDATE,
+        apply=then(PROFILE_UPDATE, _anothers_phone),
         spreads=True,
     ),
     of(

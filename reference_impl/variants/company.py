@@ -95,6 +95,36 @@ class OthersAtWork:
 
 
 @dataclass
+class OthersEdit:
+    """From second to second another user writes a remark of an account, and of a channel."""
+
+    app: ASGIApp
+    every: float = 1.5
+    last: float = 0.0
+    count: int = 0
+    ids: dict[str, str] = field(default_factory=dict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(WEB):
+            portal = scope["app"].state.portal
+            if portal.now() - self.last >= self.every:
+                self.count, self.last = self.count + 1, portal.now()
+                self._edit(portal)
+        await self.app(scope, receive, send)
+
+    def _edit(self, portal: Portal) -> None:
+        """What was there before the first request is edited, on: by one who signs in nowhere."""
+        for kind in ("account", "channel"):
+            ids = (record["bizId"] for record in portal.newest(kind))
+            self.ids.setdefault(kind, next((id for id in ids if id not in portal.passwords), ""))
+        account, channel = self.ids["account"], self.ids["channel"]
+        if account in portal.records["account"]:
+            portal.change("account", account, accountRemark=f"Call {self.count}")
+        if channel in portal.records["channel"]:
+            portal.change("channel", channel, channelRemark=f"Test {self.count}", updatedBy=account)
+
+
+@dataclass
 class NowAndThenRefused:
     """One request of so many is turned away before the portal has seen it."""
 
@@ -312,6 +342,12 @@ VARIANTS: tuple[Variant, ...] = (
         "others-at-work",
         "others use the portal at the same time",
         wrapped(OthersAtWork),
+        "others",
+    ),
+    may(
+        "others-edit",
+        "others use the portal at the same time",
+        wrapped(OthersEdit),
         "others",
     ),
     may(

@@ -48,6 +48,11 @@ def _eight_hours_ahead(value: str) -> str:
     return moment.isoformat(timespec="milliseconds")
 
 
+def _stamped_ahead(seen: Seen, answer: Answer) -> None:
+    if isinstance(answer.body.get("timestamp"), int):
+        answer.body["timestamp"] += 40_000
+
+
 def _any_words(seen: Seen, answer: Answer) -> None:
     if not answer.body["success"]:
         answer.body["message"] = "¯\\_(ツ)_/¯ " * 20
@@ -119,6 +124,12 @@ VARIANTS = (
         "without-timestamp",
         "some samples leave the timestamp out",
         chosen(envelope_timestamp=False),
+        "timestamp",
+    ),
+    may(
+        "timestamps-are-ahead",
+        "no time of a record is said to be of the clock of `timestamp`",
+        rewritten(enveloped(_stamped_ahead)),
         "timestamp",
     ),
     may("success-in-capitals", "both spellings are shown", chosen(success_message="SUCCESS")),
