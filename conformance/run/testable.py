@@ -11,7 +11,13 @@ from conformance.checks import CHECKS, READINGS
 from conformance.judging.fields import requirements_of
 from conformance.run.needs import lacking
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
-from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, IP_WHITELIST_SET, LOGIN_MFA_SEND, LOGOUT
+from conformance.spec.endpoints import (
+    CHANNEL_COMMAND_DEACTIVATE,
+    IP_WHITELIST_SET,
+    LOGIN_MFA_SEND,
+    LOGOUT,
+    PROFILE_UPDATE,
+)
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import WAYS_IN
@@ -26,11 +32,12 @@ FOLLOWS = {
     "CHANNEL-031": CHANNEL_COMMAND_DEACTIVATE,
     "IPWHITELIST-006": IP_WHITELIST_SET,
     "LOGOUT-003": LOGOUT,
+    "MODEL-014": PROFILE_UPDATE,
     "SESSION-031": LOGOUT,
     "TOKEN-011": LOGOUT,
     "TOKEN-012": LOGOUT,
 }
-"""Rules of what is seen elsewhere after a success of an endpoint: without it nothing decides them."""
+"""Rules of what is seen elsewhere after a request to an endpoint: without it nothing decides them."""
 
 NEEDS = {
     "CONSTANT-065": "accounts.limited",
