@@ -21,7 +21,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
 from conformance.replay.compare.times.repetition import Repetitions
-from conformance.replay.compare.written import changed_by
+from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT
@@ -81,6 +81,7 @@ class Assessor:
         if problem is not None:
             return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
+        self.correlation.shows_another = pair.shows_another and not makes_a_record(pair)
         outcome = self._outcome(pair, findings)
         if pair.omitted_change is None or not outcome.differences:
             return outcome

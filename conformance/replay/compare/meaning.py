@@ -32,6 +32,7 @@ PEOPLE = frozenset(
 """Fields that say who somebody is."""
 
 STAND_IN = "another account stands for the recorded one"
+ANOTHER_RECORD = "a record of [records] is asked for in place of the recorded one, and this is its own"
 NOTHING_THERE = frozenset({400, 403, 404})
 """Statuses by which a portal says that the caller has no such record, or may not see it."""
 
@@ -60,9 +61,12 @@ class Meanings:
         """The meaning of a difference, by the first rule that speaks of it."""
         decided = (rule(pair, difference) for rule in RULES)
         meaning = next((each for each in decided if each is not None), None)
+        is_open = meaning is None or meaning.meaning is Meaning.BREAKING
+        if is_open and pair.shows_another and _is_value_of_data(difference):
+            return drift(ANOTHER_RECORD)
         if self._lacks_what_is_taken(pair, difference):
             return breaking("a recorded request takes an id or a token from here, and it is gone")
-        if meaning is not None and meaning.meaning is not Meaning.BREAKING:
+        if meaning is not None and not is_open:
             return meaning
         if self.stand_ins and difference.place and difference.place[-1] in PEOPLE:
             return drift(f"{STAND_IN}, and is another person")
@@ -85,5 +89,14 @@ def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:
     is_own = area in OWN_AREAS or pair.operation in (WORKSPACES_MINE, WORKSPACES_CURRENT)
     if difference.kind in ("status", "code"):
         return is_own and area != "auth" and pair.live.status in NOTHING_THERE
+    return is_own and _is_value(difference)
+
+
+def _is_value(difference: Difference) -> bool:
+    """Whether a difference is one of value, or of how many there are, and not of form."""
     is_null = difference.recorded is None or difference.replayed is None
-    return is_own and (difference.kind in ("value", "length") or (difference.kind == "type" and is_null))
+    return difference.kind in ("value", "length") or (difference.kind == "type" and is_null)
+
+
+def _is_value_of_data(difference: Difference) -> bool:
+    return difference.place[:1] == ("data",) and _is_value(difference)
