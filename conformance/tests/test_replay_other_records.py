@@ -13,7 +13,7 @@ import pytest
 from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import ACCOUNT
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker
@@ -28,7 +28,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded_visit(tmp_path_factory.mktemp("other") / "traffic.jsonl")
 
 
-def recorded_visit(out: Path, *variants: str) -> Path:
+def recorded_visit(out: Path, *variants: str, renames: bool = False) -> Path:
     """A visit to another account than that of the profile, and to the lists in which both stand."""
     with reference.start(seed=SEED, variants=variants) as portal:
         profile = tomllib.loads(portal.profile())
@@ -41,6 +41,9 @@ def recorded_visit(out: Path, *variants: str) -> Path:
         with record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder:
             walker = Walker(recorder.url, tomllib.loads(portal.profile()))
             walker.sign_in(walker.profile["accounts"]["admin"])
+            if renames:
+                sent = {"userBizId": other["bizId"], "accountName": "Renamed by a visit"}
+                walker.post("/accounts/admin/update", sent)
             walker.get(f"/accounts/admin/{other['bizId']}")
             for path in ("/accounts/admin/query", "/notifications/channels/query"):
                 walker.post(path, {"activeOnly": False} if "channels" in path else {})
@@ -64,6 +67,34 @@ def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
     drift = [group for group in told.groups if group["meaning"] == "drift"]
     assert {group["endpoint"] for group in drift} == {ACCOUNT}
     assert all("record of [records]" in str(group["basis"]) for group in drift)
+
+
+def test_what_was_changed_in_another_record_is_drift_in_lists(tmp_path: Path) -> None:
+    told = replayed_alike(recorded_visit(tmp_path / "traffic.jsonl", renames=True), tmp_path / "out")
+
+    assert told.run.regressions == []
+    drift = {group["path"] for group in told.groups if group["endpoint"] == ACCOUNTS_QUERY}
+    assert any(str(path).endswith(".accountName") for path in drift)
+    assert told.run.ending.left_behind == []
+
+
+def test_a_value_of_a_third_record_is_no_drift_after_a_change_in_another(tmp_path: Path) -> None:
+    recording = recorded_visit(tmp_path / "traffic.jsonl", renames=True)
+    lines = [json.loads(line) for line in recording.read_text("utf-8").splitlines()]
+    listing = next(line for line in lines if "/accounts/admin/query" in line["request"]["url"])
+    with reference.start(seed=SEED) as portal:
+        asked = profile_of(portal).records.account
+    third = next(
+        each
+        for each in listing["response"]["body"]["data"]["accounts"]
+        if each["bizId"] != asked and each["accountName"] != "Renamed by a visit"
+    )
+    third["accountName"] = "Somebody else"
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    told = replayed_alike(recording, tmp_path / "out")
+
+    assert [each.recorded for each in told.run.regressions] == ["Somebody else"]
 
 
 def in_the_account(recording: Path, out: Path, change: Callable[[dict[str, Any]], object]) -> Path:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.rules import GAPS, RULES, gap_of_value
+from conformance.replay.recording.kinds import record_of
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.turns import OWN_AREAS
 from conformance.replay.recording.values import leaves
 from conformance.spec.endpoints import PUBLIC_KEY, WORKSPACES_CURRENT, WORKSPACES_MINE
+from conformance.traffic.exchange import dig
 
 GRAVEST_FIRST = tuple(Meaning)
 
@@ -41,10 +43,12 @@ NOTHING_THERE = frozenset({400, 403, 404})
 class Meanings:
     """Decides the meaning of what contradicts nothing. ``stand_ins`` are the accounts that stand for other
     people than those who were recorded. ``taken_from`` gives the number of the exchange whose response first
-    showed an id or a token that a recorded request sent; None of any other text."""
+    showed an id or a token that a recorded request sent; None of any other text. ``changed_instead`` are the
+    records, by kind and id, of which one was changed in place of another."""
 
     stand_ins: frozenset[str] = frozenset()
     taken_from: Callable[[str], int | None] = lambda text: None
+    changed_instead: Container[tuple[str | None, str]] = ()
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -62,7 +66,7 @@ class Meanings:
         decided = (rule(pair, difference) for rule in RULES)
         meaning = next((each for each in decided if each is not None), None)
         is_open = meaning is None or meaning.meaning is Meaning.BREAKING
-        if is_open and pair.shows_another and _is_value_of_data(difference):
+        if is_open and _is_value_of_data(difference) and self._is_of_another(pair, difference):
             return drift(ANOTHER_RECORD)
         if self._lacks_what_is_taken(pair, difference):
             return breaking("a recorded request takes an id or a token from here, and it is gone")
@@ -73,6 +77,19 @@ class Meanings:
         if pair.account in self.stand_ins and _is_of_own_account(pair, difference):
             return drift(f"{STAND_IN}, and this is its own")
         return meaning or breaking(gap_of_value(pair))
+
+    def _is_of_another(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether a value is that of another record than the recorded one, or of a record that a request
+        changed in place of another."""
+        if pair.shows_another or not self.changed_instead:
+            return pair.shows_another
+        kind = record_of("bizId", pair.operation)
+        ids = (
+            dig(body, (*difference.place[:end], "bizId"))
+            for end in range(len(difference.place))
+            for body in (pair.recorded_body, pair.live_body)
+        )
+        return any((kind, str(id)) in self.changed_instead for id in ids)
 
     def _lacks_what_is_taken(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether nothing stands any more where the recorded client took an id or a token from. A public key

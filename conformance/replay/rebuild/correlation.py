@@ -51,6 +51,8 @@ class Correlation:
     shows_another: bool = False
     """Whether the responses that are compared show another record than the recorded one: its ids are asked
     for from then on, and no evidence of the recorded ones."""
+    changed_instead: set[tuple[str | None, str]] = field(default_factory=set)
+    """By kind and id, the records of which one was changed in place of another."""
     _themselves: dict[Paired, str] = field(default_factory=dict)
     """The live ids under which replaced records show themselves."""
     _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -186,6 +188,12 @@ class Correlation:
         if before is not None or len(self._addresses) < MOST_TIMES:
             self._addresses[times] = addresses
         return True
+
+    def note_change_instead(self, kind: str | None, recorded: str) -> None:
+        """Takes down that a record was changed in place of a recorded one: then both show other values."""
+        live = self.replaced.get(recorded) or self.replaced.get((kind or "", recorded))
+        if live is not None and len(self.changed_instead) < MOST_TIMES:
+            self.changed_instead |= {(kind, recorded), (kind, live)}
 
     def note_change(self, record: str, moments: tuple[float, float]) -> None:
         """Takes down that a record, by its recorded id, was changed at these moments."""
