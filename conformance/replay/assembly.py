@@ -153,8 +153,7 @@ class Assembly:
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
 
     def _meanings(self, context: RebuildContext) -> Meanings:
-        changed_instead = context.correlation.changed_instead
-        return Meanings(frozenset(context.stand_ins), self.plan.taken_from, changed_instead)
+        return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)
 
     def _find(self, exchange: Exchange) -> None:
         self.finder.register(exchange, self.secrets)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
+from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.rules import GAPS, RULES, gap_of_value
+from conformance.replay.compare.times.clocks import ENDS
+from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import record_of
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.turns import OWN_AREAS
@@ -43,12 +46,11 @@ NOTHING_THERE = frozenset({400, 403, 404})
 class Meanings:
     """Decides the meaning of what contradicts nothing. ``stand_ins`` are the accounts that stand for other
     people than those who were recorded. ``taken_from`` gives the number of the exchange whose response first
-    showed an id or a token that a recorded request sent; None of any other text. ``changed_instead`` are the
-    records, by kind and id, of which one was changed in place of another."""
+    showed an id or a token that a recorded request sent; None of any other text."""
 
     stand_ins: frozenset[str] = frozenset()
     taken_from: Callable[[str], int | None] = lambda text: None
-    changed_instead: Container[tuple[str | None, str]] = ()
+    correlation: Correlation = field(default_factory=lambda: Correlation(used=()))
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -81,15 +83,29 @@ class Meanings:
     def _is_of_another(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether a value is that of another record than the recorded one, or of a record that a request
         changed in place of another."""
-        if pair.shows_another or not self.changed_instead:
-            return pair.shows_another
+        if pair.shows_another:
+            return not self._is_inconsistent(pair, difference)
+        changed = self.correlation.changed_instead
+        if not changed:
+            return False
         kind = record_of("bizId", pair.operation)
         ids = (
             dig(body, (*difference.place[:end], "bizId"))
             for end in range(len(difference.place))
             for body in (pair.recorded_body, pair.live_body)
         )
-        return any((kind, str(id)) in self.changed_instead for id in ids)
+        return any((kind, str(id)) in changed for id in ids)
+
+    def _is_inconsistent(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether another record shows one id or one time in two ways where the recorded one does not. The
+        entries of its lists may correspond otherwise each time."""
+        if difference.kind == "value" and difference.place[-1] in (*STAYING, ENDS):
+            return True
+        if any(isinstance(step, int) for step in difference.place):
+            return False
+        id = str(difference.recorded)
+        kind = record_of(str(difference.place[-1]), pair.operation)
+        return id in self.correlation.replaced or (kind or "", id) in self.correlation.replaced
 
     def _lacks_what_is_taken(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether nothing stands any more where the recorded client took an id or a token from. A public key
