@@ -137,7 +137,7 @@ class Assembly:
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
                 credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
-                meanings=Meanings(frozenset(rebuilder.context.stand_ins), self.plan.taken_from),
+                meanings=self._meanings(rebuilder.context),
                 no_cache=no_cache,
                 sign_ins=comparer.sign_ins,
             ),
@@ -151,6 +151,9 @@ class Assembly:
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
+
+    def _meanings(self, context: RebuildContext) -> Meanings:
+        return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)
 
     def _find(self, exchange: Exchange) -> None:
         self.finder.register(exchange, self.secrets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ from conformance.target.profile.model import Profile
 
 PRINTED = 50
 """How many differences are printed; the reports contain all."""
+
+INSTEAD = re.compile(r" of \[records\] is asked for instead")
+"""In the notes that say which record stands for a recorded one."""
 
 
 def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
@@ -110,9 +114,13 @@ def _account_for(text: str) -> tuple[str, str]:
 
 
 def _lines(run: Run, out: Path) -> Iterator[str]:
-    """The differences first, the verdict and what a reader must not miss last."""
+    """What is compared with another record first, then the differences, and the verdict and what a reader
+    must not miss last."""
+    instead = [note for note in run.notes if INSTEAD.search(note)]
+    yield from (one_line(note, 300) for note in instead)
     yield from _differences(run)
-    yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
+    others = run.model_copy(update={"notes": [note for note in run.notes if note not in instead]})
+    yield from summary_lines(others, colour=wants_colour(sys.stdout), quiet=True)
     yield from _left(run)
     details = (run.model_extra or {})["replay"]
     compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"

@@ -28,6 +28,7 @@ from conformance.report.across.accepted import (
 )
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.toml_rows import NO_REASON
+from conformance.report.model.marked import literal
 from conformance.report.model.regressions import BESIDE, by_cause, change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
@@ -303,7 +304,11 @@ def _place(group: Mapping[str, Json]) -> str:
     path, kind = group["path"] or "body", group["kind"]
     if path not in ("status", "code"):
         return path if path == kind else f"{path} {kind}"
-    return f"{path} {_shown(group['recorded'])} is now {_shown(group['replayed'])}"
+    before, after = group["recorded"], group["replayed"]
+    as_text = _shown(before), _shown(after)
+    if as_text[0] == as_text[1]:  # only their types differ
+        as_text = literal(before, LONGEST_CODE), literal(after, LONGEST_CODE)
+    return f"{path} {as_text[0]} is now {as_text[1]}"
 
 
 def _shown(value: Json) -> str:

@@ -73,6 +73,7 @@ class FinishedReplay:
 def notes_of(finished: FinishedReplay) -> Iterator[str]:
     """What the profile lacks, how the replay ended, and what its counts mean, in this order."""
     yield from _misfits(finished)
+    yield from finished.replay.machine.rebuilder.context.replaced
     yield from _end(finished)
     yield from finished.replay.machine.changes.notes()
     yield from _counts(finished)

@@ -619,6 +619,17 @@ def test_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path
     assert {"recorded", "replayed", "exchanges", "accepted"} <= set(*keys)
 
 
+def test_a_code_that_changes_in_its_type_only_is_shown_as_json() -> None:
+    group = {
+        "meaning": "contradiction", "endpoint": "GET /a", "path": "code", "kind": "code", "times": 1,
+        "basis": "ENV-004", "recorded": "2000", "replayed": 2000,
+    }  # fmt: skip
+
+    (line,) = lines_of([group])
+
+    assert 'code "2000" is now 2000' in line
+
+
 def test_a_changed_code_is_shown_in_one_visible_line() -> None:
     group = {
         "meaning": "breaking", "endpoint": "GET /a", "path": "code", "kind": "value", "times": 1,

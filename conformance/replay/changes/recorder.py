@@ -65,6 +65,8 @@ class ReplayChanges:
         record is named, each account changes its own."""
         self._holders: Counter[int] = Counter()
         """By entry, how many equal requests are on their way."""
+        self._removed: dict[int, tuple[str, str]] = {}
+        """By position, the kind and id of the record that a request removes."""
         self._kept: set[int] = set()
         """Entries of which a request was accepted, or had no answer."""
         self._setups: dict[int, str] = {}
@@ -100,7 +102,10 @@ class ReplayChanges:
                 self._losses.note(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
-        own = self._created.get(_record(change.key, id_of(self._portal, change))) or self._own_by_name(change)
+        record = _record(change.key, id_of(self._portal, change))
+        if change.key in REMOVALS and record[1]:
+            self._removed[change.position] = record
+        own = self._created.get(record) or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None and change.key != INVITATION_ACCEPT:
@@ -114,12 +119,16 @@ class ReplayChanges:
             self._note_undo(change, change.account)
 
     def _own_by_name(self, change: NoteChange) -> int | None:
-        """The ledger's entry of the record that a request removes, where its creation returned no id."""
-        if change.key not in REMOVALS:
-            return None
-        for entry in self.ledger.pending:
-            is_of_kind = entry.kind == "creating" and entry.undo_key == change.key and entry.result is None
-            if is_of_kind and entry.name and is_named(self._portal, change, entry.key, entry.name):
+        """The ledger's entry of the record that a request is about, where its creation returned no id."""
+        kind, id = _record(change.key, id_of(self._portal, change))
+        for entry in self.ledger.pending if kind and id else ():
+            is_of_kind = entry.kind == "creating" and _record(entry.key, "")[0] == kind
+            if not (is_of_kind and entry.result is None and entry.name):
+                continue
+            if is_named(self._portal, change, entry.key, entry.name):
+                with self._lock:
+                    self.ledger.created(entry.id, id)
+                    self._created[kind, id] = entry.id
                 return entry.id
         return None
 
@@ -178,6 +187,9 @@ class ReplayChanges:
         with self._lock:
             for number in self._open.pop(position, ()):
                 self._finish_entry(number, live)
+            removed = self._removed.pop(position, None)
+            if removed is not None and live.success:
+                self._forget_changes_of(removed)
         if password is not None and live.success:
             self._take_password(*password)
 
@@ -196,8 +208,14 @@ class ReplayChanges:
         elif number not in self._kept and self._holders[number] <= 0:
             self._drop(number)
 
+    def _forget_changes_of(self, record: tuple[str, str]) -> None:
+        """A record that is gone needs no restoring of what was changed in it."""
+        for (_, key, id, _), number in list(self._noted.items()):
+            if _record(key, id) == record:
+                self._drop(number)
+
     def _drop(self, number: int) -> None:
-        """Takes a change for one that never took place; it is noted anew where it is sent again."""
+        """Takes a change for one that needs no restoring; it is noted anew where it is sent again."""
         self.ledger.undone(number)
         self._noted = {signature: entry for signature, entry in self._noted.items() if entry != number}
 

@@ -21,8 +21,9 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
 from conformance.replay.compare.times.repetition import Repetitions
-from conformance.replay.compare.written import changed_by
+from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.kinds import record_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT
 from conformance.traffic.exchange import Json
@@ -81,6 +82,7 @@ class Assessor:
         if problem is not None:
             return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
+        self.correlation.shows_another = pair.shows_another and not makes_a_record(pair)
         outcome = self._outcome(pair, findings)
         if pair.omitted_change is None or not outcome.differences:
             return outcome
@@ -119,6 +121,8 @@ class Assessor:
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
             self.correlation.note_change(record, moments)
+            if pair.shows_another:
+                self.correlation.note_change_instead(record_of("bizId", pair.operation), record)
         differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
         if pair.repeats:
             places = {each.place for each in differences}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
+from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.rules import GAPS, RULES, gap_of_value
+from conformance.replay.compare.times.clocks import ENDS
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.kinds import record_of
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.turns import OWN_AREAS
 from conformance.replay.recording.values import leaves
 from conformance.spec.endpoints import PUBLIC_KEY, WORKSPACES_CURRENT, WORKSPACES_MINE
+from conformance.traffic.exchange import dig
 
 GRAVEST_FIRST = tuple(Meaning)
 
@@ -32,6 +37,7 @@ PEOPLE = frozenset(
 """Fields that say who somebody is."""
 
 STAND_IN = "another account stands for the recorded one"
+ANOTHER_RECORD = "a record of [records] is asked for in place of the recorded one, and this is its own"
 NOTHING_THERE = frozenset({400, 403, 404})
 """Statuses by which a portal says that the caller has no such record, or may not see it."""
 
@@ -44,6 +50,7 @@ class Meanings:
 
     stand_ins: frozenset[str] = frozenset()
     taken_from: Callable[[str], int | None] = lambda text: None
+    correlation: Correlation = field(default_factory=lambda: Correlation(used=()))
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -60,15 +67,45 @@ class Meanings:
         """The meaning of a difference, by the first rule that speaks of it."""
         decided = (rule(pair, difference) for rule in RULES)
         meaning = next((each for each in decided if each is not None), None)
+        is_open = meaning is None or meaning.meaning is Meaning.BREAKING
+        if is_open and _is_value_of_data(difference) and self._is_of_another(pair, difference):
+            return drift(ANOTHER_RECORD)
         if self._lacks_what_is_taken(pair, difference):
             return breaking("a recorded request takes an id or a token from here, and it is gone")
-        if meaning is not None and meaning.meaning is not Meaning.BREAKING:
+        if meaning is not None and not is_open:
             return meaning
         if self.stand_ins and difference.place and difference.place[-1] in PEOPLE:
             return drift(f"{STAND_IN}, and is another person")
         if pair.account in self.stand_ins and _is_of_own_account(pair, difference):
             return drift(f"{STAND_IN}, and this is its own")
         return meaning or breaking(gap_of_value(pair))
+
+    def _is_of_another(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether a value is that of another record than the recorded one, or of a record that a request
+        changed in place of another."""
+        if pair.shows_another:
+            return not self._is_inconsistent(pair, difference)
+        changed = self.correlation.changed_instead
+        if not changed:
+            return False
+        kind = record_of("bizId", pair.operation)
+        ids = (
+            dig(body, (*difference.place[:end], "bizId"))
+            for end in range(len(difference.place))
+            for body in (pair.recorded_body, pair.live_body)
+        )
+        return any((kind, str(id)) in changed for id in ids)
+
+    def _is_inconsistent(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether another record shows one id or one time in two ways where the recorded one does not. The
+        entries of its lists may correspond otherwise each time."""
+        if difference.kind == "value" and difference.place[-1] in (*STAYING, ENDS):
+            return True
+        if any(isinstance(step, int) for step in difference.place):
+            return False
+        id = str(difference.recorded)
+        kind = record_of(str(difference.place[-1]), pair.operation)
+        return id in self.correlation.replaced or (kind or "", id) in self.correlation.replaced
 
     def _lacks_what_is_taken(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether nothing stands any more where the recorded client took an id or a token from. A public key
@@ -85,5 +122,14 @@ def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:
     is_own = area in OWN_AREAS or pair.operation in (WORKSPACES_MINE, WORKSPACES_CURRENT)
     if difference.kind in ("status", "code"):
         return is_own and area != "auth" and pair.live.status in NOTHING_THERE
+    return is_own and _is_value(difference)
+
+
+def _is_value(difference: Difference) -> bool:
+    """Whether a difference is one of value, or of how many there are, and not of form."""
     is_null = difference.recorded is None or difference.replayed is None
-    return is_own and (difference.kind in ("value", "length") or (difference.kind == "type" and is_null))
+    return difference.kind in ("value", "length") or (difference.kind == "type" and is_null)
+
+
+def _is_value_of_data(difference: Difference) -> bool:
+    return difference.place[:1] == ("data",) and _is_value(difference)

@@ -26,6 +26,9 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     omitted_change: str | None = None
     """A change that was recorded before it, may show in it, and is not replayed."""
 
+    shows_another: bool = False
+    """Whether it asks for a record of the profile in place of a recorded one."""
+
     account: str | None = None
     """The profile's account that it was sent for."""
 

@@ -103,6 +103,11 @@ def changed_by(pair: ReplayedExchange) -> Iterator[str]:
         yield answered
 
 
+def makes_a_record(pair: ReplayedExchange) -> bool:
+    """Whether a request makes a record: that is the replay's own, whatever other records it names."""
+    return pair.operation in LISTINGS.values()
+
+
 def has_moved_range(operation: str, moments: tuple[float, float]) -> bool:
     """Whether a listing of a range of time that ends now shows another range than it did when recorded."""
     return operation == TRANSFER_ORDERS and abs(moments[1] - moments[0]) > RANGE_SECONDS

@@ -27,6 +27,7 @@ from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.rebuild.sign_ins import Client, SignInCodes, recorded_code
+from conformance.replay.rebuild.values import names_replaced
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
@@ -257,6 +258,7 @@ class ReplayMachine:
                 recorded.request.path,
                 is_open_still=_is_open_still(recorded, attempt.live, client),
             ),
+            shows_another=names_replaced(recorded, self.context.correlation),
             account=account,
             email=None if account is None else self.context.profile.accounts[account].email,
             repeats=self.plan.repeats[position],

@@ -37,6 +37,8 @@ class RebuildContext:
     accounts: dict[str, str] = field(default_factory=dict)
     passwords: dict[str, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    replaced: dict[str, None] = field(default_factory=dict)
+    """Which records of the profile are asked for in place of recorded ones, as sentences."""
     _own_passwords: dict[tuple[str, str], str] = field(default_factory=dict)
     """By account and recorded value: accounts may share a recorded password."""
     _substitutes: dict[str, str] = field(default_factory=dict)

@@ -10,6 +10,9 @@ from datetime import datetime
 from conformance.replay.recording.values import claims_of, leaves, packed_json, packed_text
 from conformance.traffic.exchange import ABSENT, Json
 
+Paired = str | tuple[str, str]
+"""A recorded value, or the kind and the recorded id of a record whose ids are counted for each kind."""
+
 ROOM = 500_000
 """Pairs that are kept; the oldest are dropped first."""
 
@@ -31,9 +34,8 @@ class Correlation:
     recorded: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, set[str]] = field(default_factory=dict)
     """Recorded values that two places of the recording share, and live ones do not."""
-    journal: list[str | tuple[str, str]] = field(default_factory=list)
-    """What was paired, in its order: a recorded value, or the kind and the recorded id of a record whose ids
-    are counted for each kind."""
+    journal: list[Paired] = field(default_factory=list)
+    """What was paired, in its order."""
     generation: int = 0
     """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
     that was rebuilt in this generation would be rebuilt alike."""
@@ -43,6 +45,16 @@ class Correlation:
     """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
     counted: dict[tuple[str, str], str] = field(default_factory=dict)
     """The live ids of records, by kind and recorded id, where ids are counted for each kind."""
+    replaced: dict[Paired, str] = field(default_factory=dict)
+    """The live ids of other records that are asked for in place of recorded ones: these may show as
+    themselves as well."""
+    shows_another: bool = False
+    """Whether the responses that are compared show another record than the recorded one: its ids are asked
+    for from then on, and no evidence of the recorded ones."""
+    changed_instead: set[tuple[str | None, str]] = field(default_factory=set)
+    """By kind and id, the records of which one was changed in place of another."""
+    _themselves: dict[Paired, str] = field(default_factory=dict)
+    """The live ids under which replaced records show themselves."""
     _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
     _watched: set[str] = field(default_factory=set)
     _times: dict[tuple[str, str, str], tuple[str, str, int]] = field(default_factory=dict)
@@ -53,8 +65,26 @@ class Correlation:
     changed: dict[str, tuple[float, float]] = field(default_factory=dict)
     """By recorded id, when the recording and the replay last changed the record, by the portal's clocks."""
 
+    def replace(self, recorded: Paired, live: str) -> None:
+        """Lets requests ask for another record in place of a recorded one."""
+        if self.replaced.get(recorded) == live:
+            return
+        before = self._counterpart(recorded)
+        if before is not None and recorded not in self.replaced:
+            self._themselves[recorded] = before
+        self.generation += 1
+        self.replaced[recorded] = live
+        if isinstance(recorded, tuple):
+            self.counted[recorded] = live
+            recorded = recorded[1]
+            if self.live.get(recorded, live) != live:
+                return
+        self._add(recorded, live)
+
     def pair(self, recorded: str, live: str) -> bool:
         """Adds a pair; False where either value is paired with another one."""
+        if self.shows_another or recorded in self.replaced:
+            return self._is_another_or_itself(recorded, live)
         counterpart = self.live.get(recorded)
         if counterpart is not None:
             return counterpart == live
@@ -65,6 +95,8 @@ class Correlation:
 
     def pair_counted(self, kind: str, recorded: str, live: str) -> bool:
         """As ``pair``, among the records of one kind: one of another kind may have either id as well."""
+        if self.shows_another or (kind, recorded) in self.replaced:
+            return self._is_another_or_itself((kind, recorded), live)
         if self.counted.get((kind, recorded), live) != live:
             return False
         if self._counted_back.get((kind, live), recorded) != recorded:
@@ -119,13 +151,15 @@ class Correlation:
         """Drops the pairs that were added since the journal had ``mark`` entries."""
         self.generation += len(self.journal) > mark
         for paired in self.journal[mark:]:
-            if isinstance(paired, tuple):
+            if paired in self.replaced:
+                self._pop_itself(paired)
+            elif isinstance(paired, tuple):
                 kind, _ = paired
                 self._counted_back.pop((kind, self.counted.pop(paired)), None)
-                continue
-            live = self.live.pop(paired, None)
-            if live is not None and self.recorded.get(live) == paired:
-                del self.recorded[live]
+            else:
+                live = self.live.pop(paired, None)
+                if live is not None and self.recorded.get(live) == paired:
+                    del self.recorded[live]
         del self.journal[mark:]
 
     def other_time(
@@ -155,10 +189,53 @@ class Correlation:
             self._addresses[times] = addresses
         return True
 
+    def note_change_instead(self, kind: str | None, recorded: str) -> None:
+        """Takes down that a record was changed in place of a recorded one: then both show other values."""
+        live = self.replaced.get(recorded) or self.replaced.get((kind or "", recorded))
+        if live is not None and len(self.changed_instead) < MOST_TIMES:
+            self.changed_instead |= {(kind, recorded), (kind, live)}
+
     def note_change(self, record: str, moments: tuple[float, float]) -> None:
         """Takes down that a record, by its recorded id, was changed at these moments."""
-        if record in self.changed or len(self.changed) < MOST_TIMES:
+        is_kept = record in self.changed or len(self.changed) < MOST_TIMES
+        if is_kept and not self.shows_another:
             self.changed[record] = moments
+
+    def _counterpart(self, recorded: Paired) -> str | None:
+        return self.counted.get(recorded) if isinstance(recorded, tuple) else self.live.get(recorded)
+
+    def _is_another_or_itself(self, recorded: Paired, live: str) -> bool:
+        """Whether an id is that of the record that is asked for in place of the recorded one, or of the
+        recorded one itself; an unknown one is learned."""
+        expected = (self._counterpart(recorded), self._themselves.get(recorded))
+        if live in expected:
+            return True
+        if self.shows_another and expected == (None, None):
+            self.replace(recorded, live)
+            return True
+        if self.shows_another or expected[1] is not None:
+            return False
+        return self._add_itself(recorded, live)
+
+    def _add_itself(self, recorded: Paired, live: str) -> bool:
+        """Adds the id under which a replaced record shows itself; False where another one has it."""
+        if isinstance(recorded, tuple):
+            is_free = self._counted_back.setdefault((recorded[0], live), recorded[1]) == recorded[1]
+        else:
+            is_free = self.recorded.setdefault(live, recorded) == recorded
+        if is_free:
+            self._themselves[recorded] = live
+            self.journal.append(recorded)
+        return is_free
+
+    def _pop_itself(self, recorded: Paired) -> None:
+        live = self._themselves.pop(recorded, None)
+        if live is None:
+            return
+        if isinstance(recorded, tuple):
+            self._counted_back.pop((recorded[0], live), None)
+        elif self.recorded.get(live) == recorded:
+            del self.recorded[live]
 
     def _add(self, recorded: str, live: str) -> None:
         self.live[recorded] = live

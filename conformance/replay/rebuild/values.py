@@ -11,9 +11,10 @@ import msgspec
 
 from conformance.replay.changes.ways import PASSWORDS
 from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.kinds import ISO, PLACEHOLDER, is_counted, kind_of, record_of
-from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
+from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.requests import FILTERS
@@ -131,16 +132,25 @@ class RequestValues:
             self.unsourced.append(value)
             return value
         if record != value:
-            named = RECORDS[name]
-            self._context.notes[
-                f"{named} {value} was recorded; {record} of [records] is asked for instead."
-            ] = None
+            self._replace(name, value, record)
+            return record
         kind = record_of(name, self._operation)
         if self._context.plan.counts_ids and kind is not None:
             self._context.correlation.pair_counted(kind, value, record)
         else:
             self._context.correlation.set(value, record)
         return record
+
+    def _replace(self, name: str, value: str, record: str) -> None:
+        """Has a record of the profile asked for from now on: it is the user's wish, and whether the target
+        has the recorded one is not tried."""
+        named, kind = RECORDS[name], record_of(name, self._operation)
+        self._context.replaced[
+            f"{named} {value} was recorded; {record} of [records] is asked for instead, and its values are "
+            f"its own. Take {named} out of [records] to ask for the recorded one."
+        ] = None
+        has_kind = kind is not None and (is_counted(value) or is_counted(record))
+        self._context.correlation.replace((kind or "", value) if has_kind else value, record)
 
     def _text(self, name: str, value: str) -> str:
         counted = self._counted(name, value)
@@ -215,6 +225,19 @@ class RequestValues:
             self.has_shifted = True
             return value + round(self._shift * 1000)
         return value
+
+
+def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:
+    """Whether a request names a record in whose place another one is asked for."""
+    request, replaced = recorded.request, correlation.replaced
+    if not replaced:
+        return False
+    operation = request.operation
+    match = operation.pattern.match(request.path[request.path.find(PORTAL_PATH) :]) if operation else None
+    named = [*(match.groupdict().items() if match else ()), *parameters(request.parts.query)]
+    named += [(place.rpartition(".")[2].partition("[")[0], text) for place, text in leaves(recorded.sent, "")]
+    key = operation.key if operation else ""
+    return any(text in replaced or (record_of(name, key), text) in replaced for name, text in named)
 
 
 def shifted_time(value: str, seconds: float) -> str:

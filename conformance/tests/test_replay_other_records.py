@@ -1,0 +1,181 @@
+"""A record of the profile that is asked for in place of a recorded one: its values are its own."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import record
+from conformance.replay import ReplayResult, replay
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY
+from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for, profile_of
+from conformance.tests.scripted_client import Walker
+from conformance.tests.test_replay_counted_ids import COUNTED
+from reference_impl import serve as reference
+
+SEED = 5
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded_visit(tmp_path_factory.mktemp("other") / "traffic.jsonl")
+
+
+def recorded_visit(out: Path, *variants: str, renames: bool = False) -> Path:
+    """A visit to another account than that of the profile, and to the lists in which both stand."""
+    with reference.start(seed=SEED, variants=variants) as portal:
+        profile = tomllib.loads(portal.profile())
+        visitor = Walker(portal.url, profile)
+        visitor.sign_in(profile["accounts"]["admin"])
+        listed = visitor.post("/accounts/admin/query", {})["data"]["accounts"]
+        mine = next(each for each in listed if each["bizId"] == profile["records"]["account"])
+        other = next(each for each in listed if each["institutionBizId"] != mine["institutionBizId"])
+    with reference.start(seed=SEED, variants=variants) as portal:
+        with record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder:
+            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            walker.sign_in(walker.profile["accounts"]["admin"])
+            if renames:
+                sent = {"userBizId": other["bizId"], "accountName": "Renamed by a visit"}
+                walker.post("/accounts/admin/update", sent)
+            walker.get(f"/accounts/admin/{other['bizId']}")
+            for path in ("/accounts/admin/query", "/notifications/channels/query"):
+                walker.post(path, {"activeOnly": False} if "channels" in path else {})
+    return out
+
+
+def replayed_alike(recording: Path, out: Path, *variants: str) -> ReplayResult:
+    """The replay on a portal with the recorded ids."""
+    with reference.start(seed=SEED, variants=variants) as portal:
+        return replay([recording], profile_of(portal), options_for(out))
+
+
+@pytest.mark.parametrize("variants", [(), (COUNTED,)], ids=["unique ids", "counted ids"])
+def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
+    tmp_path: Path, variants: tuple[str, ...]
+) -> None:
+    told = replayed_alike(recorded_visit(tmp_path / "traffic.jsonl", *variants), tmp_path / "out", *variants)
+
+    assert told.run.regressions == []
+    assert told.run.exit_code == 0
+    drift = [group for group in told.groups if group["meaning"] == "drift"]
+    assert {group["endpoint"] for group in drift} == {ACCOUNT}
+    assert all("record of [records]" in str(group["basis"]) for group in drift)
+
+
+def test_what_was_changed_in_another_record_is_drift_in_lists(tmp_path: Path) -> None:
+    told = replayed_alike(recorded_visit(tmp_path / "traffic.jsonl", renames=True), tmp_path / "out")
+
+    assert told.run.regressions == []
+    drift = {group["path"] for group in told.groups if group["endpoint"] == ACCOUNTS_QUERY}
+    assert any(str(path).endswith(".accountName") for path in drift)
+    assert told.run.ending.left_behind == []
+
+
+def test_a_value_of_a_third_record_is_no_drift_after_a_change_in_another(tmp_path: Path) -> None:
+    recording = recorded_visit(tmp_path / "traffic.jsonl", renames=True)
+    lines = [json.loads(line) for line in recording.read_text("utf-8").splitlines()]
+    listing = next(line for line in lines if "/accounts/admin/query" in line["request"]["url"])
+    with reference.start(seed=SEED) as portal:
+        asked = profile_of(portal).records.account
+    third = next(
+        each
+        for each in listing["response"]["body"]["data"]["accounts"]
+        if each["bizId"] != asked and each["accountName"] != "Renamed by a visit"
+    )
+    third["accountName"] = "Somebody else"
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    told = replayed_alike(recording, tmp_path / "out")
+
+    assert [each.recorded for each in told.run.regressions] == ["Somebody else"]
+
+
+def in_the_account(recording: Path, out: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """The recording with another account in it."""
+    lines = [json.loads(line) for line in recording.read_text("utf-8").splitlines()]
+    read = next(line for line in lines if "/accounts/admin/" in line["request"]["url"])
+    change(read["response"]["body"]["data"])
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return out
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "kind"),
+    [
+        (lambda data: data.update(accountName=["Anna"]), "data.accountName", "type"),
+        (lambda data: data.update(nickname="Anna"), "data.nickname", "missing"),
+    ],
+)
+def test_the_form_of_another_record_is_compared(
+    recording: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], path: str, kind: str
+) -> None:
+    told = replayed_alike(in_the_account(recording, tmp_path / "traffic.jsonl", change), tmp_path / "out")
+
+    assert [(each.path, each.kind) for each in told.run.regressions] == [(path, kind)]
+
+
+def test_the_terminal_says_which_record_is_asked_for_before_it_shows_differences(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    with reference.start(seed=SEED) as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile())
+        main(["replay", str(recording), "--profile", str(tmp_path / "portal.toml"), "--out", str(tmp_path)])
+        asked = parse(portal.profile(), {}).records.account
+
+    first, *others = capsys.readouterr().out.splitlines()
+    assert f"{asked} of [records] is asked for instead" in first
+    assert not any("asked for instead" in line for line in others)
+
+
+@pytest.mark.parametrize("kind", [None, "account"], ids=["unique ids", "counted ids"])
+def test_an_id_in_whose_place_another_is_asked_for_shows_as_either(kind: str | None) -> None:
+    correlation = Correlation(used=())
+
+    def paired(recorded: str, live: str) -> bool:
+        return (
+            correlation.pair(recorded, live)
+            if kind is None
+            else correlation.pair_counted(kind, recorded, live)
+        )
+
+    key: str | tuple[str, str] = "2" if kind is None else (kind, "2")
+    correlation.replace(key, "1")
+
+    assert paired("2", "1")
+    assert paired("2", "2")
+    assert paired("1", "1")
+    assert not paired("2", "3")
+    assert correlation.live["2"] == "1"
+
+    correlation.forget_since(0)
+    assert paired("2", "3")
+    assert not paired("2", "2")
+
+
+@pytest.mark.parametrize("kind", [None, "account"], ids=["unique ids", "counted ids"])
+def test_what_another_record_names_is_asked_for_and_binds_nothing(kind: str | None) -> None:
+    correlation = Correlation(used=(), shows_another=True)
+
+    def paired(recorded: str, live: str) -> bool:
+        return (
+            correlation.pair(recorded, live)
+            if kind is None
+            else correlation.pair_counted(kind, recorded, live)
+        )
+
+    assert paired("institution-2", "institution-1")
+    assert not paired("institution-2", "institution-3")
+
+    correlation.shows_another = False
+    assert correlation.live["institution-2"] == "institution-1"
+    assert paired("institution-2", "institution-2")
+    assert paired("institution-1", "institution-1")
