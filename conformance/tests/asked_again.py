@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reference_impl.app import Settings, build
 from reference_impl.clock import Clock
 from reference_impl.limits import Limits
+from reference_impl.portal import Portal
+from reference_impl.records import Seeded
 from reference_impl.variants import VARIANTS
 
 MINUTE = 60.0
@@ -40,6 +42,8 @@ class Conversation:
     seed: int
     began: float = field(default_factory=time.time)
     asked: list[HeardRequest] = field(default_factory=list)
+    file: str = ""
+    """The id of the file that a profile names, where it is another than that of the seed."""
 
     def __post_init__(self) -> None:
         self._moment = self.began
@@ -90,6 +94,7 @@ class Conversation:
         moment = self.began
         seeded: Settings = {**settings, "seed": self.seed}
         app = build(clock=Clock(lambda: moment), **seeded)
+        name_file(app.state.portal, app.state.seeded, self.file)
         if app.state.title_case:
             return False  # the server writes it
         is_first = not answers
@@ -101,6 +106,15 @@ class Conversation:
             elif answer != answers[at]:
                 return False
         return True
+
+
+def name_file(portal: Portal, seeded: Seeded, id: str) -> None:
+    """Gives the file that a profile names the id that a client has built in, unless ids have another form."""
+    files, own = portal.records["file"], seeded.ids.get("file", "")
+    if id and len(own) == len(id):
+        renamed = {**files[own], "bizId": id}
+        portal.records["file"] = {key: record for key, record in files.items() if key != own} | {id: renamed}
+        seeded.ids["file"] = id
 
 
 def lawful_portals() -> Iterator[Settings]:

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import jwt
@@ -23,7 +24,7 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.report.model.run import Regression
 from conformance.spec import operation_of
 from conformance.target.profile.model import parse
-from conformance.tests.asked_again import Conversation
+from conformance.tests.asked_again import Conversation, name_file
 from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
@@ -89,13 +90,14 @@ def trial(
 ) -> Trial:
     """The recording on the seeded portal; ``conversation`` takes down what it is asked."""
     answers: dict[int, Exchange] = {}
-    kept = conversation or Conversation(seed)
+    kept = conversation or Conversation(seed, file=recorded_file(recording))
 
     def watch(step: ReplayStep) -> None:
         if step.attempt is not None:
             answers[step.outcome.number] = step.attempt.live
 
     portal = reference.start(seed=seed, faults=faults, variants=variants, wrap=kept.heard, now=kept.now)
+    name_file(portal.portal, portal.seeded, kept.file)
     try:
         with tempfile.TemporaryDirectory() as folder:
             profile = parse(portal.profile(), {})
@@ -105,6 +107,13 @@ def trial(
     return Trial(replayed, kept.began, answers)
 
 
+@cache
+def recorded_file(recording: Path) -> str:
+    """The id of the file that the client reads: no answer shows it, and it is the same at each deployment."""
+    paths = (exchange.request.path for exchange in capture.read(recording))
+    return next((path.rpartition("/")[2] for path in paths if "/system/files/" in path), "")
+
+
 @dataclass
 class Bench:
     """A recording, with what its replay gets from the portal without a fault."""
@@ -112,7 +121,7 @@ class Bench:
     recording: Path
 
     def __post_init__(self) -> None:
-        self.conversation = Conversation(SEED)
+        self.conversation = Conversation(SEED, file=recorded_file(self.recording))
         self.sound = trial(self.recording, conversation=self.conversation)
         again = trial(self.recording)
         self.varying = set(differing(self.sound, again, ()))
