@@ -259,6 +259,8 @@ CONSEQUENCES: dict[str, str] = {
     "sort-always-ascending": "ORDER-041",
     "post-profile-update-is-not-offered": "PROFILE-012",
     "a-channel-asked-for-by-id-has-another-host": "CHANNEL-063 CHANNEL-064",
+    "channel-password-in-the-clear": "CHANNEL-064",
+    "deactivation-tells-the-password": "CHANNEL-064",
     "cancelled-carries-the-value-of-declined": "AGREE-004",
     "the-profile-is-created-by-its-update": "ACCOUNT-049 PROFILE-013",
     "the-account-query-is-stamped-a-day-before": "MODEL-017",
