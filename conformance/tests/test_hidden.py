@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.checks.access.claim_kinds import claim_kinds
 from conformance.record.log import Log
 from conformance.traffic import capture
 from conformance.traffic.exchange import Json, Request, Response
@@ -16,7 +15,12 @@ from conformance.traffic.hidden import mistake_of, mistaken
 from conformance.traffic.redaction.redact import Secrets
 
 INITIATE, COMPLETE = "/web/v1/system/auth/login/initiate", "/web/v1/system/auth/login/complete"
-CLAIMS = {"sub": "ada@example.test", "iat": 1, "ctx": {"who": "Ada Lovelace", "is": True}, "ada l": "x"}
+CLAIMS = {
+    "sub": "person09@example.test",
+    "iat": 1,
+    "ctx": {"who": "Person Nine", "is": True},
+    "person l": "x",
+}
 
 
 def packed(value: Json) -> str:
@@ -54,15 +58,8 @@ def test_of_a_hidden_token_the_kinds_of_its_claims_are_recorded(tmp_path: Path, 
 
     kinds = {"sub": "email", "iat": "number", "ctx.who": "text", "ctx.is": "flag"}
     assert hidden == [{"[token-1]": {"claims": kinds}}, {"[token-2]": {"claims": None}}]
-    assert "Lovelace" not in out.read_text(encoding="utf-8")
-    assert "ada" not in out.read_text(encoding="utf-8")
-
-
-def test_of_an_encrypted_token_no_claims_are_known() -> None:
-    header = packed({"alg": "dir", "enc": "A256GCM"})
-
-    assert claim_kinds(f"{header}.a.b.c.d") == {}
-    assert claim_kinds("opaque") is None
+    assert "Nine" not in out.read_text(encoding="utf-8")
+    assert "person09" not in out.read_text(encoding="utf-8")
 
 
 def test_how_a_hidden_password_was_mistaken_is_recorded_with_the_right_one(tmp_path: Path) -> None:

@@ -262,7 +262,7 @@ def test_what_is_expected_stands_alone_without_a_body_that_nobody_sent(tmp_path:
 
 def test_a_finding_of_two_answers_shows_what_the_other_answer_holds(tmp_path: Path) -> None:
     here = {"bizId": "account-1", "accountPhone": "+1 555 0199", "accountName": "Ada"}
-    there = {"bizId": "account-1", "accountName": "Lovelace", "accountPhone": "+1 555 0100"}
+    there = {"bizId": "account-1", "accountName": "Person Nine", "accountPhone": "+1 555 0100"}
     listed = {"accounts": [{"bizId": "account-0", "accountPhone": "+1 555 0111"}, there]}
     run = Sample()
     run.add(exchange(1, ACCOUNTS_QUERY, answer=envelope(listed)), exchange(2, PROFILE, answer=envelope(here)))
@@ -281,7 +281,7 @@ def test_a_finding_of_two_answers_shows_what_the_other_answer_holds(tmp_path: Pa
     sides = card[: card.index("</article>")].partition("<details")[0]
 
     assert f"Disagrees with · the other answer: #1, {ACCOUNTS_QUERY}" in sides.replace("<wbr>", "")
-    assert "Lovelace" in sides
+    assert "Person Nine" in sides
     assert "+1 555 0111" not in sides
 
 
