@@ -26,7 +26,6 @@ from conformance.spec.endpoints import (
     PROFILE_UPDATE,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
@@ -53,7 +52,7 @@ SHORTEST, LISTED, TEXTS_KEPT = 4, 100, 500
 """Letters of a text that nobody else writes by chance, records of a listing that are looked at, and texts of
 updates that are kept."""
 
-Texts = dict[str, str]
+Record = Mapping[str, Json]
 
 
 class SentTexts(NamedTuple):
@@ -65,9 +64,10 @@ class SentTexts(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a record showed to one viewer, and what refused updates sent since, each with its visit."""
+    """A record as it was shown to one viewer, and the texts that refused updates sent since, each with its
+    visit."""
 
-    texts: Texts
+    record: Record
     visit: Visit
     unknown: int
     """Of ``SentTexts`` at that time."""
@@ -90,10 +90,14 @@ def what_was_refused_is_not_shown(exchange: Exchange, memory: Memory) -> Iterato
             id = OWN if named_by is None else sent.get(named_by)
             _note_refused(memory.get(f"{viewer} {kind} {id}"), sent, exchange)
     elif viewer is not None and exchange.success:
-        for path, id, texts in _texts_of(exchange):
+        visit = visit_of(exchange)
+        for path, record in records(exchange)[:LISTED]:
+            id = OWN if operation.key == PROFILE else record.get("bizId")
             place = f"{viewer} {kind} {id}"
-            yield from _compared(exchange, path, texts, memory.get(place), written)
-            memory[place] = Shown(texts, visit_of(exchange), written.unknown, {})
+            before: Shown | None = memory.get(place)
+            if before is not None and before.refused and before.unknown == written.unknown:
+                yield from _compared(exchange, path, record, before, written)
+            memory[place] = Shown(record, visit, written.unknown, {})
 
 
 def _is_refusal(exchange: Exchange) -> bool:
@@ -115,42 +119,27 @@ def _note_refused(shown: Shown | None, sent: Mapping[str, Json], exchange: Excha
     """Keeps what a refused update sent for fields of which the record shows another text."""
     if shown is None:
         return
-    for name, before in shown.texts.items():
-        text = sent.get(name)
-        if _is_distinct(text) and not are_alike(text, before):
+    for name, text in sent.items():
+        before = shown.record.get(name)
+        if _is_distinct(text) and _is_distinct(before) and not are_alike(text, before):
             shown.refused[name] = text, visit_of(exchange)
 
 
 def _compared(
-    exchange: Exchange, path: str, texts: Texts, before: Shown | None, written: SentTexts
+    exchange: Exchange, path: str, record: Record, before: Shown, written: SentTexts
 ) -> Iterator[Comparison]:
-    if before is None or before.unknown != written.unknown:
-        return
     for name, (sent, refused) in before.refused.items():
-        if texts.get(name) == before.texts[name]:
+        if record.get(name) == before.record[name]:
             yield HELD
-        elif texts.get(name) == sent and sent not in written.texts:
+        elif record.get(name) == sent and sent not in written.texts:
             update = endpoint_of(refused.exchange())
             message = (
                 f"the text that was sent by {update} and refused (exchange {refused.n}); no other update was "
                 f"observed that sent it, and exchange {before.visit.n} showed what was there before"
             )
-            odd = contradicts(exchange, f"{path}.{name}", before.texts[name], sent, message)
+            odd = contradicts(exchange, f"{path}.{name}", before.record[name], sent, message)
             other = OtherPlace(before.visit.n, endpoint_of(before.visit.exchange()), "", name)
             yield replace(odd, also=(before.visit.exchange(), refused.exchange()), other=other)
-
-
-@called
-@data_fact
-def _texts_of(exchange: Exchange) -> list[tuple[str, str, Texts]]:
-    """The records of an answer: the place, the id and the texts of each."""
-    operation = exchange.request.operation
-    is_own = operation is not None and operation.key == PROFILE
-    return [
-        (path, OWN if is_own else id, {name: text for name, text in record.items() if _is_distinct(text)})
-        for path, record in records(exchange)[:LISTED]
-        if isinstance(id := record.get("bizId"), str)
-    ]
 
 
 def _is_distinct(value: Json) -> TypeGuard[str]:
