@@ -330,10 +330,7 @@ class CachingJudge:
             if by_metadata is None:
                 return self._new_metadata(key, exchange)
             self._last[key[0]] = by_metadata
-        route = by_metadata.cache.route
-        route.operation.exchanges += 1
-        if route.shape is not None:
-            route.shape.responses += 1
+        by_metadata.cache.route.count()
         return by_metadata
 
     def _new_metadata(self, key: Metadata, exchange: Exchange) -> MetadataCache | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.checks.records import sent_fields
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.hidden import CLAIMS, MISTAKE, OF, mistake_of
@@ -40,7 +41,7 @@ class HiddenSecrets:
             yield placeholder, {CLAIMS: claim_kinds(token)}
 
     def _mistakes(self, exchange: Exchange) -> Iterator[tuple[str, Json]]:
-        sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+        sent = sent_fields(exchange)
         email, password = sent.get("email"), sent.get("password")
         if not isinstance(email, str) or not isinstance(password, str):
             return

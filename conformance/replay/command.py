@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
+from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
 from conformance.replay.recording.descriptions.explain import explained, foreseen
 from conformance.replay.recording.without_accounts import refuse_lacking
 from conformance.replay.sharing import AnalysedRecording, accounts_of
@@ -25,9 +25,6 @@ from conformance.target.profile.model import Profile
 
 PRINTED = 50
 """How many differences are printed; the reports contain all."""
-
-INSTEAD = re.compile(r" of \[records\] is asked for instead")
-"""In the notes that say which record stands for a recorded one."""
 
 
 def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
@@ -116,7 +113,7 @@ def _account_for(text: str) -> tuple[str, str]:
 def _lines(run: Run, out: Path) -> Iterator[str]:
     """What is compared with another record first, then the differences, and the verdict and what a reader
     must not miss last."""
-    instead = [note for note in run.notes if INSTEAD.search(note)]
+    instead = [note for note in run.notes if ASKED_FOR_INSTEAD in note]
     yield from (one_line(note, 300) for note in instead)
     yield from _differences(run)
     others = run.model_copy(update={"notes": [note for note in run.notes if note not in instead]})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE, OTP_REVOKE, OTP_VERIFY, SESSIONS, SESSIONS_HISTORY
-from conformance.target.portal.login import METHODS
+from conformance.target.portal.login import offered_factors
 from conformance.traffic.exchange import Json, dig
 
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
@@ -65,10 +65,4 @@ class RevokedAuthenticators:
             return False
         if difference.path != "data.mfaMethods":
             return False
-        offered = (_values(each.data) for each in (pair.recorded, pair.live))
-        return [METHODS["OTP"] in values for values in offered] == [False, True]
-
-
-def _values(begun: Json) -> list[Json]:
-    methods = dig(begun, ["mfaMethods"])
-    return [dig(method, ["value"]) for method in methods] if isinstance(methods, list) else []
+        return "OTP" in offered_factors(pair.live) and "OTP" not in offered_factors(pair.recorded)

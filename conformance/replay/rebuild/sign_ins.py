@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
+from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.actions import (
     Action,
     Actions,
@@ -213,7 +214,7 @@ class SignInCodes:
         after = plan.number_of(position)
         for later in plan.order[after : after + MOST_STEPS]:
             exchange = plan.store.exchange(later)
-            sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+            sent = sent_fields(exchange)
             if exchange.success and sent.get("code") == value and sent.get("sessionId") == login:
                 return bool(sent.get("method") == METHODS["EMAIL"])
         return False

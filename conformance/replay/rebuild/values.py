@@ -21,6 +21,9 @@ from conformance.spec.requests import FILTERS
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
+ASKED_FOR_INSTEAD = "of [records] is asked for instead"
+"""In the notes that say which record stands for a recorded one."""
+
 RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
 """The profile's records that stand for ids without a source, by the names under which those are sent."""
 
