@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -92,7 +92,9 @@ class Division:
             stop = folder / "stop" if is_here else None
             ordered = OrderedShare(tuple(self.parts), options, is_whole=is_here, stop=stop)
             shares = self._shares(options, shown, None if is_logged_here else folder)
-            joined = None if is_logged_here else JoinedLines(self.exchanges)
+            joined = None if is_logged_here else JoinedLines(folder / "joined.jsonl")
+            if joined is not None and isinstance(workers, Workers):
+                workers.prepare = partial(_in_place, joined, shares, workers.results)
             try:
                 workers.add([ordered, *shares])
                 self._watch(workers, shares, joined)
@@ -210,7 +212,9 @@ class Division:
             self._take_traffic(whole)
         self.traffic.count = begins[-1]
         is_joined = joined is not None and joined.parts > 0 and joined.evidence.total == begins[-1]
-        if joined is not None and not is_joined:
+        if joined is not None and is_joined:
+            joined.move_to(self.exchanges)
+        elif joined is not None:
             self._join_again(zip(shares, results, counts, begins, strict=False), interrupted=interrupted)
         ledger = reduce(LedgerPart.merged, ledgers, LedgerPart())
         return Divided(
@@ -244,7 +248,7 @@ class Division:
         with self.exchanges.open("wb") as out:
             for share, result, count, begin in rows:
                 if isinstance(share, LinesShare) and isinstance(result, WrittenLines):
-                    append(share.path, out, result, count, begin)
+                    append(result, out, count, begin)
                 else:
                     out.write(b"\n" * count)
 
@@ -255,8 +259,16 @@ def _join(joined: JoinedLines, shares: Sequence[PartialShare], results: dict[Sha
         part = results.get(share)
         if not isinstance(share, LinesShare) or not isinstance(part, WrittenLines):
             return
-        joined.add(share, part)
+        joined.add(part)
         results[share] = replace(part, counted=NOTHING_COUNTED)
+
+
+def _in_place(
+    joined: JoinedLines, shares: Sequence[PartialShare], results: dict[Share, Judged], share: Share
+) -> Share:
+    """A share as it is sent: the lines of the part that follows what is joined are written in their place."""
+    _join(joined, shares, results)
+    return joined.next_in_place(share) if isinstance(share, LinesShare) else share
 
 
 NOTHING_COUNTED = CountedPart()

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from conformance.check.lines import BUFFER, copy_bytes
 from conformance.check.merged_replays import (
     exceeded_limits,
     notes_of_replays,
@@ -41,7 +42,6 @@ from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, Ot
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
 
-BUFFER = 1 << 20
 RESULTS, EXCHANGES = "results.json", "exchanges.jsonl"
 OF_IDLE_WORKERS = frozenset({"worker.json", "worker.log"})
 """The files of a worker of a replay that had nothing to do."""
@@ -325,15 +325,9 @@ def _join(folders: Sequence[Folder], numbers: Sequence[Numbers], path: Path) -> 
                 lines.seek(stretch.offset)
                 move = numbers[index].move_of(first)
                 if not move.by and not move.blocks:
-                    _copy(lines, out, stretch.end - stretch.offset)
+                    copy_bytes(lines, out, stretch.end - stretch.offset)
                 else:
                     out.writelines(_as_moved(line, move) for line in islice(lines, stretch.size))
-
-
-def _copy(source: BinaryIO, out: BinaryIO, size: int) -> None:
-    while size > 0 and (chunk := source.read(min(size, BUFFER))):
-        out.write(chunk)
-        size -= len(chunk)
 
 
 def _as_moved(line: bytes, move: Move) -> bytes:

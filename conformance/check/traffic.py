@@ -166,11 +166,12 @@ class PortalTraffic:
         for exchange in self._exchanges():
             yield exchange if exchange.n == self.count else replace(exchange, n=self.count)
 
-    def numbered_as_recorded(self) -> Iterator[Exchange]:
-        """Numbered through from the number that the first one has: they probably have these numbers in the
-        whole. CaptureError: a file cannot be read."""
+    def numbered_as_recorded(self, first: int | None = None) -> Iterator[Exchange]:
+        """Numbered through from ``first``, or from the number that the first one has: they probably have
+        these numbers in the whole. CaptureError: a file cannot be read."""
+        self.first = first or self.first
         for exchange in self._exchanges():
-            if self.count == 1:
+            if self.count == 1 and first is None:
                 self.first = max(exchange.n, 1)
             number = self.first + self.count - 1
             yield exchange if exchange.n == number else replace(exchange, n=number)

@@ -4,21 +4,27 @@ once more."""
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Self
 
+from conformance.check.lines import LinesShare
 from conformance.check.share import Judged, JudgeShare, Share, judged
 from conformance.traffic.collector import collect_rarely
 
 ATTEMPTS = 2
 """How often a share is begun: a worker that dies of it twice will again."""
+
+BEHIND = 5
+"""By how much who writes lines is nicer than who judges: all else is done while one process judges, and where
+there are more processes than processors, that one is not to take turns."""
 
 
 @dataclass(eq=False)
@@ -30,10 +36,12 @@ class _Worker:
 
 @dataclass
 class Workers:
-    """Does shares in ``count`` processes. ``lost`` are those whose workers died, with the reason."""
+    """Does shares in ``count`` processes. ``lost`` are those whose workers died, with the reason.
+    ``prepare`` gives the form in which a share is sent to its worker, by what is known then."""
 
     count: int
     judge: JudgeShare = judged
+    prepare: Callable[[Share], Share] = lambda share: share
     results: dict[Share, Judged] = field(default_factory=dict)
     lost: dict[Share, str] = field(default_factory=dict)
     _waiting: deque[Share] = field(default_factory=deque)
@@ -87,7 +95,7 @@ class Workers:
             share = self._waiting.popleft()
             self._begun[share] = self._begun.get(share, 0) + 1
             worker.share = share
-            worker.connection.send(share)
+            worker.connection.send(self.prepare(share))
 
     def _take(self, worker: _Worker) -> None:
         share = worker.share
@@ -138,11 +146,15 @@ def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connect
     for other in inherited:
         other.close()
     collect_rarely()
+    is_behind = False
     while True:
         try:
             share = connection.recv()
         except (EOFError, OSError):
             return
+        if isinstance(share, LinesShare) and not is_behind:
+            is_behind = True
+            os.nice(BEHIND)
         try:
             result: Judged | BaseException = judge(share)
         except Exception as error:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import time
 from functools import partial
 from itertools import accumulate, count, pairwise
 from pathlib import Path
@@ -21,7 +22,7 @@ from conformance import check as check_module
 from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.check.divided import Division
-from conformance.check.lines import LinesShare
+from conformance.check.lines import JoinedLines, LinesShare, write_lines
 from conformance.check.share import (
     BETWEEN_LOOKS,
     JudgedInOrder,
@@ -275,6 +276,52 @@ def test_the_part_of_a_killed_worker_is_judged_once_more_and_counted_once(
     assert {path.name for path in tmp_path.glob("died *")} == {"died of OrderedShare", "died of LinesShare"}
     assert found.lost == []
     assert everything(found.ledger, found.coverage) == whole_of(recording)
+
+
+def dies_while_it_writes(marks: Path, share: Share) -> Json:
+    """A worker is killed when it has written more than the part's lines to the file. The other one waits for
+    that before it judges, so that it takes no part from it."""
+    mark = marks / "died"
+    if isinstance(share, OrderedShare):
+        while not mark.exists():
+            time.sleep(0.01)
+    if isinstance(share, LinesShare) and share.number == 1 and not mark.exists():
+        mark.write_text(share.path.name)
+        with share.path.open("r+b" if share.path.exists() else "wb") as out:
+            out.seek(share.begin)
+            out.write(b'{"n":0,"cut off' * 100_000)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return judged(share)
+
+
+def test_what_a_killed_worker_left_in_the_joined_file_is_overwritten(recording: Path, tmp_path: Path) -> None:
+    check([recording], CheckOptions(out=tmp_path / "whole"))
+
+    found = division(recording, tmp_path, partial(dies_while_it_writes, tmp_path)).run()
+
+    assert found.lost == []
+    assert (tmp_path / "died").read_text() == "joined.jsonl"
+    assert (tmp_path / "exchanges.jsonl").read_bytes() == (tmp_path / "whole/exchanges.jsonl").read_bytes()
+
+
+def test_the_part_that_follows_what_is_joined_is_written_in_its_place(
+    recording: Path, tmp_path: Path
+) -> None:
+    parts = parts_of([recording], 3, smallest=20_000)
+    joined, options = JoinedLines(tmp_path / "joined.jsonl"), CheckOptions()
+    shares = [LinesShare(number, part, options, tmp_path / str(number)) for number, part in enumerate(parts)]
+
+    in_place, elsewhere = joined.next_in_place(shares[0]), joined.next_in_place(shares[1])
+    joined.add(write_lines(in_place))
+    joined.add(write_lines(elsewhere))
+
+    assert (in_place.path, elsewhere.path) == (joined.path, shares[1].path)
+    for share in shares[2:]:
+        joined.add(write_lines(joined.next_in_place(share)))
+    joined.move_to(tmp_path / "exchanges.jsonl")
+    check([recording], CheckOptions(out=tmp_path / "whole"))
+    assert (tmp_path / "exchanges.jsonl").read_bytes() == (tmp_path / "whole/exchanges.jsonl").read_bytes()
+    assert [path.name for path in tmp_path.iterdir() if path.name.isdigit()] == ["1"]
 
 
 def test_a_part_whose_workers_die_twice_is_named_and_its_lines_are_left_out(
