@@ -34,10 +34,11 @@ ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 
 @called
 @data_fact
-def account_times(exchange: Exchange) -> list[tuple[str, str]]:
-    """When accounts were created and updated, with their places: only values that are times."""
+def account_times(exchange: Exchange) -> list[tuple[str, str, str]]:
+    """When accounts were created and updated: the record's place, the field, and the value where it is a
+    time."""
     return [
-        (f"{path}.{name}", record[name])
+        (path, name, record[name])
         for path, record in records(exchange)
         for name in ("createdAt", "updatedAt")
         if moment(record.get(name)) is not None
@@ -46,10 +47,10 @@ def account_times(exchange: Exchange) -> list[tuple[str, str]]:
 
 @check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
-    for place, value in account_times(exchange):
+    for path, name, value in account_times(exchange):
         if has_offset(value):
             held = _is_utc(value)
-            yield HELD if held else holds(exchange, place, held, "UTC, as by a final Z")
+            yield HELD if held else holds(exchange, f"{path}.{name}", held, "UTC, as by a final Z")
 
 
 def _is_utc(value: str) -> bool:
@@ -59,16 +60,16 @@ def _is_utc(value: str) -> bool:
 @check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
     """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
-    for place, value in account_times(exchange):
+    for path, name, value in account_times(exchange):
         held = has_offset(value)
-        yield HELD if held else holds(exchange, place, held, "a zone, as by a final Z")
+        yield HELD if held else holds(exchange, f"{path}.{name}", held, "a zone, as by a final Z")
 
 
 @check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
-    for place, value in account_times(exchange):
+    for path, name, value in account_times(exchange):
         held = "." in value or "," in value
-        yield HELD if held else holds(exchange, place, held, "fractional seconds")
+        yield HELD if held else holds(exchange, f"{path}.{name}", held, "fractional seconds")
 
 
 @check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS).by_times())

@@ -10,6 +10,7 @@ from conformance.checks.registry import check, successes
 from conformance.spec.endpoints import OWN_INVITATIONS
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import called, data_fact
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -18,10 +19,16 @@ NEAR = 60
 """Seconds around an expiry in which two clocks may disagree about it."""
 
 
-def _status(record: dict[str, Json]) -> str | None:
-    status = record.get("invitationStatus")
-    code = status.get("code") if isinstance(status, dict) else None
-    return code if isinstance(code, str) else None
+@called
+@data_fact
+def with_status(exchange: Exchange) -> list[tuple[str, dict[str, Json], str]]:
+    """The records that have a status: their place, the record, and the status' code."""
+    return [
+        (path, record, code)
+        for path, record in records(exchange)
+        if isinstance(status := record.get("invitationStatus"), dict)
+        and isinstance(code := status.get("code"), str)
+    ]
 
 
 def _seconds_left(now: datetime, record: dict[str, Json]) -> float | None:
@@ -32,8 +39,8 @@ def _seconds_left(now: datetime, record: dict[str, Json]) -> float | None:
 
 @check("INVITATION-021", on=successes(OWN_INVITATIONS))
 def a_closed_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
-    for path, record in records(exchange):
-        if _status(record) in CLOSED and isinstance(record.get("canAccept"), bool):
+    for path, record, status in with_status(exchange):
+        if status in CLOSED and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
 
 
@@ -66,20 +73,18 @@ def _is_number(value: str) -> bool:
 
 @check("INVITATION-026", on=successes(OWN_INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
-    pending = [(path, record) for path, record in records(exchange) if _status(record) == "PENDING"]
-    for path, record in pending:
-        left = _seconds_left(portal_time(exchange), record)
+    now = portal_time(exchange)
+    for path, record, status in with_status(exchange):
+        left = _seconds_left(now, record) if status == "PENDING" else None
         if left is not None and left > NEAR:
             yield equal(exchange, f"{path}.canAccept", True)
 
 
 @check("INVITATION-027", on=successes(OWN_INVITATIONS))
 def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
-    for path, record in records(exchange):
-        if _status(record) is not None:
-            held = (record.get("acceptedAt") is not None) == (_status(record) == "ACCEPTED")
-            place = f"{path}.acceptedAt"
-            yield HELD if held else holds(exchange, place, held, "set exactly where accepted")
+    for path, record, status in with_status(exchange):
+        held = (record.get("acceptedAt") is not None) == (status == "ACCEPTED")
+        yield HELD if held else holds(exchange, f"{path}.acceptedAt", held, "set exactly where accepted")
 
 
 @check("INVITATION-028", on=successes(OWN_INVITATIONS).at_its_moment())

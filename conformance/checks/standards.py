@@ -98,13 +98,14 @@ def is_zone(code: str) -> bool:
     return not zones or _spelled(code) in zones
 
 
-def _timezones(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """The timezone codes of an answer with their places."""
-    for path, record in records(exchange):
-        for name in ("defaultTimezone", "workspaceTimezone"):
-            code = record.get(name)
-            if isinstance(code, str) and code.strip():
-                yield f"{path}.{name}", code
+def _timezones(exchange: Exchange) -> list[tuple[str, str, str]]:
+    """The timezone codes of an answer, each with its record's place and its field."""
+    return [
+        (path, name, code)
+        for path, record in records(exchange)
+        for name in ("defaultTimezone", "workspaceTimezone")
+        if isinstance(code := record.get(name), str) and code.strip()
+    ]
 
 
 @check("RESOURCE-008", on=successes(TIMEZONES, *OF_ACCOUNTS, WORKSPACES_CURRENT), remembers="steadily")
@@ -119,14 +120,13 @@ def a_timezone_is_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison
     listed = memory.get(host)
     if listed is None:
         return
-    comparison: Comparison | None = None
-    for path, code in _timezones(exchange):
+    zones = _timezones(exchange)
+    for path, name, code in zones:
         if not is_zone(code) and code not in listed:
-            comparison = contradicts(exchange, path, "a timezone of the portal's list", code)
-            break
-        comparison = HELD
-    if comparison is not None:
-        yield comparison
+            yield contradicts(exchange, f"{path}.{name}", "a timezone of the portal's list", code)
+            return
+    if zones:
+        yield HELD
 
 
 def _codes_of_zones(exchange: Exchange) -> frozenset[str]:
