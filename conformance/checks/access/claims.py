@@ -27,8 +27,8 @@ LEAST_DIGITS = 7
 def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
     """A name of one word may stand in a claim that is no name of anything; a name of several may not."""
     token = exchange.request.bearer
-    texts = _texts_of(token) if token is not None else ()
-    if not texts:
+    texts = None if token is None else _texts_of(token)
+    if texts is None:
         return
     name, phone = exchange.at("data.accountName"), _digits(exchange.at("data.accountPhone"))
     telling = sorted(
@@ -44,9 +44,12 @@ def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
 
 
 @lru_cache(maxsize=256)
-def _texts_of(token: str) -> tuple[tuple[str, str], ...]:
-    """The texts in the claims of a token that may speak of its account, with the claims' names."""
-    claims = claims_of(token) or {}
+def _texts_of(token: str) -> tuple[tuple[str, str], ...] | None:
+    """The texts in the claims of a token that may speak of its account, with the claims' names; None where it
+    shows no claims."""
+    claims = claims_of(token)
+    if claims is None:
+        return None
     return tuple(
         text for name, value in claims.items() if name not in OF_NO_ACCOUNT for text in _texts(name, value)
     )
