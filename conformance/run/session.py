@@ -24,7 +24,7 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
 from conformance.target.portal.login import MAILED_BEFORE
-from conformance.target.portal.restoring import shown_otherwise
+from conformance.target.portal.restoring import end_sessions, shown_otherwise
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
@@ -119,6 +119,7 @@ class RunSession:
         """Writes an exchange, and judges it unless exchanges are diverted."""
         self.log.write(exchange)
         self.portal.changes.notice(exchange)
+        self.portal.own_sessions.notice(exchange)
         for listener in self.listeners:
             listener(self.acting(), exchange)
         (self._diverted_to or self.judge_exchange)(exchange)
@@ -187,6 +188,7 @@ class RunSession:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
         self.shown_otherwise = self._read_back()
+        open_sessions = None if self.unreachable is not None else end_sessions(self.portal)
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked.reason)
@@ -214,7 +216,7 @@ class RunSession:
             scope=self.scope,
             changes=self._changes(),
             timeline=self.timeline,
-            notes=self._notes(),
+            notes=[*self._notes(), *filter(None, [open_sessions])],
         )
 
     def _changes(self) -> ChangesMade | None:
@@ -246,8 +248,8 @@ class RunSession:
         """The accounts of which a logout ended more than the run's own session."""
         for name, number in sorted(self.portal.login.logged_out.items()):
             yield (
-                f"A logout of [accounts.{name}] ended {number} sessions at once: those that others had begun "
-                "are over too."
+                f"A logout of [accounts.{name}] says that it ended {number} sessions at once: those that "
+                "others had begun may be over too."
             )
 
     def _waited_for_mails_before(self) -> list[str]:

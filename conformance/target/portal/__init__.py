@@ -25,6 +25,7 @@ from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring import (
+    OwnSessions,
     PasswordHistory,
     cleanup_command,
     restored_in_words,
@@ -88,6 +89,7 @@ class Portal:
             secrets=secrets,
             check_way_back=self._check_way_back,
         )
+        self.own_sessions = OwnSessions()
         self._password_history = PasswordHistory(self)
         self._numbers = count(1)
         self._accounts = {

@@ -10,11 +10,14 @@ from conformance.target.portal.restoring.restore import (
     restored_in_words,
     take_away,
 )
+from conformance.target.portal.restoring.sessions import OwnSessions, end_sessions
 
 __all__ = [
     "NotRestored",
+    "OwnSessions",
     "PasswordHistory",
     "cleanup_command",
+    "end_sessions",
     "listed_id",
     "restore",
     "restored_in_words",

@@ -1,0 +1,100 @@
+"""The sessions that a run began: which of them are open still, and their end."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from conformance.checks.access.sign_in import HEARD_OF
+from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, TOKEN_REFRESH
+from conformance.traffic.exchange import Exchange, Json
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+
+LONGEST_END = 15.0
+"""Seconds after which no further session is ended: a slow target is not kept busy by it."""
+
+
+class OwnSessions:
+    """The sessions that a run began and that are not known to be over, by what its exchanges show."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[str, str] = {}
+        """By the access token of each session, the name of its account."""
+        self._of_refresh_token: dict[str, str] = {}
+        self._outlived: dict[str, float] = {}
+        """By access token, when another session of its account was logged out last (epoch seconds)."""
+        self.ends_alone: bool | None = None
+        """Whether a logout ends no session but its own; None where nothing shows it."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """The access tokens of the open sessions."""
+        return list(self._accounts)
+
+    @property
+    def open_by_account(self) -> Counter[str]:
+        """How many sessions are open, by the name of the account."""
+        return Counter(self._accounts.values())
+
+    def notice(self, exchange: Exchange) -> None:
+        """Notes which sessions an exchange begins or ends."""
+        operation, token = exchange.request.operation, exchange.request.bearer
+        key = "" if operation is None else operation.key
+        if key == LOGIN_COMPLETE and exchange.success:
+            self._begin(exchange, exchange.client)
+        elif key == TOKEN_REFRESH and exchange.success:
+            sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+            before = self._of_refresh_token.pop(str(sent.get("refreshToken")), "")
+            self._begin(exchange, self._accounts.pop(before, exchange.client))
+        elif token in self._accounts:
+            self._use(token, exchange, is_logout=key == LOGOUT)
+
+    def _begin(self, exchange: Exchange, account: str) -> None:
+        access, refresh = exchange.at("data.accessToken"), exchange.at("data.refreshToken")
+        if isinstance(access, str) and account:
+            self._accounts[access] = account
+            if isinstance(refresh, str):
+                self._of_refresh_token[refresh] = access
+
+    def _use(self, token: str, exchange: Exchange, *, is_logout: bool) -> None:
+        if is_logout and exchange.success:
+            account = self._accounts.pop(token)
+            if not _is_alone(exchange.at("data.terminatedSessions")):
+                self.ends_alone = False
+            self._outlived.update(
+                {other: exchange.time for other, owner in self._accounts.items() if owner == account}
+            )
+        elif exchange.status == 401:
+            self._accounts.pop(token)
+            if token in self._outlived:
+                self.ends_alone = False
+        elif exchange.success and exchange.time > self._outlived.get(token, exchange.time) + HEARD_OF:
+            self._outlived.pop(token)
+            self.ends_alone = self.ends_alone is not False
+
+
+def _is_alone(number: Json) -> bool:
+    """Whether the number of sessions that a logout says it ended is that of one, or not shown."""
+    return not isinstance(number, int) or number <= 1
+
+
+def end_sessions(portal: Portal) -> str | None:
+    """Logs out the sessions that the run began, where it was seen that this ends no other; only at the impact
+    that ends sessions. What stays open, as a sentence."""
+    sessions, until = portal.own_sessions, time.monotonic() + LONGEST_END
+    if portal.impact == "disruptive" and sessions.ends_alone:
+        with suppress(NoAnswer, Untestable, TargetUnreachable):
+            for token in sessions.tokens:
+                if time.monotonic() > until:
+                    break
+                portal.call(LOGOUT, token=token)
+    left = sorted(sessions.open_by_account.items())
+    if not left:
+        return None
+    numbers = ", ".join(f"{number} of [accounts.{name}]" for name, number in left)
+    return f"Sessions that the run began stay open until they expire: {numbers}."
