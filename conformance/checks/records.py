@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import itemgetter
 
@@ -127,14 +127,18 @@ def portal_time(exchange: Exchange) -> datetime:
     return datetime.fromtimestamp(exchange.time, UTC)
 
 
+CLOCKS = timedelta(seconds=5)
+"""By how much the clocks of a portal's servers may differ."""
+
+
 def in_order(
     exchange: Exchange, path: str, record: dict[str, Json], first: str, second: str
 ) -> Iterator[Comparison]:
-    """The second of two times is not before the first, where both are known."""
+    """The second of two times is not before the first, where both are known. Two servers of a portal may have
+    written them, by clocks that differ; and one may be kept, or shown, without its fraction."""
     early, late = moment(record.get(first)), moment(record.get(second))
     if early is not None and late is not None:
-        # One of two times may be kept, or shown, without its fraction.
-        held = late >= (early if late.microsecond else early.replace(microsecond=0))
+        held = late >= early - CLOCKS
         yield HELD if held else holds(exchange, f"{path}.{second}", held, f"not before {record[first]}")
 
 

@@ -13,6 +13,7 @@ from conformance.spec.endpoints import (
     INSTITUTION,
     ROLE,
     ROLES,
+    SESSIONS,
     WORKSPACES_CURRENT,
 )
 from conformance.tests.proof import Proof
@@ -27,8 +28,11 @@ from conformance.tests.traffic import (
     institution,
     page,
     role,
+    session,
+    verdict_on,
     workspace,
 )
+from conformance.verdicts.findings import Verdict
 
 PROOFS = [
     Proof(
@@ -111,3 +115,14 @@ def test_the_end_of_a_day_is_a_moment(text: str) -> None:
 @pytest.mark.parametrize("text", ["2026-02-31T00:00:00Z", "2026-06-30T24:01:00Z", "2026-06-30T23:59:61Z"])
 def test_what_no_calendar_has_is_no_moment(text: str) -> None:
     assert moment(text) is None
+
+
+@pytest.mark.parametrize("seconds, verdict", [(2, Verdict.PASS), (4.9, Verdict.PASS), (60, Verdict.WARN)])
+def test_two_servers_whose_clocks_differ_may_have_written_the_times_of_a_record(
+    seconds: float, verdict: Verdict
+) -> None:
+    record = role(createdAt=at(days=1), updatedAt=at(days=1, seconds=seconds))
+    begun = session(loginTime=at(hours=1), lastActivityTime=at(hours=1, seconds=seconds))
+
+    assert verdict_on("RESOURCE-004", [answer(ROLES, [record])]) is verdict
+    assert verdict_on("SESSION-023", [answer(SESSIONS, [begun])]) is verdict
