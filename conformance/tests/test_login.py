@@ -112,6 +112,18 @@ def test_a_cooldown_of_the_sign_in_before_is_waited_for() -> None:
     assert steps[3] == steps[1]
 
 
+@pytest.mark.parametrize("retry_after, waits", [("5", [5.0, 55.0]), ("0", [60.0]), ("90", [90.0])])
+def test_a_retry_after_that_is_shorter_than_the_cooldown_is_followed_by_the_rest_of_it(
+    retry_after: str, waits: list[float]
+) -> None:
+    cooldown = said(code="AUTH.MFA_SEND_COOLDOWN", status=429, headers=[("Retry-After", retry_after)])
+    refused = [answer for _ in waits for answer in (cooldown, None)]
+
+    steps, _ = taken(session(), *refused, said({"sent": True}), "1", said(TOKENS), factors=("EMAIL",))
+
+    assert [step.seconds for step in steps if isinstance(step, Wait)] == waits
+
+
 def test_an_authenticator_code_that_was_used_elsewhere_is_followed_by_the_next() -> None:
     wrong = said(code="AUTH.MFA_CODE_INVALID", status=400)
 

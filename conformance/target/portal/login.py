@@ -123,14 +123,18 @@ def sign_in(
 
 
 def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
-    """A cooldown counted per account may still run from the sign-in before: then once more after it."""
-    sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+    """A cooldown counted per account may still run from the sign-in before: then once more after it. A
+    Retry-After may be that of any refusal, and shorter: then once more after all of the cooldown."""
+    call = Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+    sent = yield call
     assert isinstance(sent, Exchange)
-    if is_cooldown(sent):
-        seconds = retry_after(sent)
-        yield Wait(cooldown if seconds is None else min(seconds, LONGEST_WAIT), "the resend cooldown")
-        sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
-        assert isinstance(sent, Exchange)
+    asked = retry_after(sent)
+    first = cooldown if asked is None else min(asked, LONGEST_WAIT)
+    for seconds in (first, cooldown - first):
+        if is_cooldown(sent) and seconds > 0:
+            yield Wait(seconds, "the resend cooldown")
+            sent = yield call
+            assert isinstance(sent, Exchange)
     if not sent.success:
         raise SignInRefused("mfa/send", sent)
 
