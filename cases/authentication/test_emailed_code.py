@@ -37,6 +37,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     contradicts,
+    equal,
     holds,
     impact,
     is_error,
@@ -49,7 +50,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_MFA_SEND
-from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
+from conformance.spec.tables import COOLDOWN, NO_SESSION, SUCCESS_CODE, WRONG_CODE
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
 
@@ -72,7 +73,7 @@ class Mailed:
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
-    "LOGIN-072", "LIMIT-006", "LIMIT-007", "LIMIT-016",
+    "LOGIN-072", "LIMIT-006", "LIMIT-007", "LIMIT-016", "MODEL-014",
 )  # fmt: skip
 @needs("inboxes")
 @sign_ins(2, reuses=2)
@@ -97,8 +98,10 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     if wrong.success:
         raise Untestable("a wrong code completed the login session", "target")
     # The cooldown of the second send runs on beside a wrong code: this one is refused, too.
-    second = account.code("EMAIL") if _sent_now(portal, account, first).success else second
+    resent = _sent_now(portal, account, first)
+    second = account.code("EMAIL") if resent.success else second
     accepted, code = _completed(portal, account, verify, first, second, wrong)
+    yield from _judge_a_refused_send(portal, account, verify, resent, accepted)
     if may_be_own_rule(wrong):
         verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent, accepted))
     if not serves_everywhere(portal, account, "EMAIL"):
@@ -297,8 +300,7 @@ def _undisturbed(
 def _completed(
     portal: Portal, account: Account, verify: Verify, first: Mailed, second: str, wrong: Exchange
 ) -> tuple[Exchange, str]:
-    """The answer that completes the session after a wrong code, and the code that did: the first mail's, if
-    still valid."""
+    """The answer to the right code after a wrong one, and the code: the first mail's, if still valid."""
     before = [first.sent, wrong]
     if first.code != second:
         answer = completed(portal, first.session, "EMAIL", first.code)
@@ -318,9 +320,39 @@ def _completed(
     elif taken_elsewhere(portal, account, "EMAIL") is False:
         # Else it is the inbox that gives another number for the code, or the account that is locked.
         verify("LOGIN-028", is_success(answer, *before))
-    if not answer.success:
-        raise Untestable(f"the sign-in could not be completed ({refusal_text(answer)})", "target")
     return answer, second
+
+
+def _judge_a_refused_send(
+    portal: Portal, account: Account, verify: Verify, resent: Exchange, completing: Exchange
+) -> Generator[Wait, None, None]:
+    """A send that is refused for the cooldown leaves the mailed code valid. Where that code was refused after
+    a wrong one, another is tried after a wrong one without such a send: a wrong code may be why. Raises
+    Untestable where the sign-in could not be completed."""
+    if resent.code == COOLDOWN and completing.success:
+        verify("MODEL-014", is_success(completing, resent))
+    elif resent.code == COOLDOWN and completing.code == WRONG_CODE:
+        yield from _without_a_refused_send(portal, account, verify, resent, completing)
+    if not completing.success:
+        raise Untestable(f"the sign-in could not be completed ({refusal_text(completing)})", "target")
+
+
+def _without_a_refused_send(
+    portal: Portal, account: Account, verify: Verify, resent: Exchange, completing: Exchange
+) -> Generator[Wait, None, None]:
+    """Another sign-in in which a wrong code is followed by the right one, and no send is refused."""
+    if serves_everywhere(portal, account, "EMAIL"):
+        return
+    session = offering(begun(portal, account), "EMAIL")
+    sent = yield from delivered(portal, session)
+    if not sent.success:
+        return
+    code = account.code("EMAIL")
+    wrong = completed(portal, session, "EMAIL", account.wrong_code("EMAIL"))
+    right = completed(portal, session, "EMAIL", code)
+    if wrong.code == WRONG_CODE and right.success:
+        message = "a send that was refused for the cooldown made the code invalid that was mailed before"
+        verify("MODEL-014", equal(completing, "code", SUCCESS_CODE, resent, right, message=message))
 
 
 def _unless_refused_lawfully(portal: Portal, first: Mailed, second: str, answer: Exchange) -> None:

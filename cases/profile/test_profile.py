@@ -234,6 +234,26 @@ def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare:
             verify("PROFILE-006", equal(after, f"data.{field}", fields[field], before, granted(updated)))
 
 
+LOOKED_UP = ("defaultCountry", "defaultTimezone", "defaultLanguage")
+"""Fields that a portal may look at when it has taken the texts."""
+
+
+@requirement("MODEL-014")
+@needs("accounts.spare")
+@impact("mutating")
+def test_an_update_that_is_refused_for_one_field_changes_no_other(
+    portal: Portal, verify: Verify, spare: Account
+) -> None:
+    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    wrong = next((field for field in LOOKED_UP if field in fields), "accountPhone")
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+        around = Surroundings(portal, spare.token)
+        refused = answered(change.ask({**fields, "accountName": portal.unique(), wrong: {}}))
+        if refused.success:
+            raise Untestable(f"an object is accepted as {wrong}", "target")
+        around.judged(verify, "MODEL-014", refused)
+
+
 @requirement("PROFILE-009", "MODEL-014")
 @needs("accounts.spare")
 @impact("mutating")

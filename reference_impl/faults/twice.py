@@ -40,6 +40,13 @@ def _cooldown_begins_anew(portal: Portal, caller: Caller, body: Body) -> None:
         last.sent = portal.now()
 
 
+def _another_code(portal: Portal, caller: Caller, body: Body) -> None:
+    """A send that is refused for the cooldown makes another code, which nobody is mailed."""
+    last = portal.mfa_codes.get(body["sessionId"])
+    if last is not None and portal.now() < last.sent + portal.limits.mfa_cooldown:
+        last.text = "mailed to nobody"
+
+
 def _cooldown_without_a_code(portal: Portal, caller: Caller, body: Body) -> None:
     """A send by no method begins the cooldown before it is refused."""
     known = {code.value for code in portal.lists["user-mfa-methods"]}
@@ -152,6 +159,7 @@ FAULTS = (
     of(
         "LOGIN-083", "a-refused-send-begins-the-cooldown-anew", SEND, apply=first(SEND, _cooldown_begins_anew)
     ),
+    of("MODEL-014", "a-refused-send-makes-another-code", SEND, apply=first(SEND, _another_code)),
     of(
         "LOGIN-087",
         "a-send-by-no-method-begins-the-cooldown",
