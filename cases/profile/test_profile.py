@@ -241,16 +241,17 @@ LOOKED_UP = ("defaultCountry", "defaultTimezone", "defaultLanguage")
 @requirement("MODEL-014")
 @needs("accounts.spare")
 @impact("mutating")
+@pytest.mark.parametrize("value", [{}, "no-such-value"], ids=["object", "text"])
 def test_an_update_that_is_refused_for_one_field_changes_no_other(
-    portal: Portal, verify: Verify, spare: Account
+    portal: Portal, verify: Verify, spare: Account, value: object
 ) -> None:
     fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
     wrong = next((field for field in LOOKED_UP if field in fields), "accountPhone")
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         around = Surroundings(portal, spare.token)
-        refused = answered(change.ask({**fields, "accountName": portal.unique(), wrong: {}}))
+        refused = answered(change.ask({**fields, "accountName": portal.unique(), wrong: value}))
         if refused.success:
-            raise Untestable(f"an object is accepted as {wrong}", "target")
+            raise Untestable(f"{value} is accepted as {wrong}", "target")
         around.judged(verify, "MODEL-014", refused)
 
 
