@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
 from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, matching, own, total
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds, requirement
+from conformance.spec.tables import PORTAL_TYPES, STATES
 
-CODED = ("accountStatus", "accountPortal")
+FAMILIES: dict[str, Mapping[str, int]] = {"accountStatus": STATES["Account"], "accountPortal": PORTAL_TYPES}
 SHOWN_AS = {"email": "accountEmail", "name": "accountName"}
 MATCHES: dict[str, Callable[[dict[str, Json], Json], bool]] = {
     "accountStatus": lambda record, wanted: has_code(record, "accountStatus", wanted),
@@ -87,6 +88,29 @@ def test_filters_of_two_accounts_find_neither_by_one_of_them(
     verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, alone, actual={"others": wrong}))
 
 
+@requirement("ACCOUNT-025")
+@pytest.mark.parametrize("names", [("accountPortal", "name"), ("accountStatus", "name")])
+def test_a_coded_filter_that_leaves_an_account_out_does_so_beside_its_name(
+    portal: Portal, verify: Verify, admin: Account, names: tuple[str, str]
+) -> None:
+    """Each code but that of the caller's own account, which the other filter finds."""
+    field, other = names
+    mine = own(portal, admin)
+    form = form_of_filter(portal, admin, field, mine.get(field))
+    name = filter_for_own(portal, admin, other, mine)
+    for code, number in FAMILIES[field].items():
+        wanted = code if form == "code" else number
+        if MATCHES[field](mine, wanted):
+            continue
+        alone = matching(portal, admin, **{field: wanted})
+        if not is_literal(alone, field, wanted):
+            continue
+        filters = {field: wanted, other: name}
+        together = matching(portal, admin, **filters)
+        wrong = [record.get("bizId") for record in accounts(together) if not MATCHES[field](record, wanted)]
+        verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, alone, actual={"others": wrong}))
+
+
 def is_literal(answer: Exchange, name: str, value: Json) -> bool:
     """Whether a filter alone gives nothing but what shows its value; what else it takes is not stated."""
     return all(MATCHES[name](record, value) for record in accounts(answer))
@@ -94,7 +118,7 @@ def is_literal(answer: Exchange, name: str, value: Json) -> bool:
 
 def filter_for_own(portal: Portal, admin: Account, name: str, mine: dict[str, Json]) -> Json:
     """A filter that the caller's own account passes. Raises Untestable where the account shows none."""
-    if name in CODED:
+    if name in FAMILIES:
         return entry_as(form_of_filter(portal, admin, name, mine.get(name)), mine, name)
     value = mine.get(SHOWN_AS.get(name, name))
     if not isinstance(value, str) or not value.strip():
