@@ -16,8 +16,9 @@ from conformance.target.profile.tables import Factor, FixedInbox
 WRONG_CREDENTIALS = "AUTH.INVALID_CREDENTIALS"
 PENDING = "ACCOUNT_PENDING_APPROVAL"
 
-SETTLING = 1.0
-"""Seconds more than a time-out or a cooldown: a portal may count in whole seconds."""
+SETTLING = 3.0
+"""Seconds more than a time-out or a cooldown: a portal may count in whole seconds, and by the clocks of
+several servers."""
 
 ARRIVAL = 1.0
 """Seconds in which a mail is waited for that should not come."""

@@ -33,8 +33,9 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
+from conformance.target.portal.channel import OTHER_WRAPPINGS
 from conformance.target.portal.cipher import find_id
-from conformance.target.portal.secure import Channel
+from conformance.target.portal.secure import Channel, Wrapping, wrapped
 from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
@@ -101,22 +102,33 @@ def _may_hold_an_id(data: Json, name: str = "") -> bool:
 
 
 def _opened(portal: Portal, verify: Verify) -> Channel:
-    """A new channel. To refuse keys wrapped as the profile says contradicts the specification."""
+    """A new channel. To refuse keys wrapped as the profile says contradicts the specification, unless keys
+    that are wrapped otherwise are taken: then the profile is wrong."""
     try:
         return portal.secure.open()
     except Untestable:
         settings = portal.profile.secure_channel
         if settings.is_pinned("rsa_padding") and settings.is_pinned("mgf1"):
             refused = answered(portal.call(SECURE_SESSION, json=_body(portal)))
+            for other in OTHER_WRAPPINGS:
+                if portal.call(SECURE_SESSION, json=_body(portal, wrapping=other)).success:
+                    raise Untestable(
+                        f"the target takes keys that are wrapped by {other.rsa}, and [secure_channel] names "
+                        f"{settings.rsa_padding}: leave rsa_padding and mgf1 out",
+                        "configuration",
+                    ) from None
             verify("SECURE-004", is_success(refused))
         raise
 
 
-def _body(portal: Portal, *, length: int = 32) -> dict[str, Json]:
-    """A session asked for with keys of so many bytes."""
+def _body(portal: Portal, *, length: int = 32, wrapping: Wrapping | None = None) -> dict[str, Json]:
+    """A session asked for with keys of so many bytes, wrapped as before if not by this wrapping."""
     public_key = portal.secure.found_key(portal.secure.public_key())
     keys = [os.urandom(length), os.urandom(length)]
-    request, response = (portal.secure.wrap(key, public_key) for key in keys)
+    request, response = (
+        portal.secure.wrap(key, public_key) if wrapping is None else wrapped(key, public_key, wrapping)
+        for key in keys
+    )
     return {"keyId": public_key.id, "encReqKey": request, "encRespKey": response}
 
 
