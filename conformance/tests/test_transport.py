@@ -281,6 +281,15 @@ def test_a_connection_that_breaks_is_no_answer(words: bytes) -> None:
     assert caught.value.exchange.error
 
 
+def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() -> None:
+    with server(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}") as url:
+        sending = transport(known=profile(url))
+        sending.send("GET", "/x")
+
+    with pytest.raises(TargetUnreachable, match=r"does not answer any more \(connection refused\)"):
+        sending.send("GET", "/x")
+
+
 def test_a_refused_connection_says_what_to_look_at() -> None:
     with server() as url:
         pass

@@ -90,11 +90,23 @@ def unreachable(url: str, problem: Exception) -> str:
     if "certificate" in reason or "ssl" in reason:
         cure = "Set [portal] verify to the file of its CA, or to false."
         return f"{url} cannot be reached securely ({text}). {cure}"
-    failed, advice = next(
+    failed, advice = _failure(text)
+    return f"Nothing answers at {url} ({failed}). {advice} {ADDRESS}"
+
+
+def stopped(url: str, problem: Exception) -> str:
+    """The sentence for a target that has answered before, and to which there is no connection any more."""
+    failed, _ = _failure(str(problem) or type(problem).__name__)
+    return f"{url} does not answer any more ({failed}). Did the portal stop? Its log may say why."
+
+
+def _failure(text: str) -> tuple[str, str]:
+    """What an error says in words, and what to ask."""
+    reason = text.lower()
+    return next(
         (words for marks, words in FAILURES if any(mark in reason for mark in marks)),
         (text, "Is the portal running?"),
     )
-    return f"Nothing answers at {url} ({failed}). {advice} {ADDRESS}"
 
 
 def speaks_no_tls(problem: Exception) -> bool:

@@ -16,7 +16,7 @@ import conformance
 from conformance.errors import NoAnswer, NotAllowed, NotTls, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds, iso
-from conformance.target.portal.availability import Availability, speaks_no_tls, unreachable
+from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
 from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
@@ -125,7 +125,8 @@ class Transport:
             exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
             if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
                 kind = NotTls if speaks_no_tls(problem) else TargetUnreachable
-                raise kind(unreachable(self.url, problem)) from None
+                sentence = stopped if self.answered and kind is not NotTls else unreachable
+                raise kind(sentence(self.url, problem)) from None
             raise NoAnswer(f"{method} {sent.path} got no answer: {exchange.error}", exchange) from None
         plain = open_answer(response) if open_answer else None
         return self._record(sent, started, began, client, response=response, plain=plain)
