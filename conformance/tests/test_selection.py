@@ -111,6 +111,15 @@ def test_a_rule_that_checks_alone_decide_is_tried_by_the_cases_of_its_endpoints(
     assert any(rule.startswith("OP-") for rule in deciding({"ENV-001"}, {"LOGIN-021"}))
 
 
+@pytest.mark.parametrize("rule", ["LOGIN-090", "AGREE-004"])
+def test_an_explanation_names_no_case_of_an_endpoint_that_the_rule_is_not_about(rule: str) -> None:
+    (explained,) = explain([rule])
+
+    keys = [key for each in explained.decided_by for key in re.findall(r"\[([A-Z]+ /\S+)\]", each.name)]
+    assert explained.decided_by
+    assert set(keys) <= set(explained.endpoints)
+
+
 def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
     faults = ["countries-value-off-by-one", "success-message-done"]
     with deployed(tmp_path, faults=faults) as portal:

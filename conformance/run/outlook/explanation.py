@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -82,13 +83,23 @@ def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, Cas
         section=row.section,
         statement=row.statement,
         endpoints=row.operations,
-        decided_by=[Decider(name, _needs(cases.get(name))) for name in names],
+        decided_by=[Decider(name, _needs(cases.get(name))) for name in _of_its_endpoints(names, row)],
         reading=row.reading,
         untestable=row.untestable,
         serve_failing=f"{serve} --fault {shlex.quote(fault)}" if fault else None,
         serve_passing=serve,
         judge=f"portal-conformance run --profile {LOCAL} {_selecting(row.id, case, cases.values())}",
     )
+
+
+def _of_its_endpoints(names: Sequence[str], row: Requirement) -> Sequence[str]:
+    """The deciders without the cases of another endpoint, which a check looks at only beside its own."""
+    asked = ((name, ENDPOINT.search(name)) for name in names)
+    return [name for name, key in asked if key is None or key[1] in row.operations] or names
+
+
+ENDPOINT = re.compile(r"\[([A-Z]+ /\S+)\]$")
+"""The endpoint in the name of a case that is run once for each."""
 
 
 def _selecting(rule: str, case: str | None, cases: Collection[CaseRow]) -> str:
