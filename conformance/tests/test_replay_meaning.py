@@ -515,6 +515,21 @@ def test_an_item_that_differs_in_its_place_is_reported_there() -> None:
     assert [each.path for each in differences] == ["data[1].roleName", "data[1].description"]
 
 
+def test_the_description_of_a_record_is_its_own_data_and_that_of_an_enumeration_is_not() -> None:
+    def shown(text: str) -> Exchange:
+        status = {"code": "ACTIVE", "value": 1, "label": "Active", "description": text}
+        return answer(ROLES, [{"roleName": "a", "description": text, "roleStatus": status}])
+
+    recorded, live = shown("Reads only"), shown("Watches transfers")
+    differences = (
+        Comparer(Correlation(used={}), Noise()).compare(ReplayedExchange(1, recorded, live)).differences
+    )
+
+    pair = ReplayedExchange(1, recorded, live, account="admin")
+    meanings = {each.path: Meanings().of(pair, each).meaning for each in differences}
+    assert meanings == {"data[0].description": "breaking", "data[0].roleStatus.description": "permitted"}
+
+
 @pytest.mark.parametrize(("lasts", "is_other"), [(3.01, False), (7.0, True), (0.5, True)])
 def test_how_long_a_new_record_lasts_is_compared_by_the_portals_own_clock(
     lasts: float, is_other: bool

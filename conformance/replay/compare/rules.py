@@ -188,7 +188,15 @@ def _text(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference
         return None
     if difference.kind == "missing" and name != "description":
         return None
+    if name == "description" and difference.kind == "value" and not _is_in_an_enumeration(pair, difference):
+        return None
     return permitted(TEXTS[str(name)])
+
+
+def _is_in_an_enumeration(pair: ReplayedExchange, difference: Difference) -> bool:
+    """Whether a field stands in an enumeration object; that of a record is the record's own data."""
+    around = dig(pair.recorded.envelope, difference.place[:-1])
+    return isinstance(around, dict) and ("code" in around or "value" in around)
 
 
 def _extra(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
