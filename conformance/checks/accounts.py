@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
@@ -165,6 +166,54 @@ def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
     if (shown := exchange.at("data.accountName")) is not ABSENT:
         new = sent_fields(exchange)["accountName"]
         yield holds(exchange, "data.accountName", isinstance(shown, str) and are_alike(shown, new), new)
+
+
+def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
+    """For fields that the answer to the update shows as they were sent: what is read under the same time of
+    the update, and shows another of the fields changed, is no older record."""
+
+    @check(requirement, on=successes(PROFILE, PROFILE_UPDATE).at_its_moment(), remembers=True)
+    def what_was_updated_is_read_back(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        (viewer, workspace), record = _place_of(exchange), exchange.data
+        if viewer is None or not isinstance(record, dict):
+            return
+        place = f"{viewer} {workspace}"
+        before, sent = memory.get(place, (None, None))
+        if sent_fields(exchange):
+            memory.clear()
+            if before is not None:
+                memory[place] = before, {**record, SENT: sent_fields(exchange)}
+            return
+        memory[place] = record, None
+        if sent is not None and record.get("updatedAt") == sent.get("updatedAt") != before.get("updatedAt"):
+            yield from _read_back(exchange, fields, before, sent)
+
+
+def _read_back(
+    exchange: Exchange, fields: tuple[str, ...], before: Mapping[str, Json], answered: Mapping[str, Json]
+) -> Iterator[Comparison]:
+    changed = {
+        name: value
+        for name, value in answered[SENT].items()
+        if _is_shown(value) and answered.get(name) == value != before.get(name)
+    }
+    shown = {name: exchange.data.get(name) for name in changed}
+    for name in fields:
+        if name in changed and shown[name] == changed[name]:
+            yield HELD
+        elif name in changed and shown[name] == before[name] and _is_shown(shown[name]):
+            message = "the answer to the update showed the new value, under the same updatedAt"
+            yield contradicts(exchange, f"data.{name}", changed[name], shown[name], message)
+
+
+def _is_shown(value: Json) -> TypeGuard[str]:
+    return isinstance(value, str) and "*" not in value and not is_mask(value)
+
+
+SENT = "what the update sent"
+
+_read_back_rule("PROFILE-004", ("accountName",))
+_read_back_rule("PROFILE-005", ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry"))
 
 
 @reading("workspaces-mine", on=successes(WORKSPACES_MINE))

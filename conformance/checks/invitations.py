@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from conformance.checks.records import moment, portal_time, records
-from conformance.checks.registry import check, successes
-from conformance.spec.endpoints import OWN_INVITATIONS
+from conformance.checks.model.places import viewer_of
+from conformance.checks.records import moment, portal_time, records, sent_fields
+from conformance.checks.registry import Memory, answers, check, key_of, successes
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_CANCEL,
+    INVITATIONS,
+    INVITE,
+    OWN_INVITATIONS,
+)
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, data_fact
-from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.comparisons import equal, holds, is_granted, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED"})
@@ -94,3 +101,80 @@ def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Com
         left = _seconds_left(now, record)
         if left is not None and left < -NEAR and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
+
+
+LATELY = 600.0
+"""Seconds in which a closed invitation is taken to be as it was shown."""
+
+OF_A_STATE = frozenset({400, 404, 409, 410, 422})
+"""Statuses by which what is asked for is refused, and not who asks or how often."""
+
+
+def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
+    """An accepted one is left out: to accept it again may well change nothing."""
+
+    @check(requirement, on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(), remembers=True)
+    def what_is_closed_is_not_accepted(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        viewer = viewer_of(exchange)
+        if viewer is None:
+            return
+        if key_of(exchange) == OWN_INVITATIONS:
+            if exchange.success:
+                _note_closed(exchange, memory, viewer, statuses)
+            return
+        status, moment = memory.get(f"{viewer} {sent_fields(exchange).get('invitationBizId')}", ("", 0.0))
+        if exchange.time < moment + LATELY:
+            yield from _not_accepted(exchange, status)
+
+
+def _note_closed(exchange: Exchange, memory: Memory, viewer: str, statuses: frozenset[str]) -> None:
+    for _, record, status in with_status(exchange):
+        place = f"{viewer} {record.get('bizId')}"
+        if status in statuses and record.get("canAccept") is False:
+            memory[place] = status, exchange.time
+        else:
+            memory.pop(place, None)
+
+
+def _not_accepted(exchange: Exchange, status: str) -> Iterator[Comparison]:
+    if is_granted(exchange) and not _denies(exchange.data):
+        message = f"an invitation that was shown {status}, with canAccept false, was accepted"
+        yield is_refused(exchange, message=message)
+    elif exchange.status in OF_A_STATE and not exchange.success:
+        yield HELD
+
+
+def _denies(data: Json) -> bool:
+    """Whether an answer, whose form is not shown, may say that nothing was done."""
+    return data is False or (isinstance(data, dict) and any(value is False for value in data.values()))
+
+
+_acceptance_rule("INVITATION-029", frozenset({"EXPIRED", "CANCELLED", "CANCELED"}))
+_acceptance_rule("INVITATION-030", frozenset({"DECLINED"}))
+
+
+WRITTEN_SECONDS = 4.5
+"""How long a change may take to show."""
+
+
+@check(
+    "INVITE-003",
+    on=answers(INVITATION_CANCEL, INVITE, OWN_INVITATIONS, INVITATIONS).at_its_moment(),
+    remembers=True,
+)
+def what_was_cancelled_is_not_pending(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """In anybody's list, until somebody is invited again."""
+    key = key_of(exchange)
+    if key == INVITE:
+        memory.clear()
+    elif key == INVITATION_CANCEL:
+        id = sent_fields(exchange).get("invitationBizId")
+        if isinstance(id, str) and is_granted(exchange) and not _denies(exchange.data):
+            memory[id] = exchange.time
+    elif exchange.success and memory:
+        for path, record, status in with_status(exchange):
+            moment = memory.get(str(record.get("bizId")), exchange.time)
+            passed, is_pending = exchange.time - moment, status == "PENDING"
+            if passed and (not is_pending or WRITTEN_SECONDS < passed < LATELY):
+                place = f"{path}.invitationStatus.code"
+                yield holds(exchange, place, not is_pending, "another state: it was cancelled")

@@ -75,6 +75,12 @@ def through_the_ingress(exchange: Exchange) -> bool:
     return exchange.request.header("x-portal-access-code") is not None
 
 
+def key_of(exchange: Exchange) -> str:
+    """The key of the operation; an empty text where it is none of the 88."""
+    operation = exchange.request.operation
+    return "" if operation is None else operation.key
+
+
 def sends_a_body(exchange: Exchange) -> bool:
     return exchange.request.body is not ABSENT or exchange.plain is not None
 
