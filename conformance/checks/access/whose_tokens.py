@@ -1,4 +1,4 @@
-"""Whose tokens are whose: authenticators at sign-in, and refreshing after a logout (chapter "Authentication").
+"""Whose tokens are whose: authenticators at sign-in, and refreshes after a logout (chapter "Authentication").
 
 Whose token a request has is known where the whole sign-in was seen.
 """
