@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from conformance.checks.model.places import viewer_of
@@ -110,30 +110,33 @@ OF_A_STATE = frozenset({400, 404, 409, 410, 422})
 """Statuses by which what is asked for is refused, and not who asks or how often."""
 
 
+@called
+@data_fact
+def shown_closed(exchange: Exchange) -> dict[str, str]:
+    """By id the status of each invitation that is shown closed; an empty text of one that is not."""
+    return {
+        str(record.get("bizId")): status if status in CLOSED and record.get("canAccept") is False else ""
+        for _, record, status in with_status(exchange)
+    }
+
+
 def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
-    """An accepted one is left out: to accept it again may well change nothing."""
+    """By the last two lists. An accepted one is left out: to accept it again may well change nothing."""
 
     @check(requirement, on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(), remembers=True)
-    def what_is_closed_is_not_accepted(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    def what_is_closed_is_not_accepted(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
         viewer = viewer_of(exchange)
         if viewer is None:
-            return
-        if key_of(exchange) == OWN_INVITATIONS:
+            return ()
+        listings = memory.get(viewer, ())
+        if exchange.request.method == "GET":
             if exchange.success:
-                _note_closed(exchange, memory, viewer, statuses)
-            return
-        status, moment = memory.get(f"{viewer} {sent_fields(exchange).get('invitationBizId')}", ("", 0.0))
-        if exchange.time < moment + LATELY:
-            yield from _not_accepted(exchange, status)
-
-
-def _note_closed(exchange: Exchange, memory: Memory, viewer: str, statuses: frozenset[str]) -> None:
-    for _, record, status in with_status(exchange):
-        place = f"{viewer} {record.get('bizId')}"
-        if status in statuses and record.get("canAccept") is False:
-            memory[place] = status, exchange.time
-        else:
-            memory.pop(place, None)
+                memory[viewer] = (shown_closed(exchange), exchange.time), *listings[:1]
+            return ()
+        id = str(sent_fields(exchange).get("invitationBizId"))
+        status, moment = next(((shown[id], at) for shown, at in listings if id in shown), ("", 0.0))
+        is_recent = status in statuses and exchange.time < moment + LATELY
+        return _not_accepted(exchange, status) if is_recent else ()
 
 
 def _not_accepted(exchange: Exchange, status: str) -> Iterator[Comparison]:
