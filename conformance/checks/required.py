@@ -10,8 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from conformance.checks.envelope import is_mask
 from conformance.checks.records import sent_fields
 from conformance.checks.registry import Predicate, answers, check
@@ -31,6 +29,8 @@ from conformance.verdicts.findings import HELD, Comparison
 LEAST_LENGTHS: Mapping[str, int] = {"email": len("a@b.c"), "password": 8}
 """The shortest that a value can be; others may be of one letter."""
 
+USUAL_LENGTH = re.compile(r"[0-9]{1,9}")
+
 SIGNS = re.compile(r"[\W_]+")
 
 OF_A_CHALLENGE = re.compile(r"turnstile|captcha|challenge|bot|token", re.IGNORECASE)
@@ -46,7 +46,7 @@ def is_readable(exchange: Exchange) -> bool:
 
 def _content_length(exchange: Exchange) -> int | None:
     length = exchange.request.header("content-length")
-    return int(length) if length is not None and length.isascii() and length.isdigit() else None
+    return int(length) if length is not None and USUAL_LENGTH.fullmatch(length) else None
 
 
 def _is_hidden(value: Json) -> bool:
@@ -88,7 +88,13 @@ def _least_length(sent: Mapping[str, Json], name: str) -> int:
         key: "*" * LEAST_LENGTHS.get(key, 1) if key == name or _is_hidden(value) else value
         for key, value in whole.items()
     }
-    return len(msgspec.json.encode(shortest))
+    return _shortest_writing(shortest)
+
+
+def _shortest_writing(body: Json) -> int:
+    """The length of a body without blanks and escapes."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def is_as_sent(exchange: Exchange) -> bool:
@@ -96,7 +102,7 @@ def is_as_sent(exchange: Exchange) -> bool:
     sent, length = exchange.sent, _content_length(exchange)
     if not is_readable(exchange) or length is None or any(map(_is_hidden, sent.values())):
         return False
-    return len(msgspec.json.encode(sent)) <= length <= len(json.dumps(sent))
+    return _shortest_writing(sent) <= length <= len(json.dumps(sent))
 
 
 def _required_rule(requirement: str, key: str, name: str, *mistaken: str) -> None:

@@ -168,3 +168,11 @@ def test_a_body_that_was_encrypted_is_not_measured() -> None:
 @pytest.mark.parametrize("email", ["nobody", "@example.test", "nobody@"])
 def test_a_text_without_one_side_of_the_sign_is_no_address(email: str) -> None:
     assert "INVITE-001" in contradicted_by(invited(email))
+
+
+@pytest.mark.parametrize(
+    "sent, length",
+    [({"a": 10**40}, "9"), ({"\ud800": float("nan")}, "9"), ({}, "9" * 5000), ({}, "two"), ({}, "²")],
+)
+def test_a_body_and_a_length_of_any_form_are_judged(sent: Json, length: str) -> None:
+    contradicted_by(answer(ACCOUNT_UPDATE, {}, sent=sent, headers={"Content-Length": length}))
