@@ -9,7 +9,7 @@ from _pytest.mark import ParameterSet
 
 from conformance.checks import CHECKS
 from conformance.checks.envelope import ENVELOPE
-from conformance.checks.registry import Kind
+from conformance.checks.registry import LEFT_TO_CASES, Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
@@ -132,4 +132,5 @@ def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:
     """The requirements that the checks decide by answers of a kind: what asking brings to light."""
     shown = shape_of(row).not_shown if row.data and kind == "success" else set()
     checked = {check.requirement for check in CHECKS if row.key in check.on.keys and kind in check.on.kinds}
+    checked -= LEFT_TO_CASES
     return tuple(sorted(shown | checked))

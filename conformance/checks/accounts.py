@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
@@ -165,6 +166,64 @@ def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
     if (shown := exchange.at("data.accountName")) is not ABSENT:
         new = sent_fields(exchange)["accountName"]
         yield holds(exchange, "data.accountName", isinstance(shown, str) and are_alike(shown, new), new)
+
+
+@dataclass(slots=True)
+class LastRead:
+    """A caller's profile as it was read last, and the update that was accepted since."""
+
+    read: Exchange
+    update: Exchange | None = None
+
+
+def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
+    """For fields that the answer to the update shows as they were sent. What is read under the time of the
+    update, which was another before, is no older record."""
+
+    @check(requirement, on=successes(PROFILE, PROFILE_UPDATE).at_its_moment(), remembers=True)
+    def what_was_updated_is_read_back(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
+        viewer = viewer_of(exchange)
+        if viewer is None:
+            return ()
+        last: LastRead | None = memory.get(viewer)
+        if exchange.request.method != "GET":
+            memory.clear()
+            if last is not None:
+                memory[viewer] = LastRead(last.read, exchange)
+            return ()
+        if last is None:
+            memory[viewer] = LastRead(exchange)
+            return ()
+        before, update = last.read, last.update
+        last.read, last.update = exchange, None
+        return () if update is None else _read_back(exchange, fields, before, update)
+
+
+def _read_back(
+    exchange: Exchange, fields: tuple[str, ...], before: Exchange, update: Exchange
+) -> Iterator[Comparison]:
+    places = {visit.request.header("x-workspace-id") for visit in (exchange, before, update)}
+    times = [visit.at("data.updatedAt") for visit in (exchange, update, before)]
+    if len(places) > 1 or times[0] != times[1] or times[1] == times[2]:
+        return
+    for name in fields:
+        new, old = sent_fields(update).get(name), before.at(f"data.{name}")
+        shown = exchange.at(f"data.{name}")
+        if not _is_shown(new) or update.at(f"data.{name}") != new or old == new:
+            continue
+        if shown == new:
+            yield HELD
+        elif shown == old and _is_shown(shown):
+            message = "the answer to the update showed the new value, under the same updatedAt"
+            yield contradicts(exchange, f"data.{name}", new, shown, message)
+
+
+def _is_shown(value: Json) -> TypeGuard[str]:
+    return isinstance(value, str) and "*" not in value and not is_mask(value)
+
+
+_read_back_rule("PROFILE-004", ("accountName",))
+_read_back_rule("PROFILE-005", ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry"))
 
 
 @reading("workspaces-mine", on=successes(WORKSPACES_MINE))

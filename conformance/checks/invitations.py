@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from conformance.checks.records import moment, portal_time, records
-from conformance.checks.registry import check, successes
-from conformance.spec.endpoints import OWN_INVITATIONS
+from conformance.checks.model.places import viewer_of
+from conformance.checks.records import moment, portal_time, records, sent_fields
+from conformance.checks.registry import Memory, answers, check, key_of, successes
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_CANCEL,
+    INVITATIONS,
+    INVITE,
+    OWN_INVITATIONS,
+)
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, data_fact
-from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.comparisons import equal, holds, is_granted, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED"})
@@ -94,3 +101,83 @@ def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Com
         left = _seconds_left(now, record)
         if left is not None and left < -NEAR and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
+
+
+LATELY = 600.0
+"""Seconds in which a closed invitation is taken to be as it was shown."""
+
+OF_A_STATE = frozenset({400, 404, 409, 410, 422})
+"""Statuses by which what is asked for is refused, and not who asks or how often."""
+
+
+@called
+@data_fact
+def shown_closed(exchange: Exchange) -> dict[str, str]:
+    """By id the status of each invitation that is shown closed; an empty text of one that is not."""
+    return {
+        str(record.get("bizId")): status if status in CLOSED and record.get("canAccept") is False else ""
+        for _, record, status in with_status(exchange)
+    }
+
+
+def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
+    """By the last two lists. An accepted one is left out: to accept it again may well change nothing."""
+
+    @check(requirement, on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(), remembers=True)
+    def what_is_closed_is_not_accepted(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
+        viewer = viewer_of(exchange)
+        if viewer is None:
+            return ()
+        listings = memory.get(viewer, ())
+        if exchange.request.method == "GET":
+            if exchange.success:
+                memory[viewer] = (shown_closed(exchange), exchange.time), *listings[:1]
+            return ()
+        id = str(sent_fields(exchange).get("invitationBizId"))
+        status, moment = next(((shown[id], at) for shown, at in listings if id in shown), ("", 0.0))
+        is_recent = status in statuses and exchange.time < moment + LATELY
+        return _not_accepted(exchange, status) if is_recent else ()
+
+
+def _not_accepted(exchange: Exchange, status: str) -> Iterator[Comparison]:
+    if is_granted(exchange) and not _denies(exchange.data):
+        message = f"an invitation that was shown {status}, with canAccept false, was accepted"
+        yield is_refused(exchange, message=message)
+    elif exchange.status in OF_A_STATE and not exchange.success:
+        yield HELD
+
+
+def _denies(data: Json) -> bool:
+    """Whether an answer, whose form is not shown, may say that nothing was done."""
+    return data is False or (isinstance(data, dict) and any(value is False for value in data.values()))
+
+
+_acceptance_rule("INVITATION-029", frozenset({"EXPIRED", "CANCELLED", "CANCELED"}))
+_acceptance_rule("INVITATION-030", frozenset({"DECLINED"}))
+
+
+WRITTEN_SECONDS = 4.5
+"""How long a change may take to show."""
+
+
+@check(
+    "INVITE-003",
+    on=answers(INVITATION_CANCEL, INVITE, OWN_INVITATIONS, INVITATIONS).at_its_moment(),
+    remembers=True,
+)
+def what_was_cancelled_is_not_pending(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """In anybody's list, until somebody is invited again."""
+    key = key_of(exchange)
+    if key == INVITE:
+        memory.clear()
+    elif key == INVITATION_CANCEL:
+        id = sent_fields(exchange).get("invitationBizId")
+        if isinstance(id, str) and is_granted(exchange) and not _denies(exchange.data):
+            memory[id] = exchange.time
+    elif exchange.success and memory:
+        for path, record, status in with_status(exchange):
+            moment = memory.get(str(record.get("bizId")), exchange.time)
+            passed, is_pending = exchange.time - moment, status == "PENDING"
+            if passed and (not is_pending or WRITTEN_SECONDS < passed < LATELY):
+                place = f"{path}.invitationStatus.code"
+                yield holds(exchange, place, not is_pending, "another state: it was cancelled")

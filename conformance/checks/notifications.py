@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
@@ -20,11 +21,18 @@ from conformance.checks.records import (
     records,
     sent_fields,
 )
-from conformance.checks.registry import Memory, check, successes
+from conformance.checks.registry import Memory, answers, check, key_of, successes
 from conformance.spec.endpoints import (
     CHANNEL_ACTIVATE,
     CHANNEL_COMMAND_DEACTIVATE,
     CHANNEL_CREATE,
+    CHANNEL_DEACTIVATE,
+    CHANNEL_DELETE,
+    CHANNEL_TYPE_CREATE,
+    CHANNEL_TYPE_DELETE,
+    CHANNEL_TYPE_DISABLE,
+    CHANNEL_TYPE_ENABLE,
+    CHANNEL_TYPE_UPDATE,
     CHANNEL_TYPES_QUERY,
     CHANNEL_UPDATE,
     CHANNELS_QUERY,
@@ -32,7 +40,7 @@ from conformance.spec.endpoints import (
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
-from conformance.verdicts.comparisons import contradicts, equal, holds
+from conformance.verdicts.comparisons import contradicts, equal, holds, is_granted
 from conformance.verdicts.findings import HELD, Comparison
 
 TYPE_STATES = STATES["Notification channel type"]
@@ -219,6 +227,78 @@ def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Me
 
 WRITTEN_SECONDS = 4.5
 """How long a change may take to show: a little less than the cases wait before they look once more."""
+
+
+SOON = 60.0
+"""Seconds after a switch in which nobody else is taken to have switched the same."""
+
+
+class Switch(NamedTuple):
+    """What leads a record from one state to another, where they are listed, and what else may lead there."""
+
+    key: str
+    query: str
+    others: tuple[str, ...]
+    field: str
+    before: str
+    after: str
+
+
+def _switch_rule(requirement: str, switch: Switch) -> None:
+    """The first listing that shows what was switched does not show the state before any more, once the change
+    has had its time. Further states are not shown."""
+
+    @check(requirement, on=answers(switch.key, switch.query, *switch.others), remembers=True)
+    def what_was_switched_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        key, id = key_of(exchange), sent_fields(exchange).get("bizId")
+        if key != switch.query:
+            memory.clear()
+            if key == switch.key and is_granted(exchange) and isinstance(id, str):
+                memory["last"] = id, exchange.time
+            return
+        id, moment = memory.get("last", (None, 0.0))
+        for path, record in records(exchange) if id is not None and exchange.success else ():
+            state = _code_in(record.get(switch.field)) if record.get("bizId") == id else None
+            is_due = moment + WRITTEN_SECONDS < exchange.time < moment + SOON
+            if state == switch.after or (state == switch.before and is_due):
+                memory.clear()
+                place = f"{path}.{switch.field}"
+                yield holds(exchange, place, state == switch.after, switch.after, actual=state)
+
+
+def _code_in(state: Json) -> Json:
+    return state.get("code") if isinstance(state, dict) else state
+
+
+_TYPES = (CHANNEL_TYPE_CREATE, CHANNEL_TYPE_UPDATE, CHANNEL_TYPE_DELETE)
+
+_switch_rule(
+    "CHANNEL-049",
+    Switch(
+        CHANNEL_DEACTIVATE,
+        CHANNELS_QUERY,
+        (CHANNEL_COMMAND_DEACTIVATE, CHANNEL_DELETE, *SWITCHES),
+        *("channelStatus", "ACTIVE", "INACTIVE"),
+    ),
+)
+_switch_rule(
+    "CHANNELTYPE-028",
+    Switch(
+        CHANNEL_TYPE_DISABLE,
+        CHANNEL_TYPES_QUERY,
+        (*_TYPES, CHANNEL_TYPE_ENABLE),
+        *("typeStatus", "ENABLED", "DISABLED"),
+    ),
+)
+_switch_rule(
+    "CHANNELTYPE-029",
+    Switch(
+        CHANNEL_TYPE_ENABLE,
+        CHANNEL_TYPES_QUERY,
+        (*_TYPES, CHANNEL_TYPE_DISABLE),
+        *("typeStatus", "DISABLED", "ENABLED"),
+    ),
+)
 
 
 @check(

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from conformance.checks.pages import no_id_twice
-from conformance.checks.registry import check, reading, successes
+from conformance.checks.registry import answers, check, reading, successes
 from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
-from conformance.verdicts.comparisons import holds
-from conformance.verdicts.findings import Comparison
+from conformance.verdicts.comparisons import holds, is_granted, is_refused
+from conformance.verdicts.findings import HELD, Comparison
 
 MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\s*(;.*)?", re.ASCII | re.DOTALL)
 """A type, a subtype, and what parameters there may be (RFC 9110, section 8.3.1)."""
@@ -44,3 +44,18 @@ def a_content_type_is_a_media_type(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(content_type, str) and content_type.strip():
         held = MEDIA_TYPE.fullmatch(content_type.strip()) is not None
         yield holds(exchange, "data.contentType", held, "a media type, such as application/pdf")
+
+
+def _has_no_more_than_an_api_key(exchange: Exchange) -> bool:
+    request = exchange.request
+    has_key = any(request.header(name) is not None for name in ("x-api-key", "api-key"))
+    return has_key and all(request.is_without(name) for name in ("authorization", "cookie"))
+
+
+@check("FILE-022", on=answers(FILE).by_metadata().where(_has_no_more_than_an_api_key))
+def an_api_key_opens_no_file(exchange: Exchange) -> Iterator[Comparison]:
+    """It holds by the status alone by which somebody who is not signed in is refused."""
+    if is_granted(exchange):
+        yield is_refused(exchange, message="an API key was accepted")
+    elif exchange.status == 401 and not exchange.success:
+        yield HELD

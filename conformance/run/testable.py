@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from conformance.checks import CHECKS, READINGS
+from conformance.checks.registry import LEFT_TO_CASES
 from conformance.judging.fields import requirements_of
 from conformance.run.needs import lacking
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
@@ -179,6 +180,8 @@ def _keys() -> Mapping[str, frozenset[str]]:
         row = topics[reading.key]
         keys_of.setdefault(row.id, set()).update(reading.on.keys.intersection(row.operations or BY_KEY))
     for check in CHECKS:
+        if check.requirement in LEFT_TO_CASES:
+            continue
         keys_of.setdefault(check.requirement, set()).update(check.on.keys)
     for operation in OPERATIONS:
         if operation.data is None:

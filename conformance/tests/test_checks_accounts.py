@@ -25,7 +25,43 @@ def accounts(*listed: Json, **filters: Json) -> Exchange:
 BENEATH = account(bizId="account-3", institutionBizId="institution-2")
 TENANT = account(bizId="account-2", accountPortal=coded("TENANT", 10010102))
 
+BEFORE = {"updatedAt": at(days=1)}
+NEW: dict[str, Json] = {"accountName": "Two", "accountPhone": "+1 555 0199"}
+
+
+def read(**other: Json) -> Exchange:
+    return answer(PROFILE, account(**{"updatedAt": at(), **other}))
+
+
+def updated(**other: Json) -> Exchange:
+    return answer(PROFILE_UPDATE, account(**{"updatedAt": at(), **NEW, **other}), sent=NEW)
+
+
+STORED_IN_PART = [read(**BEFORE), updated(), read(accountName="Two")]
+
+READ_BACK = [
+    Proof("PROFILE-004", [read(**BEFORE), updated(), read(**NEW)], [read(**BEFORE), updated(), read()]),
+    Proof("PROFILE-005", [read(**BEFORE), updated(), read(**NEW)], STORED_IN_PART),
+    *(
+        Proof("PROFILE-005", traced, STORED_IN_PART, silent=True)
+        for traced in (
+            [updated(), read()],
+            [read(**BEFORE), updated(), read(**BEFORE)],
+            [read(**BEFORE), updated(updatedAt=at(days=1)), read(**BEFORE)],
+            [read(**BEFORE), updated(accountPhone="+1 555 01**"), read()],
+            [read(accountPhone="+1 5** **00", **BEFORE), updated(), read(accountPhone="+1 5** **00")],
+            [read(**BEFORE), updated(), read(accountPhone="+1 555 0177")],
+            [
+                read(**BEFORE),
+                updated(),
+                answer(PROFILE, account(updatedAt=at()), headers={"X-Workspace-Id": "workspace-2"}),
+            ],
+        )
+    ),
+]
+
 PROOFS = [
+    *READ_BACK,
     Proof(
         "ACCOUNT-014",
         [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from conformance.spec.endpoints import PROFILE
+from conformance.spec.endpoints import LOGIN_COMPLETE, PROFILE
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import account, answer, contradicted_by, jwt, verdict_on
+from conformance.tests.traffic import account, answer, completed, contradicted_by, jwt, verdict_on
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
 
@@ -15,7 +16,28 @@ def profile_by(token: str, **profile: Json) -> Exchange:
     return answer(PROFILE, account(**profile), headers={"Authorization": f"Bearer {token}"})
 
 
+def hidden(**kinds: str) -> Exchange:
+    """A sign-in whose token a recorder put out of sight, with what it says of the claims."""
+    exchange = answer(LOGIN_COMPLETE, completed(accessToken="[token-1]"))
+    return replace(exchange, hidden={"[token-1]": {"claims": {"sub": "word", "iat": "number", **kinds}}})
+
+
 PROOFS = [
+    Proof("TOKEN-018", hidden(realm="text"), hidden(email="email")),
+    Proof(
+        "TOKEN-018",
+        [
+            hidden(name="word"),
+            hidden(sub="email", email="email"),
+            hidden(sub="text", name="text"),
+            hidden(owner="email"),
+            hidden(phone="number"),
+            replace(hidden(), hidden={"[token-1]": {"claims": None}}),
+            replace(hidden(email="email"), hidden={"[token-2]": {"claims": {"email": "email"}}}),
+        ],
+        hidden(name="text"),
+        silent=True,
+    ),
     Proof(
         "TOKEN-028",
         [

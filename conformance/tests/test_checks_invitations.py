@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
 
-from conformance.spec.endpoints import OWN_INVITATIONS
+import pytest
+from msgspec.structs import replace
+
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_CANCEL,
+    INVITATIONS,
+    INVITE,
+    OWN_INVITATIONS,
+)
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import ABSENT_STAMP, answer, at, contradicted_by, envelope, invitation
+from conformance.tests.traffic import (
+    ABSENT_STAMP,
+    NOW,
+    answer,
+    at,
+    contradicted_by,
+    envelope,
+    invitation,
+    refusal,
+)
 from conformance.traffic.exchange import Exchange, Json
 
 ACCEPTED = invitation("ACCEPTED", 10050302)
@@ -17,7 +35,54 @@ def invitations(*listed: Json, query: dict[str, str] | str = "") -> Exchange:
     return answer(OWN_INVITATIONS, list(listed), query=query)
 
 
+def later(exchange: Exchange, seconds: float) -> Exchange:
+    return replace(exchange, started=(NOW + timedelta(seconds=seconds)).isoformat())
+
+
+ASKED = {"invitationBizId": "invitation-1", "reason": "Changed my mind"}
+EXPIRED = invitations(invitation("EXPIRED", 10050304))
+DECLINED = invitations(invitation("DECLINED", 10050303))
+NOT_OPEN = refusal(INVITATION_ACCEPT, "VALIDATION.INVALID_PARAMETER", 400, sent=ASKED)
+CANCELLED = answer(INVITATION_CANCEL, None, sent=ASKED)
+
+
+def accepted(data: Json = None, **other: Json) -> Exchange:
+    return answer(INVITATION_ACCEPT, data, sent=ASKED, **other)
+
+
+LAWFULLY_ACCEPTED = [
+    [invitations(ACCEPTED), accepted()],
+    [EXPIRED, accepted({"accepted": False})],
+    [EXPIRED, invitations(invitation()), accepted()],
+    [EXPIRED, accepted(headers={"Authorization": "Bearer another"})],
+    [EXPIRED, later(accepted(), 601)],
+    [EXPIRED, refusal(INVITATION_ACCEPT, "RATE_LIMITED", 429, sent=ASKED)],
+    [EXPIRED, refusal(INVITATION_ACCEPT, "4010", 401, sent=ASKED)],
+    [invitations(invitation("EXPIRED", 10050304, canAccept=True)), accepted()],
+]
+
 PROOFS = [
+    Proof("INVITATION-029", [EXPIRED, NOT_OPEN], [EXPIRED, accepted({"accepted": True})]),
+    Proof("INVITATION-030", [DECLINED, NOT_OPEN], [DECLINED, accepted()]),
+    *(Proof("INVITATION-029", traced, [EXPIRED, accepted()], silent=True) for traced in LAWFULLY_ACCEPTED),
+    Proof(
+        "INVITE-003",
+        [CANCELLED, later(invitations(invitation("CANCELLED", 10050305)), 1)],
+        [CANCELLED, later(invitations(invitation()), 5)],
+    ),
+    Proof(
+        "INVITE-003",
+        [
+            CANCELLED,
+            later(invitations(invitation()), 4),
+            later(invitations(invitation(bizId="invitation-2")), 5),
+            later(invitations(invitation()), 601),
+            answer(INVITE, None, sent={"inviteeEmail": "one@example.test"}),
+            later(invitations(invitation()), 5),
+        ],
+        [CANCELLED, later(answer(INVITATIONS, [invitation()]), 5)],
+        silent=True,
+    ),
     Proof(
         "INVITATION-021",
         invitations(ACCEPTED, invitation("REJECTED", 10050399, canAccept=True)),

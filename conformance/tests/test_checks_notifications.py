@@ -10,6 +10,9 @@ import pytest
 from conformance.spec.endpoints import (
     CHANNEL_COMMAND_DEACTIVATE,
     CHANNEL_CREATE,
+    CHANNEL_DEACTIVATE,
+    CHANNEL_TYPE_DISABLE,
+    CHANNEL_TYPE_ENABLE,
     CHANNEL_TYPES_QUERY,
     CHANNELS_QUERY,
 )
@@ -53,7 +56,54 @@ COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel
 
 OF_SMS = channel_type(bizId="type-2", typeCode="SMS", typeValue=80010102)
 
+DISABLED_TYPE = channel_type(**DISABLED)
+
+
+def switched(key: str, id: str = "channel-1") -> Exchange:
+    return answer(key, None, sent={"bizId": id})
+
+
+def types_after(seconds: float, *listed: Json) -> Exchange:
+    return answer(CHANNEL_TYPES_QUERY, page(*listed), sent={}, started=NOW + timedelta(seconds=seconds))
+
+
+UNSWITCHED = [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=0.5)]
+
+SWITCHED = [
+    Proof("CHANNEL-049", [switched(CHANNEL_DEACTIVATE), channels(INACTIVE)], UNSWITCHED),
+    *(
+        Proof("CHANNEL-049", traced, UNSWITCHED, silent=True)
+        for traced in (
+            [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=0.05)],
+            [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=2)],
+            [switched(CHANNEL_DEACTIVATE), switched(ACTIVATE), channels(channel(), minutes=0.5)],
+            [
+                switched(CHANNEL_DEACTIVATE),
+                refusal(ACTIVATE, "BUSY", 504, sent={"bizId": "channel-1"}),
+                channels(channel(), minutes=0.5),
+            ],
+            [switched(CHANNEL_DEACTIVATE), channels(channel(channelStatus="ENDING"), minutes=0.5)],
+            [switched(CHANNEL_DEACTIVATE, "channel-2"), channels(channel(), minutes=0.5)],
+            [
+                refusal(CHANNEL_DEACTIVATE, "4030", 403, sent={"bizId": "channel-1"}),
+                channels(channel(), minutes=0.5),
+            ],
+        )
+    ),
+    Proof(
+        "CHANNELTYPE-028",
+        [switched(CHANNEL_TYPE_DISABLE, "type-1"), types_after(1, DISABLED_TYPE)],
+        [switched(CHANNEL_TYPE_DISABLE, "type-1"), types_after(6, channel_type())],
+    ),
+    Proof(
+        "CHANNELTYPE-029",
+        [switched(CHANNEL_TYPE_ENABLE, "type-1"), types_after(1, channel_type())],
+        [switched(CHANNEL_TYPE_ENABLE, "type-1"), types_after(6, DISABLED_TYPE)],
+    ),
+]
+
 PROOFS = [
+    *SWITCHED,
     Proof(
         "CHANNELTYPE-020",
         [types(channel_type(), OF_SMS), types(channel_type(), bizId="type-1")],

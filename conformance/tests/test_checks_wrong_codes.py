@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_CHANGE
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import NOW, answer, completed, initiated, refusal
@@ -39,7 +41,43 @@ ENDED_BY_A_PASSWORD = [begun(), mistyped(), answer(PASSWORD_CHANGE, None), refus
 USED_UP = [begun(), mistyped(), answer(LOGIN_COMPLETE, completed(), sent=CODE), refused(60)]
 WITHIN_ANOTHERS = [begun(), begun("login-2", email="b@example.test"), mistyped(), refused(60)]
 
+
+def in_turn(*exchanges: Exchange, skipping: int = 0) -> list[Exchange]:
+    """Numbered as they were sent; ``skipping``: how many others were sent before the last."""
+    return [
+        replace(exchange, n=n + (skipping if n == len(exchanges) else 0))
+        for n, exchange in enumerate(exchanges, start=1)
+    ]
+
+
+def unknown(after: float = 1, **other: Json) -> Exchange:
+    at = NOW + timedelta(seconds=after)
+    return refusal(LOGIN_COMPLETE, "AUTH.SESSION_NOT_FOUND", 404, sent=CODE, started=at, **other)
+
+
+RIGHT = answer(LOGIN_COMPLETE, completed(), sent=CODE)
+GATEWAY = answer(LOGIN_COMPLETE, sent=CODE, status=502, body={"text": "Bad gateway"})
+ONE, TWO = [begun(), mistyped()], [begun(), mistyped(), mistyped()]
+
+
+def lawful_after(wrong: list[Exchange]) -> list[list[Exchange]]:
+    """Why a login session may be unknown all the same."""
+    return [
+        in_turn(*wrong, unknown(296)),
+        in_turn(*wrong, unknown(headers={"X-Client-Hash": "another"})),
+        in_turn(*wrong, unknown(), skipping=1),
+        in_turn(*wrong, GATEWAY, unknown()),
+        in_turn(*wrong, begun("login-2"), unknown()),
+        in_turn(*wrong, answer(PASSWORD_CHANGE, None), unknown()),
+        in_turn(*wrong, refusal(LOGIN_COMPLETE, "RATE_LIMITED", 429, sent=CODE)),
+    ]
+
+
 PROOFS = [
+    Proof("LOGIN-030", in_turn(*ONE, RIGHT), in_turn(*ONE, unknown())),
+    Proof("LOGIN-080", in_turn(*TWO, RIGHT), in_turn(*TWO, unknown())),
+    *(Proof("LOGIN-030", traced, in_turn(*ONE, unknown()), silent=True) for traced in lawful_after(ONE)),
+    *(Proof("LOGIN-080", traced, in_turn(*TWO, unknown()), silent=True) for traced in lawful_after(TWO)),
     Proof(
         "LOGIN-090",
         [begun(), mistyped(), refused(30, "AUTH.MFA_SEND_COOLDOWN", 429), sent(60)],

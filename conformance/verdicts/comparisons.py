@@ -154,6 +154,11 @@ def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
     return Contradiction(exchange, "success", True, summary(exchange), "the request was refused", also)
 
 
+def is_granted(exchange: Exchange) -> bool:
+    """Whether the portal says that it did what was asked: not where a success has an error's status."""
+    return exchange.success and exchange.status is not None and exchange.status < 300
+
+
 def is_refused(exchange: Exchange, *also: Exchange, message: str = "") -> Comparison:
     """The envelope does not say success, and the HTTP status is no plain 2xx with another kind of body. Some
     firewalls refuse with 200 and a page."""

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from conformance.checks.access.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, SUBJECT, claims_of
+from conformance.checks.access.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, PROFILE_CLAIMS, SUBJECT, claims_of
 from conformance.checks.registry import check, successes
-from conformance.spec.endpoints import PROFILE
-from conformance.traffic.exchange import Exchange, Json
+from conformance.spec.endpoints import LOGIN_COMPLETE, PROFILE, TOKEN_REFRESH
+from conformance.traffic.exchange import Exchange, Json, dig
+from conformance.traffic.hidden import CLAIMS
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
 
@@ -21,6 +22,32 @@ NAMES_SOMETHING_ELSE = re.compile(r"role|realm|group|portal|tenant|workspace|ins
 
 LEAST_DIGITS = 7
 """Digits from which a phone number is no other number by chance."""
+
+
+@check(
+    "TOKEN-018",
+    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH)
+    .at_its_moment()
+    .where(lambda exchange: isinstance(_kinds_of(exchange), dict)),
+)
+def no_hidden_claim_is_profile_data(exchange: Exchange) -> Iterator[Comparison]:
+    """By the kinds of the claims, where the token itself is hidden: a name of several words, or an address,
+    under the name of profile data. What may repeat the subject, or be an id with a realm, tells nothing."""
+    kinds = _kinds_of(exchange)
+    named = sorted(
+        claim
+        for claim, kind in kinds.items()
+        if claim in PROFILE_CLAIMS and kind in ("email", "text") and kind != kinds.get(SUBJECT)
+    )
+    if named or not (PROFILE_CLAIMS & kinds.keys() or "email" in kinds.values()):
+        expected = "no claim with profile data"
+        yield holds(exchange, "data.accessToken", not named, expected, actual={"claims": named})
+
+
+def _kinds_of(exchange: Exchange) -> Json:
+    """What the recorder says of the claims of a token that it put out of sight."""
+    token = exchange.at("data.accessToken")
+    return dig(exchange.hidden, [token, CLAIMS]) if exchange.hidden and isinstance(token, str) else None
 
 
 @check("TOKEN-028", on=successes(PROFILE).at_its_moment())

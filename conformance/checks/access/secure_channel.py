@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from conformance.checks.envelope import MILLISECONDS
-from conformance.checks.registry import Memory, check, reading, successes
-from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
+from conformance.checks.records import sent_fields
+from conformance.checks.registry import Memory, answers, check, reading, successes
+from conformance.spec.endpoints import (
+    PASSWORD_CHANGE,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+    PUBLIC_KEY,
+    SECURE_SESSION,
+)
+from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
-from conformance.verdicts.comparisons import holds
-from conformance.verdicts.findings import Comparison
+from conformance.verdicts.comparisons import (
+    contradicts,
+    holds,
+    is_granted,
+    is_invalid_parameter,
+    is_refused,
+)
+from conformance.verdicts.findings import HELD, Comparison
 
 
 @check(
@@ -33,6 +48,57 @@ def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
     expires = exchange.at("data.expiresAt")
     if is_integer(stamp) and int(stamp) in MILLISECONDS and int(expires) in MILLISECONDS:
         yield holds(exchange, "data.expiresAt", expires > stamp, f"after {stamp}")
+
+
+@check("SECURE-005", on=answers(PUBLIC_KEY, SECURE_SESSION), remembers=True)
+def an_unknown_key_id_is_no_unknown_record(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Where the portal offers the channel: a session names nothing else that could be unknown."""
+    host, id = exchange.request.parts.netloc, sent_fields(exchange).get("keyId")
+    if exchange.success:
+        for text in (host, *(text for _, text in _texts(exchange.data, "data"))):
+            memory[text] = True
+    elif exchange.code in RECORD_UNKNOWN and host in memory and isinstance(id, str) and id not in memory:
+        yield is_invalid_parameter(exchange)
+
+
+AES_KEY = re.compile(r"\[aes-key-\d+\]")
+"""What a recorder that knows the keys writes in the place of one, in whatever form it stands."""
+
+
+@check("SECURE-007", on=successes(SECURE_SESSION))
+def no_key_is_returned(exchange: Exchange) -> Iterator[Comparison]:
+    for path, text in _texts(exchange.data, "data"):
+        if AES_KEY.search(text):
+            yield contradicts(exchange, path, "neither of the AES keys", text)
+
+
+def _texts(value: Json, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, f"{path}[{index}]")
+
+
+def _is_in_the_clear(exchange: Exchange) -> bool:
+    """Whether a body was surely sent in the clear: a tool that decrypts leaves the header of the session."""
+    is_plain = exchange.plain is None and exchange.request.is_without("x-secure-channel-session-id")
+    sent = sent_fields(exchange)
+    return is_plain and bool(sent) and sent.keys().isdisjoint(("v", "p"))
+
+
+@check(
+    "PASSWORD-019",
+    on=answers(PASSWORD_RESET, PASSWORD_INIT, PASSWORD_CHANGE).where(_is_in_the_clear),
+)
+def a_body_in_the_clear_is_refused(exchange: Exchange) -> Iterator[Comparison]:
+    if is_granted(exchange):
+        yield is_refused(exchange, message="a body that is not encrypted was accepted")
+    elif is_invalid_parameter(exchange) is HELD:
+        yield HELD
 
 
 @check("SECURE-022", on=successes(SECURE_SESSION), remembers=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.records import sent_fields
-from conformance.checks.registry import Memory, answers, check
+from conformance.checks.registry import Memory, answers, check, key_of
 from conformance.spec.endpoints import (
     ACCOUNT_STATUS,
     LOGIN_COMPLETE,
@@ -17,10 +17,10 @@ from conformance.spec.endpoints import (
     SESSIONS_TERMINATE_ALL,
 )
 from conformance.spec.tables import COOLDOWN, LIMITS, NO_SESSION, WRONG_CODE
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
-from conformance.verdicts.findings import Comparison
+from conformance.verdicts.findings import HELD, Comparison
 
 MAY_END_SIGN_INS = (PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT, SESSIONS_TERMINATE_ALL, ACCOUNT_STATUS)
 """What may end login sessions as well: their effects are not shown (N1, N5)."""
@@ -52,7 +52,14 @@ def _begun(exchange: Exchange, memory: Memory) -> None:
     account, lasts = f"the newest of {email.casefold()}", exchange.at("data.expiresIn")
     seconds = min(int(lasts), LIMITS.login_session) if is_integer(lasts) else LIMITS.login_session
     memory[account] = session
-    memory[session] = {"account": account, "ends": exchange.time + seconds, "tried": False}
+    memory[session] = {
+        "account": account,
+        "ends": exchange.time + seconds,
+        "tried": False,
+        "wrong": 0,
+        "last": exchange.n,
+        "client": exchange.request.header("x-client-hash"),
+    }
 
 
 def _tried(exchange: Exchange, memory: Memory) -> None:
@@ -62,7 +69,50 @@ def _tried(exchange: Exchange, memory: Memory) -> None:
     if exchange.success:
         del memory[session]
     elif exchange.code == WRONG_CODE:
-        memory[session] = memory[session] | {"tried": True}
+        login = memory[session]
+        memory[session] = login | {"tried": True, "wrong": login["wrong"] + 1, "last": exchange.n}
+
+
+SHORTLY = 5.0
+"""Seconds before its end in which a login session may be gone by another clock."""
+
+
+def _attempts_rule(requirement: str, wrong: range) -> None:
+    """``wrong``: how many wrong codes were sent before. The session counts as ended by the last of them where
+    nothing else was sent in between: a completion whose answer was lost would have used it up."""
+
+    @check(requirement, on=answers(LOGIN_INITIATE, LOGIN_COMPLETE, *MAY_END_SIGN_INS), remembers=True)
+    def wrong_codes_leave_the_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        key = key_of(exchange)
+        if key == LOGIN_INITIATE:
+            _begun(exchange, memory)
+        elif key == LOGIN_COMPLETE:
+            login = memory.get(str(sent_fields(exchange).get("sessionId")))
+            if login is not None and login["wrong"] in wrong:
+                yield from _still_valid(exchange, login, memory)
+            _tried(exchange, memory)
+        elif exchange.success:
+            memory.clear()
+
+
+def _still_valid(exchange: Exchange, login: Json, memory: Memory) -> Iterator[Comparison]:
+    """The same client hash is to be kept in the steps of a sign-in; another may be told of no session."""
+    if exchange.success:
+        yield HELD
+        return
+    session = sent_fields(exchange)["sessionId"]
+    is_of_the_client = exchange.request.header("x-client-hash") == login["client"]
+    is_newest = memory.get(login["account"]) == session
+    ended = exchange.time + exchange.elapsed_ms / 1000
+    in_time = ended < login["ends"] - SHORTLY and exchange.n == login["last"] + 1
+    if exchange.code == NO_SESSION and is_of_the_client and is_newest and in_time:
+        count = login["wrong"]
+        message = f"after {count} wrong code{'s' if count > 1 else ''} the login session is unknown"
+        yield holds(exchange, "code", False, "the session to be known", message=message)
+
+
+_attempts_rule("LOGIN-030", range(1, 2))
+_attempts_rule("LOGIN-080", range(2, 1000))
 
 
 def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:

@@ -19,6 +19,7 @@ from conformance.spec.endpoints import (
     TOKEN_REFRESH,
 )
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Request
+from conformance.traffic.facts import called, fact
 
 CHANGES_NO_RECORD = frozenset(
     {
@@ -78,6 +79,8 @@ def _hash_of(sent: Json) -> int:
     return 0 if sent is ABSENT else hash(msgspec.json.encode(sent))
 
 
+@called
+@fact
 def viewer_of(exchange: Exchange) -> str | None:
     """Whose view of the portal an answer shows: by its host, token and language. None where it is not known:
     a token that was put out of sight may stand for several."""

@@ -1,0 +1,178 @@
+"""The checks of ``conformance.checks.required``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.spec.endpoints import (
+    ACCOUNT_UPDATE,
+    CHANNEL_COMMAND_DEACTIVATE,
+    INVITE,
+    LOGIN_INITIATE,
+    SECURE_SESSION,
+)
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import answer, contradicted_by, envelope, initiated, refusal
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain
+
+INVALID, NOT_FOUND = "VALIDATION.INVALID_PARAMETER", "RESOURCE.NOT_FOUND"
+EMAIL, PASSWORD = "one@example.test", "[password-1]"
+
+
+def length_of(sent: Json) -> Mapping[str, str]:
+    """The header that a client sends with a body; of a password it counts 12 letters."""
+    return {"Content-Length": str(len(json.dumps(sent)))}
+
+
+def granted(key: str, sent: Json, *, was_sent: Json = ABSENT, **other: Json) -> Exchange:
+    """``was_sent``: the body that went over the wire, where the record holds another."""
+    headers = length_of(sent if was_sent is ABSENT else was_sent)
+    return answer(key, {}, sent=sent, headers={**headers, **other.pop("headers", {})}, **other)
+
+
+def refused(
+    key: str, sent: Json, code: str = INVALID, status: int = 400, *, was_sent: Json = ABSENT
+) -> Exchange:
+    return refusal(key, code, status, sent=sent, headers=length_of(sent if was_sent is ABSENT else was_sent))
+
+
+WHOLE: Mapping[str, Json] = {"keyId": "key-1", "encReqKey": "a" * 344, "encRespKey": "b" * 344}
+
+
+def session_without(name: str) -> dict[str, Json]:
+    return {key: value for key, value in WHOLE.items() if key != name}
+
+
+NO_EMAIL, NO_PASSWORD = {"password": PASSWORD}, {"email": EMAIL}
+BOTH = {"email": EMAIL, "password": PASSWORD}
+REMEMBERED = {**BOTH, "remember": True}
+
+
+def invited(email: str, sent: str | None = None) -> Exchange:
+    """``sent``: what stood in place of the text that the record holds."""
+    return granted(
+        INVITE, {"inviteeEmail": email}, was_sent={"inviteeEmail": email if sent is None else sent}
+    )
+
+
+PROOFS = [
+    Proof("LOGIN-043", refused(LOGIN_INITIATE, NO_EMAIL), granted(LOGIN_INITIATE, NO_EMAIL)),
+    Proof(
+        "LOGIN-043",
+        [
+            refused(LOGIN_INITIATE, NO_EMAIL, "ACCESS.PORTAL_MISMATCH", 403),
+            refused(LOGIN_INITIATE, NO_EMAIL, "RATE_LIMITED", 429),
+            refused(LOGIN_INITIATE, {}, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
+            granted(LOGIN_INITIATE, NO_EMAIL, was_sent=BOTH),
+            granted(LOGIN_INITIATE, {**NO_EMAIL, "Email": EMAIL}),
+            granted(LOGIN_INITIATE, NO_EMAIL, query="email=one@example.test"),
+            answer(LOGIN_INITIATE, initiated(), sent=NO_EMAIL),
+            answer(LOGIN_INITIATE, sent=NO_EMAIL, body=envelope(), status=400, headers=length_of(NO_EMAIL)),
+        ],
+        refused(LOGIN_INITIATE, NO_EMAIL, "AUTH.INVALID_CREDENTIALS", 401),
+        silent=True,
+    ),
+    Proof("LOGIN-044", refused(LOGIN_INITIATE, NO_PASSWORD), granted(LOGIN_INITIATE, NO_PASSWORD)),
+    Proof(
+        "LOGIN-044",
+        [
+            granted(LOGIN_INITIATE, NO_PASSWORD, was_sent={**NO_PASSWORD, "password": "12345678"}),
+            refused(LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
+        ],
+        refused(LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401),
+        silent=True,
+    ),
+    *(
+        Proof(
+            requirement,
+            refused(SECURE_SESSION, session_without(name), "4000"),
+            granted(SECURE_SESSION, session_without(name)),
+        )
+        for requirement, name in (
+            ("SECURE-010", "keyId"),
+            ("SECURE-011", "encReqKey"),
+            ("SECURE-012", "encRespKey"),
+        )
+    ),
+    Proof("ACCOUNT-034", refused(ACCOUNT_UPDATE, {}), granted(ACCOUNT_UPDATE, {})),
+    Proof(
+        "ACCOUNT-034",
+        [
+            refused(ACCOUNT_UPDATE, {}, "ACCESS.PERMISSION_DENIED", 403),
+            granted(ACCOUNT_UPDATE, {"account": {"userBizId": "account-1"}}),
+            granted(ACCOUNT_UPDATE, {"user_biz_id": "account-1"}),
+            answer(ACCOUNT_UPDATE, {}, sent={}, form="truncated"),
+        ],
+        refused(ACCOUNT_UPDATE, {}, NOT_FOUND, 404),
+        silent=True,
+    ),
+    Proof(
+        "CHANNEL-052",
+        refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4000"),
+        refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4040", 404),
+    ),
+    Proof(
+        "CHANNEL-052",
+        [
+            refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4030", 403),
+            refused(CHANNEL_COMMAND_DEACTIVATE, {"bizId": "another"}, "4040", 404),
+        ],
+        granted(CHANNEL_COMMAND_DEACTIVATE, {}),
+        silent=True,
+    ),
+    Proof("INVITE-004", refused(INVITE, {"message": "Come"}), granted(INVITE, {"message": "Come"})),
+    Proof("LOGIN-053", refused(LOGIN_INITIATE, REMEMBERED), granted(LOGIN_INITIATE, REMEMBERED)),
+    Proof(
+        "LOGIN-053",
+        [
+            refused(LOGIN_INITIATE, REMEMBERED, "AUTH.INVALID_CREDENTIALS", 401),
+            refused(LOGIN_INITIATE, REMEMBERED, "RATE_LIMITED", 429),
+            granted(LOGIN_INITIATE, BOTH),
+            granted(LOGIN_INITIATE, {**BOTH, "turnstileToken": "[bot-token-1]"}),
+            granted(LOGIN_INITIATE, {**BOTH, "Email": EMAIL}),
+            granted(LOGIN_INITIATE, {**BOTH, "remember": None}),
+        ],
+        granted(LOGIN_INITIATE, REMEMBERED),
+        silent=True,
+    ),
+    Proof("INVITE-001", refused(INVITE, {"inviteeEmail": "nobody"}), invited("nobody")),
+    Proof(
+        "INVITE-001",
+        [
+            invited("nobody@localhost"),
+            invited('"a @ b"@example.test'),
+            invited(" "),
+            invited("nobody", sent="nobody@example.test"),
+            invited("[email-1]"),
+            invited("***"),
+            answer(INVITE, {}, sent={"inviteeEmail": "nobody"}),
+            refused(INVITE, {"inviteeEmail": "nobody"}, "ACCESS.PERMISSION_DENIED", 403),
+        ],
+        invited("nobody@"),
+        silent=True,
+    ),
+]
+
+
+def test_a_body_that_was_encrypted_is_not_measured() -> None:
+    sealed = granted(ACCOUNT_UPDATE, {})
+    assert "ACCOUNT-034" in contradicted_by(sealed)
+    sealed = answer(ACCOUNT_UPDATE, {}, sent={"v": 2, "p": "c2VhbGVk"})
+    assert "ACCOUNT-034" not in contradicted_by(replace(sealed, plain=Plain(request={})))
+
+
+@pytest.mark.parametrize("email", ["nobody", "@example.test", "nobody@"])
+def test_a_text_without_one_side_of_the_sign_is_no_address(email: str) -> None:
+    assert "INVITE-001" in contradicted_by(invited(email))
+
+
+@pytest.mark.parametrize(
+    "sent, length",
+    [({"a": 10**40}, "9"), ({"\ud800": float("nan")}, "9"), ({}, "9" * 5000), ({}, "two"), ({}, "²")],
+)
+def test_a_body_and_a_length_of_any_form_are_judged(sent: Json, length: str) -> None:
+    contradicted_by(answer(ACCOUNT_UPDATE, {}, sent=sent, headers={"Content-Length": length}))

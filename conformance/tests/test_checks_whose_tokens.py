@@ -1,0 +1,137 @@
+"""The checks of ``conformance.checks.access.whose_tokens``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGOUT,
+    MFA,
+    OTP_REVOKE,
+    OTP_SETUP,
+    OTP_VERIFY,
+    TOKEN_REFRESH,
+)
+from conformance.tests.proof import Proof
+from conformance.tests.test_checks_changed import ANOTHERS, asked
+from conformance.tests.traffic import (
+    TOKEN,
+    coded,
+    completed,
+    contradicted_by,
+    initiated,
+    mfa_setting,
+    refusal,
+    token_pair,
+)
+from conformance.traffic.exchange import Exchange, Json
+
+EMAIL, OTP = coded("EMAIL", 10011001), coded("OTP", 10011002)
+OFF, ON = (mfa_setting("OTP", 10011002, isEnabled=enabled) for enabled in (False, True))
+
+
+def begun(
+    *methods: Json, after: float = 0, email: str = "one@example.test", session: str = "login-1"
+) -> Exchange:
+    data = initiated(sessionId=session, mfaMethods=list(methods))
+    return asked(
+        LOGIN_INITIATE,
+        data,
+        after,
+        sent={"email": email, "password": "[password-1]"},
+        headers={"Authorization": None},
+    )
+
+
+SIGNED_IN = [
+    begun(EMAIL),
+    asked(
+        LOGIN_COMPLETE,
+        completed(accessToken=TOKEN),
+        sent={"sessionId": "login-1", "method": 10011001, "code": "1"},
+    ),
+]
+REFRESHED = [
+    begun(EMAIL),
+    asked(
+        LOGIN_COMPLETE,
+        completed(accessToken="first"),
+        sent={"sessionId": "login-1", "method": 10011001, "code": "1"},
+    ),
+    asked(TOKEN_REFRESH, token_pair(accessToken=TOKEN), sent={"refreshToken": "refresh-1"}),
+]
+
+
+def factors(setting: Json, after: float = 1) -> Exchange:
+    return asked(MFA, [mfa_setting(), setting], after)
+
+
+SET_UP = asked(OTP_SETUP, {"secret": "[secret-1]"}, 2)
+VERIFIED, REVOKED = asked(OTP_VERIFY, None, 3), asked(OTP_REVOKE, None, 2)
+OFFERED = begun(EMAIL, OTP, after=4, session="login-2")
+UNVERIFIED = [*SIGNED_IN, factors(OFF), SET_UP, OFFERED, factors(OFF, 5)]
+OFFERINGS = [
+    [*SIGNED_IN, factors(OFF), SET_UP, VERIFIED, OFFERED, factors(ON, 5)],
+    [*SIGNED_IN, factors(OFF), SET_UP, OFFERED, factors(ON, 5)],
+    [*SIGNED_IN, factors(OFF), SET_UP, OFFERED],
+    [*SIGNED_IN, factors(ON), SET_UP, OFFERED, factors(OFF, 5)],
+    [*SIGNED_IN, factors(OFF), OFFERED, factors(OFF, 5)],
+    [*SIGNED_IN, REVOKED, factors(OFF, 2.5), SET_UP, OFFERED, factors(OFF, 5)],
+    [*SIGNED_IN, factors(OFF), SET_UP, begun(EMAIL, OTP, after=4, email="two@example.test"), factors(OFF, 5)],
+    [*SIGNED_IN, factors(OFF), SET_UP, refusal(OTP_VERIFY, "BUSY", 503), OFFERED, factors(OFF, 5)],
+    [factors(OFF), SET_UP, OFFERED, factors(OFF, 5)],
+]
+OFFERED_AGAIN = [*SIGNED_IN, REVOKED, begun(EMAIL, OTP, after=8, session="login-2")]
+REVOCATIONS = [
+    [*SIGNED_IN, REVOKED, OFFERED],
+    [*SIGNED_IN, REVOKED, SET_UP, VERIFIED, begun(EMAIL, OTP, after=8, session="login-2")],
+    [*SIGNED_IN, REVOKED, begun(EMAIL, OTP, after=63, session="login-2")],
+    [*SIGNED_IN, refusal(OTP_REVOKE, "4000", 400), begun(EMAIL, OTP, after=8, session="login-2")],
+    [*SIGNED_IN, REVOKED, begun(EMAIL, OTP, after=8, email="two@example.test")],
+]
+
+LEFT = asked(LOGOUT, {"success": True, "terminatedSessions": 1})
+
+
+def refreshed(after: float, **other: Json) -> Exchange:
+    return asked(
+        TOKEN_REFRESH,
+        token_pair(accessToken="next", refreshToken="refresh-2"),
+        after,
+        sent={"refreshToken": "refresh-1"},
+        **other,
+    )
+
+
+PROOFS = [
+    Proof("MFA-015", [*SIGNED_IN, factors(OFF), SET_UP, begun(EMAIL, after=4)], UNVERIFIED),
+    *(Proof("MFA-015", traced, UNVERIFIED, silent=True) for traced in OFFERINGS),
+    Proof("MFA-012", [*SIGNED_IN, REVOKED, begun(EMAIL, after=4)], OFFERED_AGAIN),
+    *(Proof("MFA-012", traced, OFFERED_AGAIN, silent=True) for traced in REVOCATIONS),
+    Proof(
+        "TOKEN-012",
+        [
+            *SIGNED_IN,
+            LEFT,
+            refusal(TOKEN_REFRESH, "AUTH.SESSION_NOT_FOUND", 404, sent={"refreshToken": "refresh-1"}),
+        ],
+        [*SIGNED_IN, LEFT, refreshed(6)],
+    ),
+    *(
+        Proof("TOKEN-012", traced, [*SIGNED_IN, LEFT, refreshed(6)], silent=True)
+        for traced in (
+            [*SIGNED_IN, LEFT, refreshed(4)],
+            [*SIGNED_IN, refreshed(6)],
+            [*SIGNED_IN, LEFT, *SIGNED_IN, refreshed(6)],
+            [*REFRESHED, LEFT, asked(TOKEN_REFRESH, token_pair(), 6, sent={"refreshToken": "refresh-9"})],
+            [*SIGNED_IN, asked(LOGOUT, {"success": True}, headers=ANOTHERS), refreshed(6)],
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("signed_in", [SIGNED_IN, REFRESHED])
+def test_whose_token_it_is_is_known_also_after_a_refresh(signed_in: list[Exchange]) -> None:
+    assert "MFA-015" in contradicted_by(*signed_in, factors(OFF), SET_UP, OFFERED, factors(OFF, 5))
