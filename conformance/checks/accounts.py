@@ -180,7 +180,7 @@ def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
     """For fields that the answer to the update shows as they were sent. What is read under the time of the
     update, which was another before, is no older record."""
 
-    @check(requirement, on=successes(PROFILE, PROFILE_UPDATE).at_its_moment(), remembers=True)
+    @check(requirement, on=successes(PROFILE, PROFILE_UPDATE).at_its_moment(), remembers=True, compares=True)
     def what_was_updated_is_read_back(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
         viewer = viewer_of(exchange)
         if viewer is None:

@@ -123,7 +123,12 @@ def shown_closed(exchange: Exchange) -> dict[str, str]:
 def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
     """By the last two lists. An accepted one is left out: to accept it again may well change nothing."""
 
-    @check(requirement, on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(), remembers=True)
+    @check(
+        requirement,
+        on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(),
+        remembers=True,
+        compares=True,
+    )
     def what_is_closed_is_not_accepted(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
         viewer = viewer_of(exchange)
         if viewer is None:
@@ -164,6 +169,7 @@ WRITTEN_SECONDS = 4.5
     "INVITE-003",
     on=answers(INVITATION_CANCEL, INVITE, OWN_INVITATIONS, INVITATIONS).at_its_moment(),
     remembers=True,
+    compares=True,
 )
 def what_was_cancelled_is_not_pending(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """In anybody's list, until somebody is invited again."""

@@ -248,7 +248,7 @@ def _switch_rule(requirement: str, switch: Switch) -> None:
     """The first listing that shows what was switched does not show the state before any more, once the change
     has had its time. Further states are not shown."""
 
-    @check(requirement, on=answers(switch.key, switch.query, *switch.others), remembers=True)
+    @check(requirement, on=answers(switch.key, switch.query, *switch.others), remembers=True, compares=True)
     def what_was_switched_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         key, id = key_of(exchange), sent_fields(exchange).get("bizId")
         if key != switch.query:

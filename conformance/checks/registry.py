@@ -190,10 +190,12 @@ class Check:
     decision: tuple[str, str]
     """What it decides, and its name: under which a judge counts what held."""
 
+    compares: bool = False
+
     @property
     def is_of_model(self) -> bool:
         """Whether it compares what several answers say of the same thing."""
-        return self.judging.__module__.startswith("conformance.checks.model.")
+        return self.compares or self.judging.__module__.startswith("conformance.checks.model.")
 
     def __call__(self, exchange: Exchange, memory: Memory | None = None) -> Iterable[Comparison]:
         return self.judging(exchange, memory) if self.remembers else self.judging(exchange)
@@ -223,15 +225,19 @@ CHECKS: list[Check] = []
 READINGS: list[OpenReading] = []
 
 
-def check(requirement: str, *, on: Selection, remembers: Remembers = False) -> Callable[[Judging], Judging]:
+def check(
+    requirement: str, *, on: Selection, remembers: Remembers = False, compares: bool = False
+) -> Callable[[Judging], Judging]:
     """Makes a generator of comparisons judge every selected exchange, for one requirement.
 
-    ``remembers``: it also takes a Memory, its own for each judge, to see across exchanges.
+    ``remembers``: it also takes a Memory, its own for each judge, to see across exchanges. ``compares``: it
+    compares what several answers say of the same thing, as all checks of ``checks.model`` do: `check` applies
+    it with --model.
     """
 
     def register(judging: Judging) -> Judging:
         name = f"{judging.__module__.rpartition('.')[2]}.{judging.__name__}"
-        CHECKS.append(Check(requirement, on, judging, remembers, name, (requirement, name)))
+        CHECKS.append(Check(requirement, on, judging, remembers, name, (requirement, name), compares))
         return judging
 
     return register

@@ -73,7 +73,9 @@ def surely_lacks(name: str) -> Predicate:
     """Whether a body was sent without a field, under this name or one like it."""
 
     def lacks(exchange: Exchange) -> bool:
-        if not is_readable(exchange) or _alike(name) in _names_in(exchange.sent):
+        if name in sent_fields(exchange) or not is_readable(exchange):
+            return False
+        if _alike(name) in _names_in(exchange.sent):
             return False
         length = _content_length(exchange)
         return length is not None and length < _least_length(exchange.sent, name)

@@ -56,6 +56,7 @@ class ValueSet(NamedTuple):
     "SESSION-029",
     on=answers(SESSIONS_CONFIG, SESSIONS_CONFIG_SET, ACCOUNT_UPDATE, ACCOUNT_STATUS).at_its_moment(),
     remembers=True,
+    compares=True,
 )
 def the_number_that_was_set_is_shown(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """A number up to the one that was shown before is no higher than any limit of the portal's own."""
@@ -101,7 +102,12 @@ Network = IPv4Network | IPv6Network
 Networks = frozenset[Network]
 
 
-@check("IPWHITELIST-003", on=answers(IP_WHITELIST, IP_WHITELIST_SET).at_its_moment(), remembers=True)
+@check(
+    "IPWHITELIST-003",
+    on=answers(IP_WHITELIST, IP_WHITELIST_SET).at_its_moment(),
+    remembers=True,
+    compares=True,
+)
 def all_addresses_that_were_set_are_shown(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where some of them are there that were not before, the others have to be: but for those of a form of
     which none is there, and those within another. Setting may as well add."""
@@ -169,7 +175,12 @@ def _is_within(network: Network, other: Network) -> bool:
 
 
 def _switch_rule(requirement: str, switch: str, *, enabled: bool) -> None:
-    @check(requirement, on=answers(IP_WHITELIST, *OF_THE_WHITELIST).at_its_moment(), remembers=True)
+    @check(
+        requirement,
+        on=answers(IP_WHITELIST, *OF_THE_WHITELIST).at_its_moment(),
+        remembers=True,
+        compares=True,
+    )
     def the_switch_shows(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         """By the same caller, once the change has had its time."""
         viewer, key = viewer_of(exchange), key_of(exchange)

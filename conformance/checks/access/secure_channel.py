@@ -55,8 +55,9 @@ def an_unknown_key_id_is_no_unknown_record(exchange: Exchange, memory: Memory) -
     """Where the portal offers the channel: a session names nothing else that could be unknown."""
     host, id = exchange.request.parts.netloc, sent_fields(exchange).get("keyId")
     if exchange.success:
-        for text in (host, *(text for _, text in _texts(exchange.data, "data"))):
-            memory[text] = True
+        if exchange.request.method == "GET":  # the public key's answer
+            for text in (host, *(text for _, text in _texts(exchange.data, "data"))):
+                memory[text] = True
     elif exchange.code in RECORD_UNKNOWN and host in memory and isinstance(id, str) and id not in memory:
         yield is_invalid_parameter(exchange)
 

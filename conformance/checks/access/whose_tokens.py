@@ -46,6 +46,7 @@ STEPS = (LOGIN_INITIATE, LOGIN_COMPLETE, TOKEN_REFRESH)
     "MFA-015",
     on=answers(*STEPS, MFA, OTP_SETUP, OTP_VERIFY, OTP_REVOKE).at_its_moment(),
     remembers=True,
+    compares=True,
 )
 def what_is_not_verified_is_not_offered(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Contradicted where it is shown as not enabled before and after it is offered: whoever enabled it in
@@ -130,6 +131,7 @@ def _is_authenticator(method: Json) -> bool:
     "MFA-012",
     on=answers(*STEPS, OTP_SETUP, OTP_VERIFY, OTP_REVOKE).at_its_moment(),
     remembers=True,
+    compares=True,
 )
 def what_was_revoked_is_not_offered(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Once the change has had its time, and where no other is set up since."""
