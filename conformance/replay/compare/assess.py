@@ -25,7 +25,7 @@ from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import record_of
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
 from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
@@ -162,7 +162,8 @@ class Assessor:
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
         if self.authenticators.is_offered(pair, difference):
             return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
-        if difference.kind in ("status", "code") and self.credentials.has_certain_code(pair):
+        is_of_a_code = difference.kind in ("status", "code") and pair.operation == LOGIN_COMPLETE
+        if is_of_a_code and self.credentials.has_certain_code(pair):
             return breaking(REFUSED_AS_MAILED)
         speaking = [
             each for each in after if _is_about(each, difference) or _is_of_a_refusal(each, difference)

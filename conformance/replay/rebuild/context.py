@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import Lost, Pending
+from conformance.replay.rebuild.password_mails import PasswordMails
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT
@@ -44,6 +45,7 @@ class RebuildContext:
     _substitutes: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.mails = PasswordMails(self.plan, self.profile, self.account_of)
         for email in self.plan.emails:
             self._assign_account(email)
 

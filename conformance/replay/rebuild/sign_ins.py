@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.actions import (
@@ -19,9 +18,12 @@ from conformance.replay.rebuild.actions import (
 )
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
+from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.spec.endpoints import (
+    ACCOUNT_PASSWORD_RESET,
     INVITE,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
@@ -30,8 +32,6 @@ from conformance.spec.endpoints import (
     OTP_SETUP,
     OTP_VERIFY,
     PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
     TOKEN_REFRESH,
 )
 from conformance.spec.tables import WRONG_CODE
@@ -39,9 +39,6 @@ from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 
-MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
-TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
-CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
 MOST_STEPS = 20
 """How many exchanges after it a refused code is sought for in."""
@@ -63,24 +60,29 @@ class Client:
 @dataclass
 class SignInCodes:
     """The codes of all sign-ins. ``now`` returns the target's time; ``movable``: it can be moved. ``refused``
-    are the accounts that cannot sign in, and why: more attempts might lock them."""
+    are the accounts that cannot sign in, and why: more attempts might lock them. ``unset`` gets those whose
+    password is not the recorded one, and why."""
 
     context: RebuildContext
     order: SignInOrder
     now: Callable[[], float]
     movable: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
+    unset: dict[str, str] = field(default_factory=dict)
     logins: dict[str, str] = field(default_factory=dict)
     """By recorded login session, the account that signs in with it."""
     codes: dict[str, str] = field(default_factory=dict)
     authenticators: dict[str, str] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
-    """By recorded login session, or email: the code in the mail that came for it."""
+    """By recorded login session: the code in the mail that came for it."""
     certain: set[tuple[str, str]] = field(default_factory=set)
     """Accounts, and codes that certainly came for their sign-in."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.passwords = PasswordCodes(self.context, self.codes, self.unset)
 
     def fields(
         self, position: int, recorded: Exchange, client: Client
@@ -93,11 +95,17 @@ class SignInCodes:
         key = operation.key if operation else ""
         if key == LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
-        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE):
+        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE) or self._is_used_later(position, key):
             yield from self._mail(position, key, recorded, sent)
-        for name, value in recorded_code(recorded).items():
+        for name, value in self.context.mails.code_of(recorded).items():
+            if key in MAILED:
+                return {name: (yield from self.passwords.code(position, recorded, value))}
             return {name: (yield from self._code(position, key, recorded, value, client))}
         return {}
+
+    def _is_used_later(self, position: int, key: str) -> bool:
+        """Whether the code that an administrator has mailed sets a password later."""
+        return key == ACCOUNT_PASSWORD_RESET and self.context.mails.recipient(position) is not None
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
         email = sent.get("email")
@@ -106,6 +114,8 @@ class SignInCodes:
             raise CannotRebuild(f"the profile has no account that stands for {email}")
         if account is not None and account in self.refused:
             raise CannotRebuild(self.refused[account])
+        if account in self.unset and not recorded.success and sent.get("password") in self.context.passwords:
+            raise CannotRebuild(self.unset[account])
         if (
             account is not None
             and not recorded.success
@@ -126,7 +136,7 @@ class SignInCodes:
         if recorded.success and self.mails >= self.context.profile.limits.max_mails:
             raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += recorded.success
-        account = self.account_for(sent)
+        account = self.context.mails.recipient(position) or self.account_for(sent)
         if account is None:
             return
         if key == LOGIN_MFA_SEND and recorded.success:
@@ -134,6 +144,8 @@ class SignInCodes:
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
             yield MarkInbox(account)
+            if key in MAILING:
+                self.passwords.expect(account)
 
     def account_for(self, sent: Json) -> str | None:
         """Whose login session, or whose email, a body names."""
@@ -143,29 +155,43 @@ class SignInCodes:
         account = self.logins.get(login) if isinstance(login, str) else None
         return account or self.context.account_of(sent.get("email"))
 
-    def is_mailed_anew(self, recorded: Exchange) -> bool:
-        """Whether a mail that has come, by a send that was refused when recorded, or after one of these, has
-        to be read now: the next send leaves another one."""
+    def owner(self, recorded: Exchange, client: Client) -> str | None:
+        """Whose request it is."""
         operation = recorded.request.operation
+        if operation is not None and operation.key in MAILED:
+            return self.context.mails.owner(recorded)
+        return self.account_for(recorded.sent) or client.account
+
+    def is_mailed_anew(self, position: int, recorded: Exchange) -> bool:
+        """Whether a mail that has come, by a send that was refused when recorded, or after one of these, or
+        for a password that is set later, has to be read now: the next send leaves another one."""
+        operation = recorded.request.operation
+        if operation is not None and operation.key in MAILING:
+            return self.context.mails.recipient(position) is not None
         if operation is None or operation.key != LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
             return False
-        return not recorded.success or _mailed_for(recorded.sent) in self.mailed
+        return not recorded.success or str(recorded.sent.get("sessionId")) in self.mailed
 
-    def read_mail(self, recorded: Exchange) -> Actions:
+    def read_mail(self, position: int, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
-        if operation is None or operation.key not in (LOGIN_MFA_SEND, PASSWORD_FORGOT):
+        if operation is None or operation.key not in MAILING | {LOGIN_MFA_SEND}:
             return
-        account = self.account_for(recorded.sent)
-        if account is not None and self.context.profile.accounts[account].inbox is not None:
-            try:
-                code = yield Code(account, "EMAIL")
-            except CannotRebuild:
-                return  # the exchange that needs the code reports it
-            assert isinstance(code, str)
-            self.mailed[_mailed_for(recorded.sent)] = code
-            if not recorded.success:
-                self._last_sends[str(recorded.sent.get("sessionId"))] = self.now()
+        account = self.context.mails.recipient(position) or self.account_for(recorded.sent)
+        if account is None or self.context.profile.accounts[account].inbox is None:
+            return
+        if operation.key in MAILING:
+            yield from self.passwords.read(account)
+            return
+        try:
+            code = yield Code(account, "EMAIL")
+        except CannotRebuild:
+            return  # the exchange that needs the code reports it
+        assert isinstance(code, str)
+        login = str(recorded.sent.get("sessionId"))
+        self.mailed[login] = code
+        if not recorded.success:
+            self._last_sends[login] = self.now()
 
     def _sit_out_cooldown(self, login: str) -> Actions:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""
@@ -183,7 +209,7 @@ class SignInCodes:
         account = self.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
-            fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
+            fallback = WRONG if PLACEHOLDER.fullmatch(value) else value
             return self.codes.get(value, fallback)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
@@ -198,7 +224,7 @@ class SignInCodes:
             owner = "everybody" if self.movable else account
             yield from self.order.take(f"the authenticator of {owner}", position)
         elif not is_wrong:
-            code = self.mailed.get(_mailed_for(sent))
+            code = self.mailed.get(str(sent.get("sessionId")))
         if code is None:
             code = yield Code(account, factor, not is_wrong, secret)
         assert isinstance(code, str)
@@ -233,10 +259,8 @@ class SignInCodes:
 
     def check_mail(self, recorded: Exchange, live: Exchange) -> Actions:
         """Where a mailed code is refused that was accepted when recorded: notes one that certainly came for
-        this sign-in."""
-        if not self._is_refused_now(recorded, live) or recorded.sent.get("method") != METHODS["EMAIL"]:
-            return
-        account = self.account_for(recorded.sent)
+        this request."""
+        account = self._mailed_account(recorded, live)
         if account is None or self.context.profile.accounts[account].inbox is None:
             return
         try:
@@ -245,6 +269,16 @@ class SignInCodes:
             return
         if isinstance(code, str):
             self.certain.add((account, code))
+
+    def _mailed_account(self, recorded: Exchange, live: Exchange) -> str | None:
+        """Whose mailed code is refused that was accepted when recorded; None where none is."""
+        operation = recorded.request.operation
+        if operation is not None and operation.key in MAILED:
+            is_refused = recorded.success and not live.success
+            return self.context.mails.owner(recorded) if is_refused else None
+        if self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["EMAIL"]:
+            return self.account_for(recorded.sent)
+        return None
 
     def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
         """Whether an authenticator's code was refused that another client, an earlier replay say, may have
@@ -285,16 +319,3 @@ class SignInCodes:
         path = (settings.secret if settings else None) or "data.secret"
         secret = live.at(path)
         return secret if isinstance(secret, str) else None
-
-
-def recorded_code(recorded: Exchange) -> dict[str, str]:
-    """The code that a request sends, by the name of its field; none where it sends none."""
-    operation, sent = recorded.request.operation, recorded.sent
-    if operation is None or not isinstance(sent, dict) or operation.key not in TAKING_CODES:
-        return {}
-    codes = ((name, sent[name]) for name in CODE_FIELDS if isinstance(sent.get(name), str))
-    return dict(islice(codes, 1))
-
-
-def _mailed_for(sent: dict[str, Json]) -> str:
-    return str(sent.get("sessionId") or sent.get("email"))
