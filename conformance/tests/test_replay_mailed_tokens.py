@@ -156,7 +156,20 @@ def test_a_token_is_taken_from_the_mail(recording: Path, tmp_path: Path) -> None
     told = replayed(recording, tmp_path)
 
     assert told.run.regressions == []
-    assert told.tally.counts == {State.SAME: told.tally.wanted}
+    assert told.tally.counts == {State.SAME: told.plan.size}
+
+
+def test_whose_token_it_is_needs_no_sign_in(tmp_path: Path) -> None:
+    out, options = tmp_path / "one.jsonl", record.RecordOptions(open_channel=True)
+    with reference.start(wrap=ByToken().wrap) as portal, record.serve(portal.url, out, options) as recorder:
+        walker = Forgetful(recorder.url, tomllib.loads(by_token(portal.profile())))
+        email = walker.profile["accounts"]["spare"]["email"]
+        walker.forget(email)
+        walker.set_password("reset", walker.token_of(email))
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert told.tally.counts == {State.SAME: 4}
 
 
 def test_a_token_is_sent_by_its_name_where_the_profile_does_not_name_it(
@@ -164,7 +177,7 @@ def test_a_token_is_sent_by_its_name_where_the_profile_does_not_name_it(
 ) -> None:
     told = replayed(recording, tmp_path, replacing=(BY_TOKEN, BY_CODE))
 
-    assert told.tally.counts == {State.SAME: told.tally.wanted}
+    assert told.tally.counts == {State.SAME: told.plan.size}
 
 
 def test_without_the_token_nothing_is_held_against_the_target(recording: Path, tmp_path: Path) -> None:

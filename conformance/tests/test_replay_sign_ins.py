@@ -6,6 +6,7 @@ import time
 import tomllib
 import uuid
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,31 @@ def test_a_password_is_mistaken_as_it_was(tmp_path: Path, is_first: bool) -> Non
     assert sent[3] == right
     assert account["password"] not in out.read_text(encoding="utf-8")
     assert "another password" not in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_values_of_another_kind_in_a_sign_in_are_replayed_as_they_were(
+    tmp_path: Path, concurrency: int
+) -> None:
+    out, others = tmp_path / "others.jsonl", ({"value": "x"}, ["x"], 5, True, None)
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(2)]
+        begun = [begun_by_mail(walker, spare) for walker in walkers]
+        for (walker, by_mail), other in product(zip(walkers, begun, strict=True), others):
+            for name in ("email", "password"):
+                sent = {"email": spare["email"], "password": spare["password"], name: other}
+                walker.post("/auth/login/initiate", sent)
+            for name in ("sessionId", "method"):
+                walker.post("/auth/login/complete", {**by_mail, "code": "123456", name: other})
+                walker.post("/auth/login/mfa/send", {**by_mail, name: other})
+            walker.post("/auth/login/complete", {**by_mail, "code": other})
+
+    result = replayed(out, tmp_path / "reports", concurrency=concurrency)
+
+    assert result.run.regressions == []
+    assert result.tally.counts == {State.SAME: result.plan.size}
 
 
 def sign_in_others(url: str, profile: dict[str, Any], number: int) -> None:
@@ -353,3 +379,27 @@ def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(
 
     named = [note for note in notes if note.startswith(f"file {own.records.file} was recorded")]
     assert len(named) == (0 if is_same else 1)
+
+
+def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
+    """A name that holds a password comes back as it was sent; a path that holds one is no path otherwise."""
+    out, sent = tmp_path / "within.jsonl", []
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        admin, walker = profile["accounts"]["admin"], Walker(recorder.url, profile)
+        walker.sign_in(admin)
+        for name in (f"Ada {admin['password']}", "Ada"):
+            walker.post("/profile/update", {"accountName": name})
+            walker.get("/profile")
+        walker.get(f"/no-such-thing/{admin['password']}")
+    assert admin["password"] not in out.read_text(encoding="utf-8")
+
+    def note(step: ReplayStep) -> None:
+        assert step.attempt is not None
+        sent.append(step.attempt.send.request.url)
+
+    with reference.start() as portal:
+        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"), on_step=note)
+
+    assert result.run.regressions == []
+    assert "[" not in sent[-1]

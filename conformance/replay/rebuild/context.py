@@ -45,14 +45,13 @@ class RebuildContext:
     _substitutes: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.mails = PasswordMails(self.plan, self.profile, self.account_of)
+        self.mails = PasswordMails(self.plan, self.profile, self.account_mailed)
         for email in self.plan.emails:
             self._assign_account(email)
 
     def _assign_account(self, email: str) -> None:
         """Decides which account of the profile stands for a recorded email that signed in."""
-        by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
-        name = self.chosen.get(email) or by_email.get(email.lower())
+        name = self._named(email)
         if name == NO_ACCOUNT:
             return
         if name is None and email in self.plan.passwords:
@@ -68,6 +67,11 @@ class RebuildContext:
         if password is not None:
             self.passwords[password] = self._own_passwords[name, password] = account.password
 
+    def _named(self, email: str) -> str | None:
+        """The account that the user names for an email, or that has it."""
+        by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
+        return self.chosen.get(email) or by_email.get(email.lower())
+
     def _only_account_left(self) -> str | None:
         """The account to sign in with where one person was recorded, with an unknown address."""
         return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
@@ -82,6 +86,13 @@ class RebuildContext:
 
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None
+
+    def account_mailed(self, email: Json) -> str | None:
+        """The account that gets the mails to a recorded email, also where nobody signs in with that."""
+        if not isinstance(email, str) or email in self.plan.emails:
+            return self.account_of(email)
+        name = self._named(email)
+        return None if name == NO_ACCOUNT else name
 
     def password(self, recorded: str, account: str | None) -> str | None:
         """The live password for a recorded one of an account; None where there is none."""

@@ -145,7 +145,7 @@ class PasswordMails:
 
     def _signing_in(self, position: int, sent: dict[str, Json]) -> str | None:
         """Who signs in with the password that a request sets, soon after it."""
-        passwords = {value for name, value in sent.items() if name.lower().endswith("password")}
+        passwords = [value for name, value in sent.items() if name.lower().endswith("password")]
         after = self.plan.number_of(position)
         for later in self.plan.order[after : after + MOST_LATER]:
             line = self.plan.line(later)

@@ -114,13 +114,13 @@ class SignInCodes:
             raise CannotRebuild(f"the profile has no account that stands for {email}")
         if account is not None and account in self.refused:
             raise CannotRebuild(self.refused[account])
-        if account in self.unset and not recorded.success and sent.get("password") in self.context.passwords:
+        if account is None or recorded.success:
+            return
+        password = sent.get("password")
+        is_right = isinstance(password, str) and password in self.context.passwords
+        if is_right and account in self.unset:
             raise CannotRebuild(self.unset[account])
-        if (
-            account is not None
-            and not recorded.success
-            and sent.get("password") not in self.context.passwords
-        ):
+        if not is_right:
             most = self.context.profile.limits.max_failed_sign_ins
             if self.failures[account] >= most:
                 raise CannotRebuild(
@@ -246,8 +246,8 @@ class SignInCodes:
         return False
 
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
-        names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
-        factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
+        is_otp = key == OTP_VERIFY or sent.get("method") == METHODS["OTP"]
+        factor: Factor = "OTP" if is_otp else "EMAIL"
         settings = self.context.profile.accounts[account]
         if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
             raise CannotRebuild(
@@ -295,7 +295,7 @@ class SignInCodes:
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
         if key == LOGIN_INITIATE:
-            account = self.context.account_of(recorded.sent.get("email"))
+            account = self.context.account_of(sent_fields(recorded).get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
                 self.logins[session] = account
@@ -303,7 +303,7 @@ class SignInCodes:
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
             client.signed_out = False
-            session = recorded.sent.get("sessionId") if key == LOGIN_COMPLETE else None
+            session = sent_fields(recorded).get("sessionId") if key == LOGIN_COMPLETE else None
             client.account = (
                 self.logins.get(session, client.account) if isinstance(session, str) else client.account
             )
