@@ -24,9 +24,10 @@ from conformance.replay.engine.timing import Timing
 from conformance.replay.rebuild.actions import Action, Await, FindKey, PassTime, Received, Reply, Secret, Send
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
+from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.rebuild.sign_ins import Client, SignInCodes
+from conformance.replay.rebuild.sign_ins import SignInCodes
 from conformance.replay.rebuild.values import names_replaced
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION

@@ -14,8 +14,8 @@ from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
+from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.password_mails import MAILED
-from conformance.replay.rebuild.sign_ins import Client
 from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
 from conformance.spec.endpoints import SECURE_SESSION

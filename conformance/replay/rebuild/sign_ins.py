@@ -18,6 +18,7 @@ from conformance.replay.rebuild.actions import (
 )
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
 from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
 from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.replay.rebuild.sign_in_order import SignInOrder
@@ -29,7 +30,6 @@ from conformance.spec.endpoints import (
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
     LOGOUT,
-    OTP_SETUP,
     OTP_VERIFY,
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
@@ -40,21 +40,7 @@ from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 
 COOLDOWN = 61.0
-MOST_STEPS = 20
-"""How many exchanges after it a refused code is sought for in."""
-
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
-
-
-@dataclass
-class Client:
-    """The state of one session: the account that signed in, its token, an authenticator that was set up."""
-
-    account: str | None = None
-    token: str | None = None
-    setup_secret: str | None = None
-    last: int | None = None
-    signed_out: bool = False
 
 
 @dataclass
@@ -72,7 +58,6 @@ class SignInCodes:
     logins: dict[str, str] = field(default_factory=dict)
     """By recorded login session, the account that signs in with it."""
     codes: dict[str, str] = field(default_factory=dict)
-    authenticators: dict[str, str] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
     """By recorded login session: the code in the mail that came for it."""
     certain: set[tuple[str, str]] = field(default_factory=set)
@@ -83,6 +68,7 @@ class SignInCodes:
 
     def __post_init__(self) -> None:
         self.passwords = PasswordCodes(self.context, self.codes, self.unset)
+        self.factors = OwnFactors(self.context)
 
     def fields(
         self, position: int, recorded: Exchange, client: Client
@@ -97,10 +83,15 @@ class SignInCodes:
             self._check_sign_in(recorded, sent)
         elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE) or self._is_used_later(position, key):
             yield from self._mail(position, key, recorded, sent)
+        self.factors.expect(key, recorded, client)
         for name, value in self.context.mails.code_of(recorded).items():
             if key in MAILED:
                 return {name: (yield from self.passwords.code(position, recorded, value))}
             return {name: (yield from self._code(position, key, recorded, value, client))}
+        account = self.account_for(sent) or client.account
+        backup_code = self.factors.backup_code(key, sent)
+        if account is not None and backup_code is not None:
+            self.certain.add((account, backup_code))
         return {}
 
     def _is_used_later(self, position: int, key: str) -> bool:
@@ -213,8 +204,8 @@ class SignInCodes:
             return self.codes.get(value, fallback)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
-        secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
-        if is_wrong and self._is_mailed(position, recorded, value):
+        secret = client.setup_secret if key == OTP_VERIFY else self.factors.authenticators.get(account)
+        if is_wrong and is_mailed(self.context.plan, position, recorded, value):
             factor, is_wrong = self._factor(key, {"method": METHODS["EMAIL"]}, account), False
         else:
             factor = self._factor(key, sent, account)
@@ -229,30 +220,20 @@ class SignInCodes:
             code = yield Code(account, factor, not is_wrong, secret)
         assert isinstance(code, str)
         self.codes[value] = code
+        if factor == "OTP" and not is_wrong and account in self.factors.authenticators:
+            self.certain.add((account, code))
         return code
-
-    def _is_mailed(self, position: int, recorded: Exchange, value: str) -> bool:
-        """Whether a code that was refused for another method is the mailed one: the client sent it as that
-        afterwards, and it was accepted."""
-        if recorded.sent.get("method") == METHODS["EMAIL"]:
-            return False
-        plan, login = self.context.plan, recorded.sent.get("sessionId")
-        after = plan.number_of(position)
-        for later in plan.order[after : after + MOST_STEPS]:
-            exchange = plan.store.exchange(later)
-            sent = sent_fields(exchange)
-            if exchange.success and sent.get("code") == value and sent.get("sessionId") == login:
-                return bool(sent.get("method") == METHODS["EMAIL"])
-        return False
 
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
         is_otp = key == OTP_VERIFY or sent.get("method") == METHODS["OTP"]
         factor: Factor = "OTP" if is_otp else "EMAIL"
         settings = self.context.profile.accounts[account]
-        if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
-            raise CannotRebuild(
-                f"[accounts.{account}] has no otp_secret, and signed in with an authenticator"
-            )
+        if factor == "OTP" and key != OTP_VERIFY and account not in self.factors.authenticators:
+            self.factors.check(account)
+            if settings.otp_secret is None:
+                raise CannotRebuild(
+                    f"[accounts.{account}] has no otp_secret, and signed in with an authenticator"
+                )
         if factor == "EMAIL" and settings.inbox is None:
             raise CannotRebuild(f"[accounts.{account}] has no inbox, and its code was mailed")
         return factor
@@ -309,13 +290,5 @@ class SignInCodes:
             )
         elif key == LOGOUT:
             client.signed_out = True
-        elif key == OTP_SETUP:
-            client.setup_secret = self._setup_secret(live)
-        elif key == OTP_VERIFY and client.account and client.setup_secret:
-            self.authenticators[client.account] = client.setup_secret
-
-    def _setup_secret(self, live: Exchange) -> str | None:
-        settings = self.context.profile.operations.get(OTP_SETUP)
-        path = (settings.secret if settings else None) or "data.secret"
-        secret = live.at(path)
-        return secret if isinstance(secret, str) else None
+        else:
+            self.factors.learn(key, recorded, live, client)

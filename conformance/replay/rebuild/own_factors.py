@@ -1,0 +1,101 @@
+"""The factors of a recording's sign-ins: the authenticators and backup codes that it sets up, whose live ones
+are in the replayed responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from conformance.checks.records import sent_fields
+from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.values import leaves
+from conformance.spec.endpoints import (
+    BACKUP_CODES_GENERATE,
+    LOGIN_COMPLETE,
+    OTP_REVOKE,
+    OTP_SETUP,
+    OTP_VERIFY,
+)
+from conformance.target.portal.login import METHODS
+from conformance.traffic.exchange import Exchange, Json
+
+MOST_STEPS = 20
+"""How many exchanges after it a refused code is sought for in."""
+
+
+@dataclass
+class Client:
+    """The state of one session: the account that signed in, its token, an authenticator that was set up."""
+
+    account: str | None = None
+    token: str | None = None
+    setup_secret: str | None = None
+    last: int | None = None
+    signed_out: bool = False
+
+
+@dataclass
+class OwnFactors:
+    """``authenticators`` are the secrets of those that the replay set up, by account."""
+
+    context: RebuildContext
+    authenticators: dict[str, str] = field(default_factory=dict)
+    _expected: set[str] = field(default_factory=set)
+    """The accounts of which the recording sets an authenticator up."""
+
+    def expect(self, key: str, recorded: Exchange, client: Client) -> None:
+        """Takes a request that sets an authenticator up, before it is sent."""
+        if key in (OTP_SETUP, OTP_VERIFY) and recorded.success and client.account is not None:
+            self._expected.add(client.account)
+
+    def check(self, account: str) -> None:
+        """CannotRebuild: the recording set up the account's authenticator, and the replay did not."""
+        if account in self._expected:
+            raise CannotRebuild(
+                f"the authenticator of [accounts.{account}] was set up when recorded, not here"
+            )
+
+    def backup_code(self, key: str, sent: dict[str, Json]) -> str | None:
+        """The live code that the target returned for the backup code of a sign-in."""
+        code = sent.get("code") if key == LOGIN_COMPLETE else None
+        return self.context.correlation.live.get(code) if isinstance(code, str) else None
+
+    def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
+        """Takes secrets and codes from a successful response."""
+        if key == OTP_SETUP:
+            client.setup_secret = self._setup_secret(live)
+        elif key == OTP_VERIFY and client.account and client.setup_secret:
+            self.authenticators[client.account] = client.setup_secret
+        elif key == OTP_REVOKE and client.account:
+            self.authenticators.pop(client.account, None)
+            self._expected.discard(client.account)
+        elif key == BACKUP_CODES_GENERATE:
+            self._pair_backup_codes(recorded, live)
+
+    def _setup_secret(self, live: Exchange) -> str | None:
+        settings = self.context.profile.operations.get(OTP_SETUP)
+        path = (settings.secret if settings else None) or "data.secret"
+        secret = live.at(path)
+        return secret if isinstance(secret, str) else None
+
+    def _pair_backup_codes(self, recorded: Exchange, live: Exchange) -> None:
+        """Pairs the backup codes that the recording uses with those at the same places."""
+        returned = dict(leaves(live.data, ""))
+        for place, code in leaves(recorded.data, ""):
+            if code in self.context.plan.sources and place in returned:
+                self.context.correlation.set(code, returned[place])
+
+
+def is_mailed(plan: ReplayPlan, position: int, recorded: Exchange, value: str) -> bool:
+    """Whether a code that was refused for another method is the mailed one: the client sent it as that
+    afterwards, and it was accepted."""
+    if recorded.sent.get("method") == METHODS["EMAIL"]:
+        return False
+    login, after = recorded.sent.get("sessionId"), plan.number_of(position)
+    for later in plan.order[after : after + MOST_STEPS]:
+        exchange = plan.store.exchange(later)
+        sent = sent_fields(exchange)
+        if exchange.success and sent.get("code") == value and sent.get("sessionId") == login:
+            return bool(sent.get("method") == METHODS["EMAIL"])
+    return False
