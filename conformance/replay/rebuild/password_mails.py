@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import leaves
 from conformance.spec.endpoints import (
     ACCOUNT_PASSWORD_RESET,
     BACKUP_CODES_GENERATE,
     LOGIN_COMPLETE,
-    LOGIN_INITIATE,
     OTP_VERIFY,
     PASSWORD_FORGOT,
     PASSWORD_INIT,
@@ -31,9 +31,6 @@ CODE = "{code}"
 """What stands in the body of the profile where the code of a mail is sent."""
 
 BOT_TOKEN = "turnstileToken"
-
-MOST_LATER = 200
-"""How many exchanges after it the sign-in with a new password is sought in."""
 
 
 class PasswordSetting(NamedTuple):
@@ -137,23 +134,11 @@ class PasswordMails:
 
     def _setting(self, position: int, exchange: Exchange, last: dict[str | None, int]) -> PasswordSetting:
         sent = exchange.sent if isinstance(exchange.sent, dict) else {}
-        account = self.account_of(sent.get("email")) or self._signing_in(position, sent)
+        account = self.account_of(sent.get("email") or signing_in(self.plan, position))
         if account is None:
             account = next(reversed(last), None)
         sources = [last[name] for name in (account, None) if name in last]
         return PasswordSetting(account, max(sources, key=self.plan.number_of, default=None))
-
-    def _signing_in(self, position: int, sent: dict[str, Json]) -> str | None:
-        """Who signs in with the password that a request sets, soon after it."""
-        passwords = [value for name, value in sent.items() if name.lower().endswith("password")]
-        after = self.plan.number_of(position)
-        for later in self.plan.order[after : after + MOST_LATER]:
-            line = self.plan.line(later)
-            if line.endpoint != LOGIN_INITIATE or (line.status or 400) >= 300:
-                continue
-            if dig(line.sent, ["password"]) in passwords:
-                return self.account_of(dig(line.sent, ["email"]))
-        return None
 
     def _recipient(self, key: str, exchange: Exchange) -> str | None:
         """To whom a request has a code mailed: by the email in it, or the one beside the id in it in the
