@@ -403,3 +403,23 @@ def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
 
     assert result.run.regressions == []
     assert "[" not in sent[-1]
+
+
+def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: Path) -> None:
+    out, options = tmp_path / "changed.jsonl", record.RecordOptions(open_channel=True)
+    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        walker.sign_in(spare)
+        walker.change_password(spare["password"], "Another-password-1")
+        for password in (spare["password"], "Another-password-1"):
+            walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
+    assert walker.statuses[-2:] == [401, 200]
+
+    result = replayed(out, tmp_path / "reports", skip=["*password/change"])
+
+    unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
+    assert result.run.regressions == []
+    assert [one.reason.partition(") ")[2] for one in unsent] == [
+        "set the password of [accounts.spare] when recorded, and not here"
+    ]

@@ -118,7 +118,7 @@ class ReplayMachine:
                 self.context.keep(Secret(value, kind))
             self.find(recorded)
         self._learn(position, recorded, attempt.live, client)
-        self.sign_ins.passwords.note(position, is_set=attempt.live.success)
+        self.sign_ins.passwords.note(position, client.account, is_set=attempt.live.success)
         if attempt.live.success and (
             self.plan.sessions > 1 or self.sign_ins.is_mailed_anew(position, recorded)
         ):
@@ -288,7 +288,8 @@ class ReplayMachine:
         line = self.plan.line(position)
         self.plan.omit(position, line.request.method, line.path, status=line.status)
         self.progress.fail(position, root)
-        self.sign_ins.passwords.note(position, is_set=False)
+        account = self.progress.client(position).account
+        self.sign_ins.passwords.note(position, account, is_set=False)
         number = self.plan.number_of(position)
         return ReplayStep(position, ExchangeOutcome(number, state, line.endpoint, reason, root=root))
 

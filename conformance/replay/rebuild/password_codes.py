@@ -11,6 +11,7 @@ from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.password_mails import PasswordSetting
 from conformance.replay.recording.kinds import PLACEHOLDER
+from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import WRONG_CODE
 from conformance.target.profile.tables import FixedInbox
 from conformance.traffic.exchange import Exchange
@@ -68,18 +69,20 @@ class PasswordCodes:
         code = self.sent[value] = yield from self._of_mail(account, setting)
         return code
 
-    def note(self, position: int, *, is_set: bool) -> None:
-        """Takes whether the password that a request set when recorded is set here as well."""
-        setting = self.context.mails.set_at(position)
-        if setting is None or setting.account is None:
+    def note(self, position: int, account: str | None, *, is_set: bool) -> None:
+        """Takes whether the password that a request set when recorded is set here as well. ``account`` is its
+        client's."""
+        plan, setting = self.context.plan, self.context.mails.set_at(position)
+        is_change = plan.changing.get(position) == PASSWORD_CHANGE
+        account = account if setting is None else setting.account
+        if account is None or (setting is None and not is_change):
             return
         if is_set:
-            self.unset.pop(setting.account, None)
+            self.unset.pop(account, None)
             return
-        plan = self.context.plan
-        self.unset[setting.account] = (
+        self.unset[account] = (
             f"exchange {plan.number_of(position)} ({plan.changing[position]}) set the password of "
-            f"[accounts.{setting.account}] when recorded, and not here"
+            f"[accounts.{account}] when recorded, and not here"
         )
 
     def _wrong(self, recorded: Exchange, value: str, account: str | None) -> Generator[Action, Reply, str]:
