@@ -16,7 +16,7 @@ from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.omissions import area_of
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan
 from conformance.spec.endpoints import (
     ACCOUNT,
     LOGIN_COMPLETE,
@@ -39,7 +39,6 @@ BY_MAIL = frozenset({PASSWORD_INIT, PASSWORD_RESET})
 BY_EMAIL = BY_MAIL | {LOGIN_INITIATE, PASSWORD_FORGOT}
 WRITES_ACCOUNT = SIGN_IN_STEPS | {TOKEN_REFRESH}
 
-CHANNEL_HEADER = "x-secure-channel-session-id"
 ACCOUNTS, INVITATIONS = "accounts", "invitations"
 
 
