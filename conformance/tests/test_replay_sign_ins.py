@@ -266,14 +266,44 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
         walker.change_password("Not-the-old-password-1", "Another-password-1")
         walker.sign_in(spare)
     assert walker.statuses.count(403) == 2
+    without_forms = tmp_path / "without-forms.jsonl"
+    with capture.Writer(without_forms) as writer:
+        for one in capture.read(out):
+            writer.write(replace(one, hidden=None))
 
-    told = replayed(out, tmp_path / "reports")
+    told = replayed(without_forms, tmp_path / "reports")
 
     left = [one for one in told.tally.kept if one.state is not State.SAME]
     assert told.run.regressions == []
     assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
     assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
     assert all(one.reason.startswith("it was refused (") for one in left)
+
+
+@pytest.mark.parametrize(
+    "fault, differing", [(None, 0), ("password-of-seven-is-tried", 1), ("password-of-129-is-tried", 1)]
+)
+def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
+    tmp_path: Path, fault: str | None, differing: int
+) -> None:
+    out, options = tmp_path / "forms.jsonl", record.RecordOptions(open_channel=True)
+    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        for password in ("Sh0rt-1", "Long-1"[:3] * 43):
+            walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
+        walker.post("/auth/login/initiate", {"password": "Another-password-2"})
+        by_mail = begun_by_mail(walker, spare)
+        walker.post("/auth/login/complete", {**by_mail, "code": 482915})
+        walker.sign_in(spare)
+        walker.change_password(spare["password"], "Sh0rt")
+        walker.change_password("Not-the-old-password-1", "Another-password-1")
+    assert walker.statuses.count(400) == 6
+
+    result = replayed(out, tmp_path / "reports", faults=() if fault is None else (fault,))
+
+    assert result.tally.counts[State.SAME] == result.plan.size - differing
+    assert len({one.exchange for one in result.run.regressions}) == differing
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
-from conformance.traffic.hidden import MISTAKE, OF, mistake_of, mistaken
+from conformance.traffic.hidden import FORM, LENGTH, MISTAKE, OF, mistake_of, mistaken, password_of
 
 
 @dataclass
@@ -139,13 +139,20 @@ class RebuildContext:
         position = self.plan.sources[value]
         raise Lost(value, position) if self.is_over(position) else Pending(position)
 
+    def form(self, placeholder: str) -> dict[str, Json] | None:
+        """The form of a refused password or code, where the recorder says it."""
+        hint = self.plan.hidden.get(placeholder)
+        form = hint.get(FORM) if isinstance(hint, dict) else None
+        return form if isinstance(form, dict) else None
+
     def substitute(self, placeholder: str) -> str:
         """A value in place of a redacted one, the same each time; invented where no live one is paired."""
         live = self.correlation.live.get(placeholder) or self.passwords.get(placeholder)
         if live is not None:
             return live
         if placeholder not in self._substitutes:
-            self._substitutes[placeholder] = invented = f"Made-{random.token_hex(8)}"
+            invented = password_of(self.form(placeholder) or {LENGTH: 0}) or f"Made-{random.token_hex(8)}"
+            self._substitutes[placeholder] = invented
             self.keep(Secret(invented, placeholder.strip("[]").rpartition("-")[0]))
         return self._substitutes[placeholder]
 

@@ -34,10 +34,11 @@ from conformance.spec.endpoints import (
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
 )
-from conformance.spec.tables import WRONG_CODE
+from conformance.spec.tables import INVALID_PARAMETER, WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.hidden import KIND, NUMBER
 
 COOLDOWN = 61.0
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
@@ -87,12 +88,18 @@ class SignInCodes:
         for name, value in self.context.mails.code_of(recorded).items():
             if key in MAILED:
                 return {name: (yield from self.passwords.code(position, recorded, value))}
-            return {name: (yield from self._code(position, key, recorded, value, client))}
+            code = yield from self._code(position, key, recorded, value, client)
+            return {name: int(code) if self._was_number(recorded, value) and code.isdigit() else code}
         account = self.account_for(sent) or client.account
         backup_code = self.factors.backup_code(key, sent)
         if account is not None and backup_code is not None:
             self.certain.add((account, backup_code))
         return {}
+
+    def _was_number(self, recorded: Exchange, value: str) -> bool:
+        """Whether a refused code was a number."""
+        form = self.context.form(value) if recorded.code in INVALID_PARAMETER else None
+        return form is not None and form.get(KIND) == NUMBER
 
     def _is_used_later(self, position: int, key: str) -> bool:
         """Whether the code that an administrator has mailed sets a password later."""

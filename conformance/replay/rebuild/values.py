@@ -214,7 +214,8 @@ class RequestValues:
             live = self._context.mistaken_password(value, self._account)
         if live is not None or not PLACEHOLDER.fullmatch(value):
             return live or value
-        if self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted:
+        is_invalid = self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted
+        if is_invalid and self._context.form(value) is None:
             raise CannotRebuild(f"it was refused ({self._error_code}), maybe for a redacted password")
         return self._context.substitute(value)
 

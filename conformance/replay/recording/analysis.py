@@ -44,7 +44,7 @@ from conformance.replay.recording.values import (
     packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
-from conformance.traffic.exchange import UNKNOWN_FORMS
+from conformance.traffic.exchange import UNKNOWN_FORMS, Json
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
@@ -258,10 +258,18 @@ class RequestAnalysis:
         self.distinct.append(position)
         self._opened.add(opened_channel(line))
         if line.hidden and len(self._plan.hidden) < MOST_HIDDEN:
-            self._plan.hidden.update(line.hidden)
+            self._note_hidden(line.hidden)
         if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
             self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
+
+    def _note_hidden(self, hidden: dict[str, Json]) -> None:
+        """Takes what the recorder says of secrets; of one it may say several things."""
+        for placeholder, hint in hidden.items():
+            before = self._plan.hidden.get(placeholder)
+            if isinstance(before, dict) and isinstance(hint, dict):
+                hint = {**before, **hint}
+            self._plan.hidden[placeholder] = hint
 
     def _remember(self, key: tuple[int, int, int], analysis: LineAnalysis, size: int) -> None:
         if not analysis.is_alike:
