@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import time
 import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyotp
 import pytest
+from starlette.types import ASGIApp
 
 from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import State
-from conformance.spec.endpoints import LOGIN_COMPLETE, OTP_VERIFY
+from conformance.spec.endpoints import LOGIN_COMPLETE, OTP_SETUP, OTP_VERIFY
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 from reference_impl.choices import Choices
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Routes
+from reference_impl.shapes import Body
 
 WITH_BACKUP_CODES = Choices(backup_codes_sign_in=True)
 AUTHENTICATOR = 10011002
@@ -53,8 +60,31 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def replayed(recording: Path, out: Path, faults: tuple[str, ...] = ()) -> ReplayResult:
-    with reference.start(choices=WITH_BACKUP_CODES, faults=faults) as portal:
+@dataclass
+class SetupThatShows:
+    """A portal whose setup of an authenticator shows these fields alone, each as another one is shown."""
+
+    fields: dict[str, str]
+
+    def wrap(self, app: ASGIApp) -> ASGIApp:
+        routes = app.state.routes  # type: ignore[attr-defined]
+        row = routes.rows[OTP_SETUP]
+
+        def handler(portal: Portal, caller: Caller, body: Body) -> Any:
+            shown = row.handler(portal, caller, body)
+            return {name: shown[other] for name, other in self.fields.items()}
+
+        vars(routes).update(vars(Routes({**routes.rows, OTP_SETUP: replace(row, handler=handler)})))
+        return app
+
+
+def replayed(
+    recording: Path,
+    out: Path,
+    faults: tuple[str, ...] = (),
+    wrap: Callable[[ASGIApp], ASGIApp] | None = None,
+) -> ReplayResult:
+    with reference.start(choices=WITH_BACKUP_CODES, faults=faults, wrap=wrap) as portal:
         return replay([recording], parse(portal.profile(), {}), options_for(out))
 
 
@@ -86,3 +116,16 @@ def test_a_refused_code_of_an_authenticator_that_was_verified_is_the_targets(
 
     assert LOGIN_COMPLETE in {one.endpoint for one in result.run.regressions}
     assert not any("does not fit" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("fields", [{"qrContent": "otpAuthUri"}, {}])
+def test_a_setup_that_shows_no_secret_by_its_name_is_held_against_nobody(
+    recording: Path, tmp_path: Path, fields: dict[str, str]
+) -> None:
+    """The address for an authenticator holds the secret as well, whatever its name."""
+    result = replayed(recording, tmp_path, wrap=SetupThatShows(fields).wrap)
+
+    unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
+    assert {one.endpoint for one in result.run.regressions} <= {OTP_SETUP}
+    assert [one.endpoint for one in unsent] == ([] if fields else [OTP_VERIFY, LOGIN_COMPLETE])
+    assert not fields or OTP_VERIFY not in {one.endpoint for one in result.tally.kept}

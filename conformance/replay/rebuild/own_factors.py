@@ -31,6 +31,7 @@ class Client:
     account: str | None = None
     token: str | None = None
     setup_secret: str | None = None
+    has_setup: bool = False
     last: int | None = None
     signed_out: bool = False
 
@@ -56,6 +57,21 @@ class OwnFactors:
                 f"the authenticator of [accounts.{account}] was set up when recorded, not here"
             )
 
+    def secret_of(self, key: str, account: str, client: Client, *, is_right: bool) -> str | None:
+        """The secret of the authenticator whose code a request sends; None where it is the profile's.
+
+        CannotRebuild: a right code is needed of one whose secret the setup did not show.
+        """
+        if key != OTP_VERIFY:
+            return self.authenticators.get(account)
+        lacks_own = client.has_setup or self.context.profile.accounts[account].otp_secret is None
+        if client.setup_secret is None and lacks_own and is_right:
+            raise CannotRebuild(
+                "the replayed setup of the authenticator shows no secret: name its place as secret of "
+                f'[operations."{OTP_SETUP}"]'
+            )
+        return client.setup_secret
+
     def backup_code(self, key: str, sent: dict[str, Json]) -> str | None:
         """The live code that the target returned for the backup code of a sign-in."""
         code = sent.get("code") if key == LOGIN_COMPLETE else None
@@ -64,7 +80,7 @@ class OwnFactors:
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes secrets and codes from a successful response."""
         if key == OTP_SETUP:
-            client.setup_secret = self._setup_secret(live)
+            client.setup_secret, client.has_setup = self._setup_secret(live), True
         elif key == OTP_VERIFY and client.account and client.setup_secret:
             self.authenticators[client.account] = client.setup_secret
         elif key == OTP_REVOKE and client.account:
@@ -77,7 +93,10 @@ class OwnFactors:
         settings = self.context.profile.operations.get(OTP_SETUP)
         path = (settings.secret if settings else None) or "data.secret"
         secret = live.at(path)
-        return secret if isinstance(secret, str) else None
+        if isinstance(secret, str):
+            return secret
+        texts = (text for _, text in leaves(live.data, ""))
+        return next((text for text in texts if text.startswith("otpauth://totp/")), None)
 
     def _pair_backup_codes(self, recorded: Exchange, live: Exchange) -> None:
         """Pairs the backup codes that the recording uses with those at the same places."""

@@ -207,11 +207,10 @@ class SignInCodes:
         account = self.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
-            fallback = WRONG if PLACEHOLDER.fullmatch(value) else value
-            return self.codes.get(value, fallback)
+            return self.codes.get(value, WRONG if PLACEHOLDER.fullmatch(value) else value)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
-        secret = client.setup_secret if key == OTP_VERIFY else self.factors.authenticators.get(account)
+        secret = self.factors.secret_of(key, account, client, is_right=not is_wrong)
         if is_wrong and is_mailed(self.context.plan, position, recorded, value):
             factor, is_wrong = self._factor(key, {"method": METHODS["EMAIL"]}, account), False
         else:
