@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tomllib
 import uuid
+from dataclasses import replace as replace_row
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from starlette.types import ASGIApp
 
 from conformance import record
 from conformance.replay import replay
@@ -26,6 +28,10 @@ from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
+from reference_impl.errors import Refusal
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Routes
+from reference_impl.shapes import Body
 
 
 @pytest.fixture(scope="module")
@@ -453,3 +459,38 @@ def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: 
     assert [one.reason.partition(") ")[2] for one in unsent] == [
         "set the password of [accounts.spare] when recorded, and not here"
     ]
+
+
+def spoiling_codes(app: ASGIApp) -> ASGIApp:
+    """A resend that is refused for the cooldown makes the code useless that was mailed before it."""
+    routes = app.state.routes  # type: ignore[attr-defined]
+    row = routes.rows[LOGIN_MFA_SEND]
+
+    def handler(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return row.handler(portal, caller, body)
+        except Refusal:
+            portal.mfa_codes[body["sessionId"]].text = "no code"
+            raise
+
+    vars(routes).update(vars(Routes({**routes.rows, LOGIN_MFA_SEND: replace_row(row, handler=handler)})))
+    return app
+
+
+def test_a_code_that_a_refused_resend_spoils_is_the_targets(tmp_path: Path) -> None:
+    out = tmp_path / "resend.jsonl"
+    with reference.start(seed=1) as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        by_mail = begun_by_mail(walker, spare)
+        for _ in range(2):
+            walker.post("/auth/login/mfa/send", by_mail)
+        walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
+    assert walker.statuses == [200, 200, 429, 200]
+
+    with reference.start(seed=2, wrap=spoiling_codes) as portal:
+        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"))
+
+    assert [one.path for one in result.run.regressions] == ["status", "code"]
+    assert all("LOGIN-028" in one.basis for one in result.run.regressions)
+    assert not any("does not fit" in note for note in result.notes)

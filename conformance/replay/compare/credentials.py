@@ -54,10 +54,13 @@ class CredentialCheck:
 
     def _refused(self, kind: str, owner: str, pair: ReplayedExchange) -> str | None:
         """The problem of the profile where a secret is refused; None where it certainly is the right one."""
+        is_certain = self.has_certain_code(pair)
         sentence = self._sentence(kind, owner, pair.live)
+        if is_certain:
+            sentence = f"a code that certainly came for a sign-in of [accounts.{owner}] was refused"
         if owner and kind != MAILED_CODE:
             self.refused[owner] = sentence
-        return None if self.has_certain_code(pair) else sentence
+        return None if is_certain else sentence
 
     def has_certain_code(self, pair: ReplayedExchange) -> bool:
         """Whether a request sends a code that certainly came for it."""

@@ -17,8 +17,10 @@ from conformance.spec.endpoints import (
     OTP_SETUP,
     OTP_VERIFY,
 )
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.login import METHODS
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.hidden import KIND, NUMBER
 
 MOST_STEPS = 20
 """How many exchanges after it a refused code is sought for in."""
@@ -71,6 +73,11 @@ class OwnFactors:
                 f'[operations."{OTP_SETUP}"]'
             )
         return client.setup_secret
+
+    def was_number(self, recorded: Exchange, value: str) -> bool:
+        """Whether a refused code was a number."""
+        form = self.context.form(value) if recorded.code in INVALID_PARAMETER else None
+        return form is not None and form.get(KIND) == NUMBER
 
     def backup_code(self, key: str, sent: dict[str, Json]) -> str | None:
         """The live code that the target returned for the backup code of a sign-in."""

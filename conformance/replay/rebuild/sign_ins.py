@@ -34,11 +34,10 @@ from conformance.spec.endpoints import (
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
 )
-from conformance.spec.tables import INVALID_PARAMETER, WRONG_CODE
+from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.hidden import KIND, NUMBER
 
 COOLDOWN = 61.0
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
@@ -89,17 +88,12 @@ class SignInCodes:
             if key in MAILED:
                 return {name: (yield from self.passwords.code(position, recorded, value))}
             code = yield from self._code(position, key, recorded, value, client)
-            return {name: int(code) if self._was_number(recorded, value) and code.isdigit() else code}
+            return {name: int(code) if self.factors.was_number(recorded, value) and code.isdigit() else code}
         account = self.account_for(sent) or client.account
         backup_code = self.factors.backup_code(key, sent)
         if account is not None and backup_code is not None:
             self.certain.add((account, backup_code))
         return {}
-
-    def _was_number(self, recorded: Exchange, value: str) -> bool:
-        """Whether a refused code was a number."""
-        form = self.context.form(value) if recorded.code in INVALID_PARAMETER else None
-        return form is not None and form.get(KIND) == NUMBER
 
     def _is_used_later(self, position: int, key: str) -> bool:
         """Whether the code that an administrator has mailed sets a password later."""
@@ -141,7 +135,10 @@ class SignInCodes:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
-            yield MarkInbox(account)
+            login = str(sent.get("sessionId"))
+            if not recorded.success and login in self._last_sends and login not in self.mailed:
+                yield from self._read_code(account, login)
+            yield MarkInbox(account, recorded.success)
             if key in MAILING:
                 self.passwords.expect(account)
 
@@ -181,15 +178,18 @@ class SignInCodes:
         if operation.key in MAILING:
             yield from self.passwords.read(account)
             return
+        login = str(recorded.sent.get("sessionId"))
+        yield from self._read_code(account, login)
+        if not recorded.success and login in self.mailed:
+            self._last_sends[login] = self.now()
+
+    def _read_code(self, account: str, login: str) -> Actions:
         try:
             code = yield Code(account, "EMAIL")
         except CannotRebuild:
             return  # the exchange that needs the code reports it
         assert isinstance(code, str)
-        login = str(recorded.sent.get("sessionId"))
         self.mailed[login] = code
-        if not recorded.success:
-            self._last_sends[login] = self.now()
 
     def _sit_out_cooldown(self, login: str) -> Actions:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""
