@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from conformance.record.sealed import WrappedKey, new_key, opened, unwrapped, with_another_key, wrapped_again
+from conformance.record.sealed import (
+    KEY_SIZES,
+    WrappedKey,
+    new_key,
+    opened,
+    unwrapped,
+    with_another_key,
+    wrapped_again,
+)
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
@@ -15,6 +24,12 @@ from conformance.traffic.redaction.redact import Secrets
 
 SESSION_HEADER = "x-secure-channel-session-id"
 REMEMBERED = 10_000
+KEY_FIELDS = ("encReqKey", "encRespKey")
+
+ClientKeys: TypeAlias = tuple[WrappedKey | None, WrappedKey | None]
+"""The keys of a session for requests and for responses; None where one could not be opened."""
+
+NO_KEYS: ClientKeys = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +57,39 @@ class OpenChannel:
         self.portals = key
         return changed
 
-    def request_to_portal(self, operation: str, content: bytes) -> tuple[bytes, tuple[WrappedKey, ...]]:
-        """The body that the portal gets: the client's keys wrapped for it. Unchanged where there are none."""
+    def request_to_portal(self, operation: str, content: bytes) -> tuple[bytes, ClientKeys]:
+        """The body that the portal gets: the client's keys wrapped for it, each as it is, and unchanged what
+        holds none."""
         if operation != SECURE_SESSION or self.portals is None:
-            return content, ()
+            return content, NO_KEYS
         body, _ = body_of(content)
         if not isinstance(body, dict):
-            return content, ()
-        unwrapped_keys = [unwrapped(body.get(name), self.private) for name in ("encReqKey", "encRespKey")]
-        keys = tuple(key for key in unwrapped_keys if key is not None)
-        if len(keys) != 2:
-            return content, ()
-        for key in keys:
-            self.secrets.add(key.key, "aes-key")
-        rewrapped = [wrapped_again(key, self.portals) for key in keys]
-        return msgspec.json.encode({**body, "encReqKey": rewrapped[0], "encRespKey": rewrapped[1]}), keys
+            return content, NO_KEYS
+        keys = {name: unwrapped(body.get(name), self.private) for name in KEY_FIELDS}
+        rewrapped = {name: self._wrapped_again(key) for name, key in keys.items() if key is not None}
+        changed = {name: text for name, text in rewrapped.items() if text is not None}
+        if not changed:
+            return content, NO_KEYS
+        return msgspec.json.encode({**body, **changed}), (keys[KEY_FIELDS[0]], keys[KEY_FIELDS[1]])
 
-    def remember(self, keys: tuple[WrappedKey, ...], answer: Response) -> None:
+    def _wrapped_again(self, key: WrappedKey) -> str | None:
+        """A client's key, wrapped for the portal; None where that has no room for it."""
+        if len(key.key) >= min(KEY_SIZES):
+            self.secrets.add(key.key, "aes-key")
+        assert self.portals is not None
+        try:
+            return wrapped_again(key, self.portals)
+        except ValueError:
+            return None
+
+    def remember(self, keys: ClientKeys, answer: Response) -> None:
         """The session that a portal made of two keys, so that what goes under its id can be opened."""
         data = answer.json.get("data") if isinstance(answer.json, dict) else None
         session = data.get("sessionId") if isinstance(data, dict) else None
-        if not keys or not isinstance(session, str):
+        if keys == NO_KEYS or not isinstance(session, str):
             return
-        self.sessions[session] = Keys(keys[0].key, keys[1].key)
+        request, response = (b"" if key is None else key.key for key in keys)
+        self.sessions[session] = Keys(request, response)
         if len(self.sessions) > REMEMBERED:
             del self.sessions[next(iter(self.sessions))]
 

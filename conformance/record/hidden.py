@@ -7,10 +7,21 @@ from dataclasses import dataclass, field
 
 from conformance.checks.access.claim_kinds import claim_kinds
 from conformance.checks.records import sent_fields
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    PASSWORD_CHANGE,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+    TOKEN_REFRESH,
+)
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.hidden import CLAIMS, MISTAKE, OF, mistake_of
+from conformance.traffic.hidden import CLAIMS, FORM, KIND, LONGEST, MISTAKE, NUMBER, OF, form_of, mistake_of
 from conformance.traffic.redaction.redact import Secrets
+
+SENDING_FORMS = frozenset({LOGIN_INITIATE, LOGIN_COMPLETE, PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT})
+"""The operations that may refuse a password or a code for its form."""
 
 MOST_ACCOUNTS = 1000
 MOST_MISTAKES = 5
@@ -33,7 +44,28 @@ class HiddenSecrets:
         key = operation.key if operation else ""
         if key in (LOGIN_COMPLETE, TOKEN_REFRESH) and exchange.success:
             return dict(self._token(exchange.at("data.accessToken")))
-        return dict(self._mistakes(exchange)) if key == LOGIN_INITIATE else {}
+        hidden: dict[str, Json] = {}
+        if key in SENDING_FORMS and not exchange.success:
+            hidden.update(self._forms(exchange, key))
+        if key == LOGIN_INITIATE:
+            hidden.update(self._mistakes(exchange))
+        return hidden
+
+    def _forms(self, exchange: Exchange, key: str) -> Iterator[tuple[str, Json]]:
+        """The forms of passwords and codes that may have been refused for them."""
+        is_invalid = exchange.code in INVALID_PARAMETER
+        for name, value in sent_fields(exchange).items():
+            placeholder = self.secrets.placeholder(str(value)) if isinstance(value, str | int) else None
+            if placeholder is None:
+                continue
+            if isinstance(value, int):
+                if is_invalid and name == "code":
+                    yield placeholder, {FORM: {KIND: NUMBER}}
+            elif name.lower().endswith("password") and value not in self._passwords.values():
+                is_new = name.lower().startswith("new") or key in (PASSWORD_RESET, PASSWORD_INIT)
+                form = form_of(value, is_new=is_new)
+                if form is not None and (is_invalid or len(value) >= LONGEST):
+                    yield placeholder, {FORM: form}
 
     def _token(self, token: Json) -> Iterator[tuple[str, Json]]:
         placeholder = self.secrets.placeholder(token) if isinstance(token, str) else None

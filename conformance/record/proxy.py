@@ -15,9 +15,8 @@ from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
 from conformance.record.bounded_responses import BoundedConnector
-from conformance.record.channel import OpenChannel
+from conformance.record.channel import NO_KEYS, ClientKeys, OpenChannel
 from conformance.record.log import Log
-from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
@@ -74,7 +73,7 @@ class Passing:
     began: float = field(default_factory=time.perf_counter)
     sent: Kept = field(default_factory=Kept)
     answered: Kept = field(default_factory=Kept)
-    keys: tuple[WrappedKey, ...] = ()
+    keys: ClientKeys = NO_KEYS
     status: int = 0
     answer_headers: list[Header] = field(default_factory=list)
 

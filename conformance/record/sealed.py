@@ -23,6 +23,8 @@ from cryptography.hazmat.primitives.padding import PKCS7
 from conformance.traffic.exchange import ABSENT, Json
 
 KEY_BITS = 2048
+KEY_SIZES = (16, 24, 32)
+"""Bytes of an AES key."""
 
 Padding = padding.AsymmetricPadding
 PADDINGS: tuple[Callable[[], Padding], ...] = (
@@ -48,7 +50,10 @@ def new_key() -> rsa.RSAPrivateKey:
 
 
 def unwrapped(wrapped: Json, private: rsa.RSAPrivateKey) -> WrappedKey | None:
-    """The AES-256 key in a base64 text that was encrypted for ``private``; None where there is none in it."""
+    """What a base64 text holds that was encrypted for ``private``, of whatever length; None where it was not.
+
+    What PKCS #1 v1.5 gives is a key only where it is as long as one: it may be random bytes.
+    """
     octets = _octets(wrapped)
     for make in PADDINGS if octets else ():
         scheme = make()
@@ -56,19 +61,22 @@ def unwrapped(wrapped: Json, private: rsa.RSAPrivateKey) -> WrappedKey | None:
             raw = private.decrypt(octets, scheme)
         except ValueError:
             continue
-        key = raw if len(raw) == 32 else _octets(raw.decode("latin-1"))
-        if len(key) == 32:
+        inner = b"" if len(raw) in KEY_SIZES else _octets(raw.decode("latin-1"))
+        key = inner if len(inner) in KEY_SIZES else raw
+        if len(key) in KEY_SIZES or make is not padding.PKCS1v15:
             return WrappedKey(raw, key, scheme)
     return None
 
 
 def wrapped_again(key: WrappedKey, public: rsa.RSAPublicKey) -> str:
-    """The same key, wrapped in the same way for somebody else, in base64."""
+    """The same key, wrapped in the same way for somebody else, in base64. ValueError: it is too long."""
     return base64.b64encode(public.encrypt(key.raw, key.padding)).decode()
 
 
 def opened(body: Json, key: bytes) -> Json:
-    """The JSON inside an encrypted body; ABSENT where it is none, or the key is another one's."""
+    """The JSON inside an encrypted body; ABSENT where it is none, or the key is none, or another one's."""
+    if len(key) not in KEY_SIZES:
+        return ABSENT
     if isinstance(body, str):
         try:
             body = msgspec.json.decode(body)

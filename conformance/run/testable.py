@@ -81,8 +81,9 @@ def reachable(
     shut = shut_endpoints(profile)
     if not profile.accounts:
         by_check = {rule for rule in WITHOUT_ADMIN["nobody"] if _is_seen(rule, impact)}
-    possible = (TESTABLE.intersection(tried) | by_check) & _by_accounts(profile)
-    missing = {rule for rule, key in FOLLOWS.items() if key not in keys}
+    by_case = TESTABLE.intersection(tried)
+    possible = (by_case | by_check) & _by_accounts(profile)
+    missing = {rule for rule, key in FOLLOWS.items() if key not in keys} - by_case
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
         rule for rule in possible - missing if rule in BY_REFUSAL or not concerns_only(rule, shut)

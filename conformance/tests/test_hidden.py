@@ -11,10 +11,11 @@ import pytest
 from conformance.record.log import Log
 from conformance.traffic import capture
 from conformance.traffic.exchange import Json, Request, Response
-from conformance.traffic.hidden import mistake_of, mistaken
+from conformance.traffic.hidden import form_of, mistake_of, mistaken, password_of
 from conformance.traffic.redaction.redact import Secrets
 
 INITIATE, COMPLETE = "/web/v1/system/auth/login/initiate", "/web/v1/system/auth/login/complete"
+CHANGE = "/web/v1/system/auth/password/change"
 CLAIMS = {
     "sub": "person09@example.test",
     "iat": 1,
@@ -101,3 +102,57 @@ def test_a_password_is_mistaken_in_the_same_way(
 def test_another_password_is_no_mistake() -> None:
     assert mistake_of("Secret-1", "Secret-1") is None
     assert mistake_of("Quite-another-2", "Secret-1") is None
+
+
+REFUSED = {"success": False, "code": "VALIDATION.INVALID_PARAMETER", "data": None}
+
+
+def refused(out: Path, *sent: tuple[str, Json]) -> list[dict[str, Json]]:
+    """What is said of the secrets in bodies that were refused as invalid, each with its path."""
+    log = Log(out, Secrets())
+    for path, body in sent:
+        log.write(
+            Request(method="POST", url=f"http://portal.example.test{path}", body=body),
+            Response(status=400, body=REFUSED),
+            started="2026-01-02T03:04:05+00:00",
+            elapsed_ms=1.0,
+            client="",
+        )
+    log.close()
+    return [each.hidden or {} for each in capture.read(out)]
+
+
+@pytest.mark.parametrize(
+    "path, field, value, form",
+    [
+        (INITIATE, "password", "Short-1", {"length": 7}),
+        (INITIATE, "password", "Long-1" * 30, {"length": 180}),
+        (INITIATE, "password", "only-small-letters", {}),
+        (INITIATE, "password", "Schön-genug-1", None),
+        (CHANGE, "newPassword", "only-small-letters", {"lacks": ["capitals", "digits"]}),
+        (CHANGE, "oldPassword", "only-small-letters", {}),
+        (COMPLETE, "code", 482915, {"kind": "number"}),
+        (COMPLETE, "code", "482915", None),
+    ],
+)
+def test_of_a_refused_secret_its_form_is_recorded_as_far_as_it_may_be_the_cause(
+    tmp_path: Path, path: str, field: str, value: Json, form: Json
+) -> None:
+    out = tmp_path / "traffic.jsonl"
+
+    hidden = refused(out, (path, {"email": "a@example.test", field: value}))
+
+    assert [each["form"] for each in hidden[0].values()] == ([] if form is None else [form])
+    assert str(value) not in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("length", [1, 7, 128, 300])
+def test_a_password_is_made_up_in_a_form(length: int) -> None:
+    password = password_of({"length": length, "lacks": ["digits"]})
+
+    assert password is not None
+    assert len(password) == length
+    assert not any(letter.isdigit() for letter in password)
+    assert form_of(password_of({}) or "", is_new=True) == {}
+    assert password_of({"length": "x"}) is None
+    assert password_of({"lacks": ["small letters", "capitals", "digits", "signs"]}) is None

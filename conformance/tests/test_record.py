@@ -32,7 +32,9 @@ from conformance import record
 from conformance.errors import CaptureError, UsageError
 from conformance.judging import watch
 from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel
+from conformance.record.sealed import WrappedKey, new_key
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import SECURE_SESSION
 from conformance.tests.full_disk import no_more_than
 from conformance.traffic import capture, exchange
 from conformance.traffic.exchange import Exchange
@@ -358,6 +360,51 @@ def test_an_opened_channel_shows_what_was_encrypted_and_works_for_both_sides(
     }
     assert shown.request.json != shown.plain.request
     assert planted(out.read_text(), [account["password"], *encodings(keys[0]), *encodings(keys[1])]) == []
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [Choices(rsa_padding="oaep-sha256"), Choices(rsa_padding="pkcs1v15")],
+    ids=lambda choices: choices.rsa_padding,
+)
+@pytest.mark.parametrize("sizes", [(32, 32), (16, 32), (32, 16), (32, None), (None, 32), (5, 32), (32, 190)])
+def test_each_key_of_a_session_reaches_the_portal_as_the_client_sent_it(
+    choices: Choices, sizes: tuple[int | None, ...]
+) -> None:
+    """One of another length, and beside one that is none: the portal decides, and no recorder."""
+    portal, channel = new_key(), OpenChannel(Secrets())
+    channel.portals, scheme = portal.public_key(), sealing._padding(choices)
+    keys = [None if size is None else os.urandom(size) for size in sizes]
+    client = [b"no key" if key is None else channel.private.public_key().encrypt(key, scheme) for key in keys]
+    names = ("encReqKey", "encRespKey")
+    body = {name: b64encode(text).decode() for name, text in zip(names, client, strict=True)}
+
+    content, unwrapped_keys = channel.request_to_portal(SECURE_SESSION, json.dumps(body).encode())
+
+    sent = json.loads(content)
+    for name, key, unwrapped in zip(names, keys, unwrapped_keys, strict=True):
+        if key is None or (choices.rsa_padding == "pkcs1v15" and len(key) not in (16, 32)):
+            assert (sent[name], unwrapped) == (body[name], None)
+        else:
+            assert portal.decrypt(b64decode(sent[name]), scheme) == key
+
+
+@pytest.mark.parametrize("size", [16, 32])
+def test_a_body_is_opened_by_a_shorter_key_beside_one_that_is_none(size: int) -> None:
+    channel, choices, key = OpenChannel(Secrets()), Choices(encrypted_body="object"), os.urandom(size)
+    keys = WrappedKey(key, key, sealing._padding(choices)), None
+    channel.remember(keys, exchange.Response(status=200, body={"data": {"sessionId": "s"}}))
+    request = exchange.Request(
+        method="POST",
+        url="http://portal.example.test/",
+        headers=[(SESSION_HEADER, "s")],
+        body=sealing.seal(b'{"a":1}', key, os.urandom(12), choices),
+    )
+
+    plain = channel.plain(request, exchange.Response(status=200, body=request.body))
+
+    assert plain is not None
+    assert (plain.request, plain.response) == ({"a": 1}, exchange.ABSENT)
 
 
 def test_an_answer_is_opened_where_its_data_alone_is_encrypted() -> None:

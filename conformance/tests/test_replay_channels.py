@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
+from conformance.target.portal.cipher import Scheme, seal
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, steps_of
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -81,3 +83,28 @@ def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
 
     assert told.run.regressions == []
     assert told.run.exit_code == 0
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is_open: bool) -> None:
+    """One that is no ciphertext at all in any recording, one with another tag where its channel is open."""
+    out, options = tmp_path / "broken.jsonl", record.RecordOptions(open_channel=is_open)
+    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
+        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+        spare = walker.profile["accounts"]["spare"]
+        walker.sign_in(spare)
+        session, key = walker.open_channel()
+        body = {"oldPassword": spare["password"], "newPassword": spare["password"]}
+        sealed = seal(json.dumps(body).encode(), key, Scheme())
+        other = ("B" if sealed[-8] == "A" else "A").join((sealed[:-8], sealed[-7:]))
+        for payload in (sealed, "!!", other):
+            sent = json.dumps({"v": 2, "p": payload})
+            walker.post("/auth/password/change", sent, **{"X-Secure-Channel-Session-Id": session})
+
+    result = steps_of(out, tmp_path / "reports")[0]
+
+    left = [one for one in result.tally.kept if one.state is not State.SAME]
+    assert walker.statuses[-2:] == [400, 400]
+    assert result.run.regressions == []
+    assert [one.number for one in left] == ([] if is_open else [6, 8])
+    assert all("record with --open-channel" in one.reason for one in left)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 import tomllib
 import uuid
+from dataclasses import replace as replace_row
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from starlette.types import ASGIApp
 
 from conformance import record
 from conformance.replay import replay
@@ -25,6 +28,10 @@ from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
+from reference_impl.errors import Refusal
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Routes
+from reference_impl.shapes import Body
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +169,31 @@ def test_a_password_is_mistaken_as_it_was(tmp_path: Path, is_first: bool) -> Non
     assert "another password" not in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_values_of_another_kind_in_a_sign_in_are_replayed_as_they_were(
+    tmp_path: Path, concurrency: int
+) -> None:
+    out, others = tmp_path / "others.jsonl", ({"value": "x"}, ["x"], 5, True, None)
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(2)]
+        begun = [begun_by_mail(walker, spare) for walker in walkers]
+        for (walker, by_mail), other in product(zip(walkers, begun, strict=True), others):
+            for name in ("email", "password"):
+                sent = {"email": spare["email"], "password": spare["password"], name: other}
+                walker.post("/auth/login/initiate", sent)
+            for name in ("sessionId", "method"):
+                walker.post("/auth/login/complete", {**by_mail, "code": "123456", name: other})
+                walker.post("/auth/login/mfa/send", {**by_mail, name: other})
+            walker.post("/auth/login/complete", {**by_mail, "code": other})
+
+    result = replayed(out, tmp_path / "reports", concurrency=concurrency)
+
+    assert result.run.regressions == []
+    assert result.tally.counts == {State.SAME: result.plan.size}
+
+
 def sign_in_others(url: str, profile: dict[str, Any], number: int) -> None:
     """So many clients of another account."""
     for other in range(1, number + 1):
@@ -240,14 +272,44 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
         walker.change_password("Not-the-old-password-1", "Another-password-1")
         walker.sign_in(spare)
     assert walker.statuses.count(403) == 2
+    without_forms = tmp_path / "without-forms.jsonl"
+    with capture.Writer(without_forms) as writer:
+        for one in capture.read(out):
+            writer.write(replace(one, hidden=None))
 
-    told = replayed(out, tmp_path / "reports")
+    told = replayed(without_forms, tmp_path / "reports")
 
     left = [one for one in told.tally.kept if one.state is not State.SAME]
     assert told.run.regressions == []
     assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
     assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
     assert all(one.reason.startswith("it was refused (") for one in left)
+
+
+@pytest.mark.parametrize(
+    "fault, differing", [(None, 0), ("password-of-seven-is-tried", 1), ("password-of-129-is-tried", 1)]
+)
+def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
+    tmp_path: Path, fault: str | None, differing: int
+) -> None:
+    out, options = tmp_path / "forms.jsonl", record.RecordOptions(open_channel=True)
+    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        for password in ("Sh0rt-1", "Long-1"[:3] * 43):
+            walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
+        walker.post("/auth/login/initiate", {"password": "Another-password-2"})
+        by_mail = begun_by_mail(walker, spare)
+        walker.post("/auth/login/complete", {**by_mail, "code": 482915})
+        walker.sign_in(spare)
+        walker.change_password(spare["password"], "Sh0rt")
+        walker.change_password("Not-the-old-password-1", "Another-password-1")
+    assert walker.statuses.count(400) == 6
+
+    result = replayed(out, tmp_path / "reports", faults=() if fault is None else (fault,))
+
+    assert result.tally.counts[State.SAME] == result.plan.size - differing
+    assert len({one.exchange for one in result.run.regressions}) == differing
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
@@ -353,3 +415,82 @@ def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(
 
     named = [note for note in notes if note.startswith(f"file {own.records.file} was recorded")]
     assert len(named) == (0 if is_same else 1)
+
+
+def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
+    """A name that holds a password comes back as it was sent; a path that holds one is no path otherwise."""
+    out, sent = tmp_path / "within.jsonl", []
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        admin, walker = profile["accounts"]["admin"], Walker(recorder.url, profile)
+        walker.sign_in(admin)
+        for name in (f"Ada {admin['password']}", "Ada"):
+            walker.post("/profile/update", {"accountName": name})
+            walker.get("/profile")
+        walker.get(f"/no-such-thing/{admin['password']}")
+    assert admin["password"] not in out.read_text(encoding="utf-8")
+
+    def note(step: ReplayStep) -> None:
+        assert step.attempt is not None
+        sent.append(step.attempt.send.request.url)
+
+    with reference.start() as portal:
+        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"), on_step=note)
+
+    assert result.run.regressions == []
+    assert "[" not in sent[-1]
+
+
+def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: Path) -> None:
+    out, options = tmp_path / "changed.jsonl", record.RecordOptions(open_channel=True)
+    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        walker.sign_in(spare)
+        walker.change_password(spare["password"], "Another-password-1")
+        for password in (spare["password"], "Another-password-1"):
+            walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
+    assert walker.statuses[-2:] == [401, 200]
+
+    result = replayed(out, tmp_path / "reports", skip=["*password/change"])
+
+    unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
+    assert result.run.regressions == []
+    assert [one.reason.partition(") ")[2] for one in unsent] == [
+        "set the password of [accounts.spare] when recorded, and not here"
+    ]
+
+
+def spoiling_codes(app: ASGIApp) -> ASGIApp:
+    """A resend that is refused for the cooldown makes the code useless that was mailed before it."""
+    routes = app.state.routes  # type: ignore[attr-defined]
+    row = routes.rows[LOGIN_MFA_SEND]
+
+    def handler(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return row.handler(portal, caller, body)
+        except Refusal:
+            portal.mfa_codes[body["sessionId"]].text = "no code"
+            raise
+
+    vars(routes).update(vars(Routes({**routes.rows, LOGIN_MFA_SEND: replace_row(row, handler=handler)})))
+    return app
+
+
+def test_a_code_that_a_refused_resend_spoils_is_the_targets(tmp_path: Path) -> None:
+    out = tmp_path / "resend.jsonl"
+    with reference.start(seed=1) as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+        by_mail = begun_by_mail(walker, spare)
+        for _ in range(2):
+            walker.post("/auth/login/mfa/send", by_mail)
+        walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
+    assert walker.statuses == [200, 200, 429, 200]
+
+    with reference.start(seed=2, wrap=spoiling_codes) as portal:
+        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"))
+
+    assert [one.path for one in result.run.regressions] == ["status", "code"]
+    assert all("LOGIN-028" in one.basis for one in result.run.regressions)
+    assert not any("does not fit" in note for note in result.notes)

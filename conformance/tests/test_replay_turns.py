@@ -15,10 +15,11 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
-from conformance.spec.endpoints import INVITATIONS, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITATIONS, PASSWORD_CHANGE, PROFILE_UPDATE, SECURE_SESSION_CLOSE
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import Walker
+from conformance.traffic import capture
 from reference_impl import serve as reference
 
 
@@ -132,3 +133,27 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
     assert [turn.count(INVITATIONS) for name, turn in waits if name == PROFILE_UPDATE] == [2, 2, 2]
     assert [name for name, turn in waits if PROFILE_UPDATE in turn] == [INVITATIONS] * 4
     assert told.tally.counts == {State.SAME: told.tally.wanted}
+
+
+def test_a_channel_is_closed_by_anyone_only_after_it_was_used(tmp_path: Path) -> None:
+    out, new = tmp_path / "channel.jsonl", "Another-password-1"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        profile = tomllib.loads(portal.profile())
+        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile, hash="browser-1")
+        walker.sign_in(spare)
+        for old, changed in ((spare["password"], new), (new, spare["password"])):
+            walker.change_password(old, changed)
+        used = [one.request.header("x-secure-channel-session-id") for one in capture.read(out)]
+        closer = Walker(recorder.url, profile, hash="browser-2")
+        for id in filter(None, used):
+            closer.call("POST", "/web/v1/secure-channel/session/close", {"sessionId": id})
+
+    with Store([out]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        waits = {at: [plan.line(each).endpoint for each in turn] for at, turn in turns_of(plan).items()}
+        closing = [at for at in plan.order if plan.line(at).endpoint == SECURE_SESSION_CLOSE]
+
+    assert [PASSWORD_CHANGE in waits[at] for at in closing] == [True, True]

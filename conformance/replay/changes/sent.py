@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from conformance.replay.changes.reading import id_in
 from conformance.replay.changes.ways import NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO, CreationUndo
 from conformance.replay.rebuild.actions import NoteChange
+from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import Rebuilt
-from conformance.replay.rebuild.sign_ins import Client
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.traffic.exchange import ABSENT, Exchange
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
@@ -25,7 +26,8 @@ from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import record_of
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
+from conformance.target.portal.login import METHODS
 from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
@@ -162,7 +164,8 @@ class Assessor:
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
         if self.authenticators.is_offered(pair, difference):
             return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
-        if difference.kind in ("status", "code") and self.credentials.has_certain_code(pair):
+        is_of_a_mail = difference.kind in ("status", "code") and _is_by_mail(pair)
+        if is_of_a_mail and self.credentials.has_certain_code(pair):
             return breaking(REFUSED_AS_MAILED)
         speaking = [
             each for each in after if _is_about(each, difference) or _is_of_a_refusal(each, difference)
@@ -187,6 +190,12 @@ class Assessor:
             return []
         others = [finding for finding in after if not any(_is_about(finding, each) for each in differences)]
         return self._new_contradictions(pair, others)
+
+
+def _is_by_mail(pair: ReplayedExchange) -> bool:
+    """Whether a sign-in is completed by a mailed code."""
+    sent = sent_fields(pair.recorded)
+    return pair.operation == LOGIN_COMPLETE and sent.get("method") == METHODS["EMAIL"]
 
 
 def _why_not_comparable(pair: ReplayedExchange) -> str | None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from conformance.checks.records import sent_fields
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, PASSWORD_INIT, PASSWORD_RESET
 from conformance.spec.tables import CHALLENGE_FAILED, PERMISSION_DENIED, WRONG_CODE
 from conformance.target.portal.login import METHODS, refusal
 from conformance.target.profile.tables import BotChallenge
@@ -25,7 +26,9 @@ class CredentialCheck:
     refused: dict[str, str] = field(default_factory=dict)
     """The accounts whose password or code is refused and never was accepted, and the problem."""
     certain: set[tuple[str, str]] = field(default_factory=set)
-    """Accounts, and codes that certainly came for their sign-in."""
+    """Accounts, and codes that certainly came for their request."""
+    unset: dict[str, str] = field(default_factory=dict)
+    """The accounts whose password the recording sets by a mailed code and the replay did not, and why."""
     _accepted: set[tuple[str, str]] = field(default_factory=set)
 
     def problem(self, pair: ReplayedExchange) -> str | None:
@@ -39,20 +42,29 @@ class CredentialCheck:
             return None
         problem = self._lacking_permission(pair)
         for kind, owner in secrets:
-            if self._is_new(kind, owner, live):
-                sentence = self._sentence(kind, owner, live)
-                if owner:
-                    self.refused[owner] = sentence
-                if not self.has_certain_code(pair):
-                    problem = sentence
+            if not self._is_new(kind, owner, live):
+                continue
+            if kind == "password" and owner in self.unset:
+                self.refused[owner] = self.unset[owner]
+                return self.unset[owner]
+            problem = self._refused(kind, owner, pair) or problem
         if problem is not None:
             self.problems[problem] = None
         return problem
 
+    def _refused(self, kind: str, owner: str, pair: ReplayedExchange) -> str | None:
+        """The problem of the profile where a secret is refused; None where it certainly is the right one."""
+        is_certain = self.has_certain_code(pair)
+        sentence = self._sentence(kind, owner, pair.live)
+        if is_certain:
+            sentence = f"a code that certainly came for a sign-in of [accounts.{owner}] was refused"
+        if owner and kind != MAILED_CODE:
+            self.refused[owner] = sentence
+        return None if is_certain else sentence
+
     def has_certain_code(self, pair: ReplayedExchange) -> bool:
         """Whether a request sends a code that certainly came for it."""
-        code = pair.live.request.body.get("code") if isinstance(pair.live.request.body, dict) else None
-        return (pair.account, code) in self.certain
+        return any((pair.account, value) in self.certain for value in sent_fields(pair.live).values())
 
     def _secrets(self, pair: ReplayedExchange) -> Iterator[tuple[str, str]]:
         """The kinds of secrets that a request of the recording sends and that were accepted, each with its
@@ -62,6 +74,12 @@ class CredentialCheck:
             yield "password", pair.account
         if recorded.success and pair.account is not None and pair.operation == LOGIN_COMPLETE:
             yield "code", pair.account
+        if (
+            recorded.success
+            and pair.account is not None
+            and pair.operation in (PASSWORD_RESET, PASSWORD_INIT)
+        ):
+            yield MAILED_CODE, pair.account
         sent = recorded.sent if isinstance(recorded.sent, dict) else {}
         is_sent = "turnstileToken" in sent or recorded.request.header(self.bot_challenge.header.lower())
         if is_sent and recorded.code != CHALLENGE_FAILED:
@@ -75,6 +93,8 @@ class CredentialCheck:
         return f"[accounts.{pair.account}] signs in for {email} and lacks a permission ({refusal(pair.live)})"
 
     def _is_new(self, kind: str, owner: str, live: Exchange) -> bool:
+        if kind == MAILED_CODE:
+            return live.status in REFUSED_STATUSES
         return live.code == REFUSED_BY[kind] and (kind, owner) not in self._accepted
 
     def _sentence(self, kind: str, owner: str, live: Exchange) -> str:
@@ -84,10 +104,18 @@ class CredentialCheck:
             return f"[bot_challenge] token is refused ({refusal(live)})"
         if kind == "password":
             return f"[accounts.{owner}] password is refused ({refusal(live)})"
+        if kind == MAILED_CODE:
+            return f"[accounts.{owner}] inbox: its code for a password is refused ({refusal(live)})"
         method = live.request.body.get("method") if isinstance(live.request.body, dict) else None
         source = "otp_secret" if method == METHODS["OTP"] else "inbox"
         return f"[accounts.{owner}] {source}: its code is refused ({refusal(live)})"
 
+
+MAILED_CODE = "mailed code"
+"""The kind of a code or token by which a password is set."""
+
+REFUSED_STATUSES = frozenset({400, 401, 403, 404, 410, 422})
+"""By which a code for a password may be refused: the specification names no code for it."""
 
 REFUSED_BY = {
     "password": "AUTH.INVALID_CREDENTIALS",

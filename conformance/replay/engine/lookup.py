@@ -38,6 +38,8 @@ class Lookups:
     secure: SecureChannel
     changes: ReplayChanges
     marks: dict[str, Mark] = field(default_factory=dict)
+    sent: dict[str, Mark] = field(default_factory=dict)
+    """The marks before the last requests for a mail that were accepted when recorded."""
     readers: dict[str, ProfileInboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
@@ -63,7 +65,9 @@ class Lookups:
             action.take(self.secure.found_key(self.secure.public_key()), self.secure.wrap)
             return None
         if isinstance(action, MarkInbox):
-            self.marks[action.account] = self._reader(action.account).mark()
+            mark = self.marks[action.account] = self._reader(action.account).mark()
+            if action.is_accepted:
+                self.sent[action.account] = mark
             return None
         if isinstance(action, OnlyCode):
             return self._only_code(action.account)
@@ -71,7 +75,7 @@ class Lookups:
 
     def _only_code(self, account: str) -> str | None:
         """The only new code, some time after it came: another mail may be on its way."""
-        mark = self.marks.get(account)
+        mark = self.sent.get(account)
         if mark is None or self._reader(account).only_code_after(mark) is None:
             return None
         self.clock.pause(ON_ITS_WAY, "another mail that may be on its way")

@@ -24,9 +24,10 @@ from conformance.replay.engine.timing import Timing
 from conformance.replay.rebuild.actions import Action, Await, FindKey, PassTime, Received, Reply, Secret, Send
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
+from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.rebuild.sign_ins import Client, SignInCodes, recorded_code
+from conformance.replay.rebuild.sign_ins import SignInCodes
 from conformance.replay.rebuild.values import names_replaced
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
@@ -73,6 +74,7 @@ class ReplayMachine:
             self.timing.now,
             movable=self.timing.movable,
             refused=self.assessor.credentials.refused,
+            unset=self.assessor.credentials.unset,
             certain=self.assessor.credentials.certain,
         )
         self._largest_body = self.context.profile.limits.max_answer
@@ -116,8 +118,11 @@ class ReplayMachine:
                 self.context.keep(Secret(value, kind))
             self.find(recorded)
         self._learn(position, recorded, attempt.live, client)
-        if attempt.live.success and (self.plan.sessions > 1 or self.sign_ins.is_mailed_anew(recorded)):
-            yield from self.sign_ins.read_mail(recorded)
+        self.sign_ins.passwords.note(position, client.account, is_set=attempt.live.success)
+        if attempt.live.success and (
+            self.plan.sessions > 1 or self.sign_ins.is_mailed_anew(position, recorded)
+        ):
+            yield from self.sign_ins.read_mail(position, recorded)
         return ReplayStep(position, outcome, attempt, pair, findings)
 
     def refuse(self, position: int, refusal: str) -> ReplayStep:
@@ -214,7 +219,7 @@ class ReplayMachine:
         self, position: int, recorded: Exchange, client: Client, fields: Mapping[str, Json]
     ) -> Generator[Action, Reply, Rebuilt]:
         """The request, rebuilt. A code is asked for once nothing else is pending, and then put in."""
-        replaced = {**recorded_code(recorded), **fields}  # that of the mail comes later
+        replaced = {**self.context.mails.code_of(recorded), **fields}  # that of the mail comes later
         while True:
             shift = self.timing.shift(position)
             try:
@@ -245,7 +250,7 @@ class ReplayMachine:
 
     def _pair(self, position: int, recorded: Exchange, attempt: Attempt, client: Client) -> ReplayedExchange:
         fingerprint = attempt.line.fingerprint
-        account = self.sign_ins.account_for(recorded.sent) or client.account
+        account = self.sign_ins.owner(recorded, client)
         return ReplayedExchange(
             number=self.plan.number_of(position),
             recorded=recorded,
@@ -283,6 +288,8 @@ class ReplayMachine:
         line = self.plan.line(position)
         self.plan.omit(position, line.request.method, line.path, status=line.status)
         self.progress.fail(position, root)
+        account = self.progress.client(position).account
+        self.sign_ins.passwords.note(position, account, is_set=False)
         number = self.plan.number_of(position)
         return ReplayStep(position, ExchangeOutcome(number, state, line.endpoint, reason, root=root))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.replay.rebuild.sign_ins import Client
+from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.recording.plan import ReplayPlan
 
 

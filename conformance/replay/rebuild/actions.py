@@ -68,9 +68,11 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class MarkInbox:
-    """Asks to remember the present mails of an account's inbox: only later codes count."""
+    """Asks to remember the present mails of an account's inbox: only later codes count. ``is_accepted``: the
+    recorded portal accepted the request for a mail that follows."""
 
     account: str
+    is_accepted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

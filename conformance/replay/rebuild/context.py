@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import Lost, Pending
+from conformance.replay.rebuild.password_mails import PasswordMails
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
-from conformance.traffic.hidden import MISTAKE, OF, mistake_of, mistaken
+from conformance.traffic.hidden import FORM, LENGTH, MISTAKE, OF, mistake_of, mistaken, password_of
 
 
 @dataclass
@@ -44,13 +45,13 @@ class RebuildContext:
     _substitutes: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.mails = PasswordMails(self.plan, self.profile, self.account_mailed)
         for email in self.plan.emails:
             self._assign_account(email)
 
     def _assign_account(self, email: str) -> None:
         """Decides which account of the profile stands for a recorded email that signed in."""
-        by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
-        name = self.chosen.get(email) or by_email.get(email.lower())
+        name = self._named(email)
         if name == NO_ACCOUNT:
             return
         if name is None and email in self.plan.passwords:
@@ -66,6 +67,11 @@ class RebuildContext:
         if password is not None:
             self.passwords[password] = self._own_passwords[name, password] = account.password
 
+    def _named(self, email: str) -> str | None:
+        """The account that the user names for an email, or that has it."""
+        by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
+        return self.chosen.get(email) or by_email.get(email.lower())
+
     def _only_account_left(self) -> str | None:
         """The account to sign in with where one person was recorded, with an unknown address."""
         return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
@@ -80,6 +86,13 @@ class RebuildContext:
 
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None
+
+    def account_mailed(self, email: Json) -> str | None:
+        """The account that gets the mails to a recorded email, also where nobody signs in with that."""
+        if not isinstance(email, str) or email in self.plan.emails:
+            return self.account_of(email)
+        name = self._named(email)
+        return None if name == NO_ACCOUNT else name
 
     def password(self, recorded: str, account: str | None) -> str | None:
         """The live password for a recorded one of an account; None where there is none."""
@@ -126,13 +139,20 @@ class RebuildContext:
         position = self.plan.sources[value]
         raise Lost(value, position) if self.is_over(position) else Pending(position)
 
+    def form(self, placeholder: str) -> dict[str, Json] | None:
+        """The form of a refused password or code, where the recorder says it."""
+        hint = self.plan.hidden.get(placeholder)
+        form = hint.get(FORM) if isinstance(hint, dict) else None
+        return form if isinstance(form, dict) else None
+
     def substitute(self, placeholder: str) -> str:
         """A value in place of a redacted one, the same each time; invented where no live one is paired."""
         live = self.correlation.live.get(placeholder) or self.passwords.get(placeholder)
         if live is not None:
             return live
         if placeholder not in self._substitutes:
-            self._substitutes[placeholder] = invented = f"Made-{random.token_hex(8)}"
+            invented = password_of(self.form(placeholder) or {LENGTH: 0}) or f"Made-{random.token_hex(8)}"
+            self._substitutes[placeholder] = invented
             self.keep(Secret(invented, placeholder.strip("[]").rpartition("-")[0]))
         return self._substitutes[placeholder]
 

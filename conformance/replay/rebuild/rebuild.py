@@ -14,7 +14,8 @@ from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
-from conformance.replay.rebuild.sign_ins import Client
+from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.password_mails import MAILED
 from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
 from conformance.spec.endpoints import SECURE_SESSION
@@ -75,8 +76,7 @@ class Rebuilder:
         """The live request. ``shift``, in seconds, is added to recorded times; ``fields`` replace those of
         the body. Raises Lost, Pending, CannotRebuild."""
         request, operation = recorded.request, recorded.request.operation
-        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
-        account = self.context.account_of(sent.get("email")) or client.account
+        account = self._account(recorded, client)
         values = RequestValues(recorded, self.context, shift=shift, account=account)
         target = values.target(request, operation)
         headers = self.headers.headers(
@@ -104,6 +104,14 @@ class Rebuilder:
             generation=self.context.correlation.generation,
             account=account,
         )
+
+    def _account(self, recorded: Exchange, client: Client) -> str | None:
+        """The profile's account whose passwords a request holds."""
+        operation = recorded.request.operation
+        if operation is not None and operation.key in MAILED:
+            return self.context.mails.owner(recorded)
+        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
+        return self.context.account_of(sent.get("email")) or client.account
 
     def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:
         request = recorded.request

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
 from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.actions import (
@@ -19,19 +18,20 @@ from conformance.replay.rebuild.actions import (
 )
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
+from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
+from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.spec.endpoints import (
+    ACCOUNT_PASSWORD_RESET,
     INVITE,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
     LOGOUT,
-    OTP_SETUP,
     OTP_VERIFY,
     PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
     TOKEN_REFRESH,
 )
 from conformance.spec.tables import WRONG_CODE
@@ -39,48 +39,36 @@ from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 
-MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
-TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
-CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
-MOST_STEPS = 20
-"""How many exchanges after it a refused code is sought for in."""
-
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
-
-
-@dataclass
-class Client:
-    """The state of one session: the account that signed in, its token, an authenticator that was set up."""
-
-    account: str | None = None
-    token: str | None = None
-    setup_secret: str | None = None
-    last: int | None = None
-    signed_out: bool = False
 
 
 @dataclass
 class SignInCodes:
     """The codes of all sign-ins. ``now`` returns the target's time; ``movable``: it can be moved. ``refused``
-    are the accounts that cannot sign in, and why: more attempts might lock them."""
+    are the accounts that cannot sign in, and why: more attempts might lock them. ``unset`` gets those whose
+    password is not the recorded one, and why."""
 
     context: RebuildContext
     order: SignInOrder
     now: Callable[[], float]
     movable: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
+    unset: dict[str, str] = field(default_factory=dict)
     logins: dict[str, str] = field(default_factory=dict)
     """By recorded login session, the account that signs in with it."""
     codes: dict[str, str] = field(default_factory=dict)
-    authenticators: dict[str, str] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
-    """By recorded login session, or email: the code in the mail that came for it."""
+    """By recorded login session: the code in the mail that came for it."""
     certain: set[tuple[str, str]] = field(default_factory=set)
     """Accounts, and codes that certainly came for their sign-in."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.passwords = PasswordCodes(self.context, self.codes, self.unset)
+        self.factors = OwnFactors(self.context)
 
     def fields(
         self, position: int, recorded: Exchange, client: Client
@@ -93,11 +81,23 @@ class SignInCodes:
         key = operation.key if operation else ""
         if key == LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
-        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE):
+        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE) or self._is_used_later(position, key):
             yield from self._mail(position, key, recorded, sent)
-        for name, value in recorded_code(recorded).items():
-            return {name: (yield from self._code(position, key, recorded, value, client))}
+        self.factors.expect(key, recorded, client)
+        for name, value in self.context.mails.code_of(recorded).items():
+            if key in MAILED:
+                return {name: (yield from self.passwords.code(position, recorded, value))}
+            code = yield from self._code(position, key, recorded, value, client)
+            return {name: int(code) if self.factors.was_number(recorded, value) and code.isdigit() else code}
+        account = self.account_for(sent) or client.account
+        backup_code = self.factors.backup_code(key, sent)
+        if account is not None and backup_code is not None:
+            self.certain.add((account, backup_code))
         return {}
+
+    def _is_used_later(self, position: int, key: str) -> bool:
+        """Whether the code that an administrator has mailed sets a password later."""
+        return key == ACCOUNT_PASSWORD_RESET and self.context.mails.recipient(position) is not None
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
         email = sent.get("email")
@@ -106,11 +106,13 @@ class SignInCodes:
             raise CannotRebuild(f"the profile has no account that stands for {email}")
         if account is not None and account in self.refused:
             raise CannotRebuild(self.refused[account])
-        if (
-            account is not None
-            and not recorded.success
-            and sent.get("password") not in self.context.passwords
-        ):
+        if account is None or recorded.success:
+            return
+        password = sent.get("password")
+        is_right = isinstance(password, str) and password in self.context.passwords
+        if is_right and account in self.unset:
+            raise CannotRebuild(self.unset[account])
+        if not is_right:
             most = self.context.profile.limits.max_failed_sign_ins
             if self.failures[account] >= most:
                 raise CannotRebuild(
@@ -126,14 +128,19 @@ class SignInCodes:
         if recorded.success and self.mails >= self.context.profile.limits.max_mails:
             raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += recorded.success
-        account = self.account_for(sent)
+        account = self.context.mails.recipient(position) or self.account_for(sent)
         if account is None:
             return
         if key == LOGIN_MFA_SEND and recorded.success:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
-            yield MarkInbox(account)
+            login = str(sent.get("sessionId"))
+            if not recorded.success and login in self._last_sends and login not in self.mailed:
+                yield from self._read_code(account, login)
+            yield MarkInbox(account, recorded.success)
+            if key in MAILING:
+                self.passwords.expect(account)
 
     def account_for(self, sent: Json) -> str | None:
         """Whose login session, or whose email, a body names."""
@@ -143,29 +150,46 @@ class SignInCodes:
         account = self.logins.get(login) if isinstance(login, str) else None
         return account or self.context.account_of(sent.get("email"))
 
-    def is_mailed_anew(self, recorded: Exchange) -> bool:
-        """Whether a mail that has come, by a send that was refused when recorded, or after one of these, has
-        to be read now: the next send leaves another one."""
+    def owner(self, recorded: Exchange, client: Client) -> str | None:
+        """Whose request it is."""
         operation = recorded.request.operation
+        if operation is not None and operation.key in MAILED:
+            return self.context.mails.owner(recorded)
+        return self.account_for(recorded.sent) or client.account
+
+    def is_mailed_anew(self, position: int, recorded: Exchange) -> bool:
+        """Whether a mail that has come, by a send that was refused when recorded, or after one of these, or
+        for a password that is set later, has to be read now: the next send leaves another one."""
+        operation = recorded.request.operation
+        if operation is not None and operation.key in MAILING:
+            return self.context.mails.recipient(position) is not None
         if operation is None or operation.key != LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
             return False
-        return not recorded.success or _mailed_for(recorded.sent) in self.mailed
+        return not recorded.success or str(recorded.sent.get("sessionId")) in self.mailed
 
-    def read_mail(self, recorded: Exchange) -> Actions:
+    def read_mail(self, position: int, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
-        if operation is None or operation.key not in (LOGIN_MFA_SEND, PASSWORD_FORGOT):
+        if operation is None or operation.key not in MAILING | {LOGIN_MFA_SEND}:
             return
-        account = self.account_for(recorded.sent)
-        if account is not None and self.context.profile.accounts[account].inbox is not None:
-            try:
-                code = yield Code(account, "EMAIL")
-            except CannotRebuild:
-                return  # the exchange that needs the code reports it
-            assert isinstance(code, str)
-            self.mailed[_mailed_for(recorded.sent)] = code
-            if not recorded.success:
-                self._last_sends[str(recorded.sent.get("sessionId"))] = self.now()
+        account = self.context.mails.recipient(position) or self.account_for(recorded.sent)
+        if account is None or self.context.profile.accounts[account].inbox is None:
+            return
+        if operation.key in MAILING:
+            yield from self.passwords.read(account)
+            return
+        login = str(recorded.sent.get("sessionId"))
+        yield from self._read_code(account, login)
+        if not recorded.success and login in self.mailed:
+            self._last_sends[login] = self.now()
+
+    def _read_code(self, account: str, login: str) -> Actions:
+        try:
+            code = yield Code(account, "EMAIL")
+        except CannotRebuild:
+            return  # the exchange that needs the code reports it
+        assert isinstance(code, str)
+        self.mailed[login] = code
 
     def _sit_out_cooldown(self, login: str) -> Actions:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""
@@ -183,12 +207,11 @@ class SignInCodes:
         account = self.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
-            fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
-            return self.codes.get(value, fallback)
+            return self.codes.get(value, WRONG if PLACEHOLDER.fullmatch(value) else value)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
-        secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
-        if is_wrong and self._is_mailed(position, recorded, value):
+        secret = self.factors.secret_of(key, account, client, is_right=not is_wrong)
+        if is_wrong and is_mailed(self.context.plan, position, recorded, value):
             factor, is_wrong = self._factor(key, {"method": METHODS["EMAIL"]}, account), False
         else:
             factor = self._factor(key, sent, account)
@@ -198,45 +221,33 @@ class SignInCodes:
             owner = "everybody" if self.movable else account
             yield from self.order.take(f"the authenticator of {owner}", position)
         elif not is_wrong:
-            code = self.mailed.get(_mailed_for(sent))
+            code = self.mailed.get(str(sent.get("sessionId")))
         if code is None:
             code = yield Code(account, factor, not is_wrong, secret)
         assert isinstance(code, str)
         self.codes[value] = code
+        if factor == "OTP" and not is_wrong and account in self.factors.authenticators:
+            self.certain.add((account, code))
         return code
 
-    def _is_mailed(self, position: int, recorded: Exchange, value: str) -> bool:
-        """Whether a code that was refused for another method is the mailed one: the client sent it as that
-        afterwards, and it was accepted."""
-        if recorded.sent.get("method") == METHODS["EMAIL"]:
-            return False
-        plan, login = self.context.plan, recorded.sent.get("sessionId")
-        after = plan.number_of(position)
-        for later in plan.order[after : after + MOST_STEPS]:
-            exchange = plan.store.exchange(later)
-            sent = sent_fields(exchange)
-            if exchange.success and sent.get("code") == value and sent.get("sessionId") == login:
-                return bool(sent.get("method") == METHODS["EMAIL"])
-        return False
-
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
-        names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
-        factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
+        is_otp = key == OTP_VERIFY or sent.get("method") == METHODS["OTP"]
+        factor: Factor = "OTP" if is_otp else "EMAIL"
         settings = self.context.profile.accounts[account]
-        if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
-            raise CannotRebuild(
-                f"[accounts.{account}] has no otp_secret, and signed in with an authenticator"
-            )
+        if factor == "OTP" and key != OTP_VERIFY and account not in self.factors.authenticators:
+            self.factors.check(account)
+            if settings.otp_secret is None:
+                raise CannotRebuild(
+                    f"[accounts.{account}] has no otp_secret, and signed in with an authenticator"
+                )
         if factor == "EMAIL" and settings.inbox is None:
             raise CannotRebuild(f"[accounts.{account}] has no inbox, and its code was mailed")
         return factor
 
     def check_mail(self, recorded: Exchange, live: Exchange) -> Actions:
         """Where a mailed code is refused that was accepted when recorded: notes one that certainly came for
-        this sign-in."""
-        if not self._is_refused_now(recorded, live) or recorded.sent.get("method") != METHODS["EMAIL"]:
-            return
-        account = self.account_for(recorded.sent)
+        this request."""
+        account = self._mailed_account(recorded, live)
         if account is None or self.context.profile.accounts[account].inbox is None:
             return
         try:
@@ -245,6 +256,16 @@ class SignInCodes:
             return
         if isinstance(code, str):
             self.certain.add((account, code))
+
+    def _mailed_account(self, recorded: Exchange, live: Exchange) -> str | None:
+        """Whose mailed code is refused that was accepted when recorded; None where none is."""
+        operation = recorded.request.operation
+        if operation is not None and operation.key in MAILED:
+            is_refused = recorded.success and not live.success
+            return self.context.mails.owner(recorded) if is_refused else None
+        if self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["EMAIL"]:
+            return self.account_for(recorded.sent)
+        return None
 
     def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
         """Whether an authenticator's code was refused that another client, an earlier replay say, may have
@@ -261,7 +282,7 @@ class SignInCodes:
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
         if key == LOGIN_INITIATE:
-            account = self.context.account_of(recorded.sent.get("email"))
+            account = self.context.account_of(sent_fields(recorded).get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
                 self.logins[session] = account
@@ -269,32 +290,11 @@ class SignInCodes:
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
             client.signed_out = False
-            session = recorded.sent.get("sessionId") if key == LOGIN_COMPLETE else None
+            session = sent_fields(recorded).get("sessionId") if key == LOGIN_COMPLETE else None
             client.account = (
                 self.logins.get(session, client.account) if isinstance(session, str) else client.account
             )
         elif key == LOGOUT:
             client.signed_out = True
-        elif key == OTP_SETUP:
-            client.setup_secret = self._setup_secret(live)
-        elif key == OTP_VERIFY and client.account and client.setup_secret:
-            self.authenticators[client.account] = client.setup_secret
-
-    def _setup_secret(self, live: Exchange) -> str | None:
-        settings = self.context.profile.operations.get(OTP_SETUP)
-        path = (settings.secret if settings else None) or "data.secret"
-        secret = live.at(path)
-        return secret if isinstance(secret, str) else None
-
-
-def recorded_code(recorded: Exchange) -> dict[str, str]:
-    """The code that a request sends, by the name of its field; none where it sends none."""
-    operation, sent = recorded.request.operation, recorded.sent
-    if operation is None or not isinstance(sent, dict) or operation.key not in TAKING_CODES:
-        return {}
-    codes = ((name, sent[name]) for name in CODE_FIELDS if isinstance(sent.get(name), str))
-    return dict(islice(codes, 1))
-
-
-def _mailed_for(sent: dict[str, Json]) -> str:
-    return str(sent.get("sessionId") or sent.get("email"))
+        else:
+            self.factors.learn(key, recorded, live, client)

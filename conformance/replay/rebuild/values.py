@@ -88,6 +88,8 @@ class RequestValues:
             recorded = match.groupdict() if match else {}
             live = {name: quote(self._path_value(name, value), safe="") for name, value in recorded.items()}
             path = operation.url(**live) if match else path
+        elif operation is None and "[" in path:
+            path = PLACEHOLDER.sub(lambda match: quote(self._context.substitute(match[0]), safe=""), path)
         query = request.parts.query
         return f"{path}?{self.query(query)}" if query else path
 
@@ -179,8 +181,16 @@ class RequestValues:
             self.has_shifted = True
             return shifted_time(value, self._shift)
         if "[" in value and PLACEHOLDER.search(value):
-            return PLACEHOLDER.sub(lambda match: self._context.substitute(match[0]), value)
+            return self._substituted(value)
         return self._packed(name, value)
+
+    def _substituted(self, value: str) -> str:
+        """A text with live secrets in place of recorded ones. One that holds more than a secret is shown as
+        it is sent."""
+        live = PLACEHOLDER.sub(lambda match: self._context.substitute(match[0]), value)
+        if not PLACEHOLDER.fullmatch(value):
+            self._context.correlation.set(value, live)
+        return live
 
     def _accepted_password(self, name: str, value: str) -> str | None:
         """The password that the account has, or gets, where the recorded one was accepted."""
@@ -204,7 +214,8 @@ class RequestValues:
             live = self._context.mistaken_password(value, self._account)
         if live is not None or not PLACEHOLDER.fullmatch(value):
             return live or value
-        if self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted:
+        is_invalid = self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted
+        if is_invalid and self._context.form(value) is None:
             raise CannotRebuild(f"it was refused ({self._error_code}), maybe for a redacted password")
         return self._context.substitute(value)
 

@@ -24,11 +24,15 @@ from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import (
+    CHANNEL_HEADER,
     NOT_THE_PORTALS,
     OTHER_HOST,
+    SEALED,
+    SEALED_OTHERWISE,
     UNWANTED,
     ReplayPlan,
     ReplaySelection,
+    opened_channel,
     refusal_of,
 )
 from conformance.replay.recording.store import Store
@@ -40,7 +44,7 @@ from conformance.replay.recording.values import (
     packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
-from conformance.traffic.exchange import UNKNOWN_FORMS
+from conformance.traffic.exchange import UNKNOWN_FORMS, Json
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
@@ -165,6 +169,8 @@ class RequestAnalysis:
         """By the fingerprint of a request."""
         self._room = self._cached_bytes = cached_bytes
         self._drift = 0.0
+        self._opened: set[str | None] = set()
+        """The secure channels of which the recording has the plaintext."""
 
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
@@ -218,6 +224,7 @@ class RequestAnalysis:
     def finish(self) -> None:
         """Completes the plan with what only all exchanges together show."""
         self._plan.session_of = self._lineages.sessions(len(self._plan.store))
+        self._send_broken_bodies()
         codes = (counts.most_common(1)[0][0] for counts in self._codes.values())
         self._plan.access_codes = frozenset(codes)
         hosts = self._plan.hosts
@@ -228,6 +235,18 @@ class RequestAnalysis:
                 "Name one with --recorded-host."
             )
 
+    def _send_broken_bodies(self) -> None:
+        """Has what was refused under a channel that the recorder had opened, and could not be opened itself,
+        sent as it was: no portal can open it either."""
+        plan, opened = self._plan, self._opened - {None}
+        for position in [at for at, refusal in plan.refused.items() if refusal == SEALED]:
+            line = plan.line(position)
+            if line.request.header(CHANNEL_HEADER) not in opened:
+                continue
+            plan.refused[position] = SEALED_OTHERWISE
+            if (line.status or 0) >= 400:
+                del plan.refused[position]
+
     def _line(self, position: int, raw: bytes) -> PlanLine:
         try:
             return line_of(raw)
@@ -237,11 +256,20 @@ class RequestAnalysis:
     def _analyze(self, position: int, line: PlanLine, own: Own) -> LineAnalysis:
         analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1), own)
         self.distinct.append(position)
+        self._opened.add(opened_channel(line))
         if line.hidden and len(self._plan.hidden) < MOST_HIDDEN:
-            self._plan.hidden.update(line.hidden)
+            self._note_hidden(line.hidden)
         if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
             self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
+
+    def _note_hidden(self, hidden: dict[str, Json]) -> None:
+        """Takes what the recorder says of secrets; of one it may say several things."""
+        for placeholder, hint in hidden.items():
+            before = self._plan.hidden.get(placeholder)
+            if isinstance(before, dict) and isinstance(hint, dict):
+                hint = {**before, **hint}
+            self._plan.hidden[placeholder] = hint
 
     def _remember(self, key: tuple[int, int, int], analysis: LineAnalysis, size: int) -> None:
         if not analysis.is_alike:

@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterator
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.plan import ReplayPlan
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.traffic.exchange import dig
+
+MOST_LATER = 200
+"""How many exchanges after it the sign-in with a new password is sought in."""
 
 
 def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
@@ -30,6 +33,22 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
         if plan.session_of[position] >= 0:
             line = plan.line(position)
             plan.omit(position, line.request.method, line.path, status=line.status)
+
+
+def signing_in(plan: ReplayPlan, position: int) -> str | None:
+    """The email of the sign-in that soon follows with the password which a request sets."""
+    sent = plan.line(position).sent
+    fields = sent.items() if isinstance(sent, dict) else ()
+    passwords = [value for name, value in fields if name.lower().endswith("password")]
+    after = plan.number_of(position)
+    for later in plan.order[after : after + MOST_LATER]:
+        line = plan.line(later)
+        if line.endpoint != LOGIN_INITIATE or (line.status or 400) >= 300:
+            continue
+        email = dig(line.sent, ["email"])
+        if dig(line.sent, ["password"]) in passwords and isinstance(email, str):
+            return email
+    return None
 
 
 class Needs:

@@ -18,7 +18,14 @@ LOGOUT = "/logout"
 """The end of the one path of ``auth`` whose response shows how many sessions there were."""
 
 OTHER_NAMES = {"notification-channels": "notifications"}
-ENDS = (LOGOUT, "/sessions/terminate", "/sessions/terminate-all", "/password/change", "/password/reset")
+ENDS = (
+    LOGOUT,
+    "/sessions/terminate",
+    "/sessions/terminate-all",
+    "/password/change",
+    "/password/reset",
+    "/password/init",
+)
 """Ends of paths that may end a session: every response after it may have been a 401."""
 
 SESSIONS = "sessions"

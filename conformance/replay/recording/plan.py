@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from conformance.replay.recording.fingerprint import Likeness, personal
+from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.repeats import repeats_of
@@ -26,6 +28,13 @@ NOT_THE_PORTALS = frozenset({OTHER_PATH, OTHER_HOST})
 NEEDED = "others need it: it is sent, and not compared"
 REPLAYED = "an earlier part of this replay sent it"
 LEFT_OUT = "left out by --account"
+SEALED = "its body is encrypted, and the recording has no plaintext (record with --open-channel)"
+SEALED_OTHERWISE = "its body was accepted, and is encrypted with another key than those of its channel"
+LEAST_SEALED = 28
+"""Bytes of the initialisation vector and the tag of a ciphertext, in the shortest of its modes."""
+
+CHANNEL_HEADER = "x-secure-channel-session-id"
+
 UNWANTED = ("not among --only", "named by --skip", LEFT_OUT)
 
 
@@ -177,8 +186,26 @@ def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str |
     if line.request.form in UNKNOWN_FORMS:
         return f"its body is {line.request.form} in the recording"
     if sealed_payload(line.request.body) is not None and (line.plain is None or line.plain.request is ABSENT):
-        return "its body is encrypted, and the recording has no plaintext (record with --open-channel)"
+        return None if is_no_ciphertext(line) else SEALED
     return None
+
+
+def is_no_ciphertext(line: PlanLine) -> bool:
+    """Whether a body was refused in which no ciphertext stands where it belongs: it is sent as it was."""
+    payload = sealed_payload(line.request.body)
+    if payload is None or PLACEHOLDER.search(payload) or (line.status or 0) < 400:
+        return False
+    plain = payload.strip().replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        return len(b64decode(plain + "=" * (-len(plain) % 4), validate=True)) < LEAST_SEALED
+    except ValueError:
+        return True
+
+
+def opened_channel(line: PlanLine) -> str | None:
+    """The secure channel that the recorder had opened, where a line shows one."""
+    has_plain = line.plain is not None and line.plain.request is not ABSENT
+    return line.request.header(CHANNEL_HEADER) if has_plain else None
 
 
 def _matches(pattern: str, number: int, key: str) -> bool:

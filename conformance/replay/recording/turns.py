@@ -14,8 +14,9 @@ import msgspec
 
 from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
 from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.omissions import area_of
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan
 from conformance.spec.endpoints import (
     ACCOUNT,
     LOGIN_COMPLETE,
@@ -26,6 +27,7 @@ from conformance.spec.endpoints import (
     PASSWORD_RESET,
     PROFILE,
     PROFILE_UPDATE,
+    SECURE_SESSION_CLOSE,
     TOKEN_REFRESH,
 )
 from conformance.traffic.exchange import Json, dig
@@ -33,7 +35,8 @@ from conformance.traffic.exchange import Json, dig
 OWN_AREAS = frozenset({"auth", "security", "profile"})
 """The areas that show and change the caller's own account."""
 
-BY_EMAIL = frozenset({LOGIN_INITIATE, PASSWORD_FORGOT, PASSWORD_INIT, PASSWORD_RESET})
+BY_MAIL = frozenset({PASSWORD_INIT, PASSWORD_RESET})
+BY_EMAIL = BY_MAIL | {LOGIN_INITIATE, PASSWORD_FORGOT}
 WRITES_ACCOUNT = SIGN_IN_STEPS | {TOKEN_REFRESH}
 
 ACCOUNTS, INVITATIONS = "accounts", "invitations"
@@ -169,7 +172,7 @@ class _Touches:
             return cached
         line = plan.line(position)
         key = line.operation.key if line.operation else ""
-        email = self._email(line, key, session)
+        email = self._email(position, line, key)
         self._follow(line, key, session, email)
         touch = _touch(line, key, email)
         self.marks.note(line, key, touch.writes - {_own(email)})
@@ -178,16 +181,18 @@ class _Touches:
             self._cached[(*alike, email)] = touch
         return touch
 
-    def _email(self, line: PlanLine, key: str, session: int) -> str:
+    def _email(self, position: int, line: PlanLine, key: str) -> str:
         if key in BY_EMAIL:
             email = dig(line.sent, ["email"])
+            if not isinstance(email, str) and key in BY_MAIL:
+                email = signing_in(self._plan, position)
             if isinstance(email, str):
                 return email
         token = (line.request.header("authorization") or "").partition(" ")[2]
         for value in (*_carried(line), token):
             if value in self._owners:
                 return self._owners[value]
-        return self._latest.get(session, "")
+        return self._latest.get(self._plan.session_of[position], "")
 
     def _follow(self, line: PlanLine, key: str, session: int, email: str) -> None:
         if key in (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE):
@@ -211,6 +216,13 @@ def _own(email: str) -> str:
     return f"account {email}"
 
 
+def _channel(line: PlanLine, key: str) -> frozenset[str]:
+    """The secure channel that a request uses or closes, whoever does."""
+    closed = dig(line.sent, ["sessionId"]) if key == SECURE_SESSION_CLOSE else None
+    session = closed if isinstance(closed, str) else line.request.header(CHANNEL_HEADER)
+    return frozenset([f"channel {session}"] if session else [])
+
+
 def _touch(line: PlanLine, key: str, email: str) -> Touch:
     """An unknown caller counts as an account of its own name."""
     area, account = area_of(line.path), _own(email)
@@ -219,6 +231,10 @@ def _touch(line: PlanLine, key: str, email: str) -> Touch:
         reads.add(ACCOUNTS)
     if INVITATIONS in line.path:
         reads.add(INVITATIONS)
+    channel = _channel(line, key)
+    reads.update(channel)
+    if key == SECURE_SESSION_CLOSE:
+        return Touch(frozenset(reads), channel)
     if line.impact == "read-only" and key not in WRITES_ACCOUNT:
         return Touch(frozenset(reads), frozenset())
     writes = {account} if area in OWN_AREAS else {area}
