@@ -30,15 +30,15 @@ TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
 """The requirements of any level that can be seen from outside."""
 
 FOLLOWS = {
-    "CHANNEL-031": CHANNEL_COMMAND_DEACTIVATE,
-    "IPWHITELIST-006": IP_WHITELIST_SET,
-    "LOGOUT-003": LOGOUT,
-    "MODEL-014": PROFILE_UPDATE,
-    "SESSION-031": LOGOUT,
-    "TOKEN-011": LOGOUT,
-    "TOKEN-012": LOGOUT,
+    "CHANNEL-031": (CHANNEL_COMMAND_DEACTIVATE,),
+    "IPWHITELIST-006": (IP_WHITELIST_SET,),
+    "LOGOUT-003": (LOGOUT,),
+    "MODEL-014": (PROFILE_UPDATE, LOGIN_MFA_SEND),
+    "SESSION-031": (LOGOUT,),
+    "TOKEN-011": (LOGOUT,),
+    "TOKEN-012": (LOGOUT,),
 }
-"""Rules of what is seen elsewhere after a request to an endpoint: without it nothing decides them."""
+"""Rules of what is seen elsewhere after a request to one of some endpoints; else nothing decides them."""
 
 NEEDS = {
     "CONSTANT-065": "accounts.limited",
@@ -81,9 +81,8 @@ def reachable(
     shut = shut_endpoints(profile)
     if not profile.accounts:
         by_check = {rule for rule in WITHOUT_ADMIN["nobody"] if _is_seen(rule, impact)}
-    by_case = TESTABLE.intersection(tried)
-    possible = (by_case | by_check) & _by_accounts(profile)
-    missing = {rule for rule, key in FOLLOWS.items() if key not in keys} - by_case
+    possible = (TESTABLE.intersection(tried) | by_check) & _by_accounts(profile)
+    missing = {rule for rule, any_of in FOLLOWS.items() if keys.isdisjoint(any_of)}
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
         rule for rule in possible - missing if rule in BY_REFUSAL or not concerns_only(rule, shut)
@@ -126,7 +125,7 @@ def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
     """
     selected, with_cases = frozenset(rules), frozenset(declared)
     keys = {key for rule in selected - with_cases for key in KEYS_OF.get(rule, frozenset())}
-    keys |= {FOLLOWS[rule] for rule in selected - with_cases if rule in FOLLOWS}
+    keys |= {key for rule in selected - with_cases for key in FOLLOWS.get(rule, ())}
     wanted = selected | {BY_KEY[key].requirement for key in keys}
     asked = {key for rule in wanted & with_cases for key in REQUIREMENTS[rule].operations}
     return wanted | {rule for rule in with_cases if _is_of(rule, keys - asked)}

@@ -89,9 +89,8 @@ class Portal:
             secrets=secrets,
             check_way_back=self._check_way_back,
         )
-        self.own_sessions = OwnSessions()
         self._password_history = PasswordHistory(self)
-        self._numbers = count(1)
+        self._numbers, self.own_sessions = count(1), OwnSessions()
         self._accounts = {
             name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
         }
