@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import pytest
 
+from conformance.checks import CHECKS
 from conformance.errors import UsageError
 from conformance.run.hooks.stash import SESSION
 from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching, without_other_searches
 from conformance.selftest.fault_run import FaultOutcome, Turned, attempt
 from conformance.selftest.pages import as_json, write
-from conformance.selftest.verdicts import MANY_UNTESTED, ProofMatrix, is_clear, judge
+from conformance.selftest.verdicts import MANY_UNTESTED, OF_RECORDINGS, ProofMatrix, is_clear, judge
 from conformance.target.bundled import FAULTS, VARIANTS, grouped
 
 FAULT = "timestamp-in-seconds"
@@ -252,3 +253,7 @@ def proven() -> list[str]:
 def test_real_trials_of_two_faults_and_a_group_find_what_they_should(proven: list[str]) -> None:
     assert proven[-1].startswith("2 faults, 2 variants")
     assert proven[:-1] == []
+
+
+def test_the_checks_that_only_recordings_show_are_checks() -> None:
+    assert {f"check {check.name}" for check in CHECKS} >= OF_RECORDINGS

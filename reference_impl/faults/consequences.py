@@ -211,6 +211,7 @@ CONSEQUENCES: dict[str, str] = {
     "filtered-accounts-are-counted-as-all": "ACCOUNT-028",
     "later-pages-are-not-filtered": "ACCOUNT-021 ACCOUNT-025 PAGE-039",
     "access-token-carries-the-name": "TOKEN-028",
+    "a-refused-profile-is-stored-in-part": "ACCOUNT-013",
     "history-without-token": "MODEL-007",
     "unknown-secure-session-opens-a-body": "SECURE-028",
     "invitations-of-everybody": "MODEL-008 MODEL-016",
