@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -138,7 +139,7 @@ class Division:
     def _workers(self, options: CheckOptions) -> Pool:
         if options.scheduler:
             return self.cluster(options.scheduler, self.judge)
-        return Workers(min(options.workers, len(self.parts) + 1), self.judge)
+        return Workers(min(options.workers, len(self.parts) + 1, max(2, processors())), self.judge)
 
     def _watch(self, workers: Pool, shares: Sequence[PartialShare], joined: JoinedLines | None) -> None:
         """Waits for all shares. Meanwhile this process joins the lines that others write, or writes all."""
@@ -251,6 +252,11 @@ class Division:
                     append(result, out, count, begin)
                 else:
                     out.write(b"\n" * count)
+
+
+def processors() -> int:
+    """How many processors this process may use: more processes than that take turns, and take longer."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _join(joined: JoinedLines, shares: Sequence[PartialShare], results: dict[Share, Judged]) -> None:
