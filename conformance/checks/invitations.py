@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from conformance.checks.model.places import viewer_of
+from conformance.checks.notifications import WRITTEN_SECONDS
 from conformance.checks.records import moment, portal_time, records, sent_fields
 from conformance.checks.registry import Memory, answers, check, key_of, successes
 from conformance.spec.endpoints import (
@@ -159,10 +160,6 @@ def _denies(data: Json) -> bool:
 
 _acceptance_rule("INVITATION-029", frozenset({"EXPIRED", "CANCELLED", "CANCELED"}))
 _acceptance_rule("INVITATION-030", frozenset({"DECLINED"}))
-
-
-WRITTEN_SECONDS = 4.5
-"""How long a change may take to show."""
 
 
 @check(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from conformance.checks.access.changed import SOON
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
@@ -227,10 +228,6 @@ def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Me
 
 WRITTEN_SECONDS = 4.5
 """How long a change may take to show: a little less than the cases wait before they look once more."""
-
-
-SOON = 60.0
-"""Seconds after a switch in which nobody else is taken to have switched the same."""
 
 
 class Switch(NamedTuple):

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from conformance.checks.records import sent_fields
 from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import leaves
@@ -70,7 +71,7 @@ class PasswordMails:
 
     def owner(self, recorded: Exchange) -> str | None:
         """The profile's account whose password a request sets by a mailed code, or was to set."""
-        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
+        sent = sent_fields(recorded)
         account = self.account_of(sent.get("email"))
         code = next(iter(self.code_of(recorded).values()), "")
         setting = None if account is not None else self._settings.by_code.get(code)
@@ -133,7 +134,7 @@ class PasswordMails:
         return sorted((at for at in positions if plan.session_of[at] >= 0), key=plan.number_of)
 
     def _setting(self, position: int, exchange: Exchange, last: dict[str | None, int]) -> PasswordSetting:
-        sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+        sent = sent_fields(exchange)
         account = self.account_of(sent.get("email") or signing_in(self.plan, position))
         if account is None:
             account = next(reversed(last), None)

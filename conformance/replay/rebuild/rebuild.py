@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
+from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
@@ -110,7 +111,7 @@ class Rebuilder:
         operation = recorded.request.operation
         if operation is not None and operation.key in MAILED:
             return self.context.mails.owner(recorded)
-        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
+        sent = sent_fields(recorded)
         return self.context.account_of(sent.get("email")) or client.account
 
     def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:

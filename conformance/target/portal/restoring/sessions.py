@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from conformance.checks.access.sign_in import HEARD_OF
+from conformance.checks.records import sent_fields
+from conformance.checks.registry import key_of
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, TOKEN_REFRESH
 from conformance.traffic.exchange import Exchange, Json
@@ -43,13 +45,11 @@ class OwnSessions:
 
     def notice(self, exchange: Exchange) -> None:
         """Notes which sessions an exchange begins or ends."""
-        operation, token = exchange.request.operation, exchange.request.bearer
-        key = "" if operation is None else operation.key
+        key, token = key_of(exchange), exchange.request.bearer
         if key == LOGIN_COMPLETE and exchange.success:
             self._begin(exchange, exchange.client)
         elif key == TOKEN_REFRESH and exchange.success:
-            sent = exchange.sent if isinstance(exchange.sent, dict) else {}
-            before = self._of_refresh_token.pop(str(sent.get("refreshToken")), "")
+            before = self._of_refresh_token.pop(str(sent_fields(exchange).get("refreshToken")), "")
             self._begin(exchange, self._accounts.pop(before, exchange.client))
         elif token in self._accounts:
             self._use(token, exchange, is_logout=key == LOGOUT)
