@@ -55,6 +55,7 @@ BREAKING = {
     "answers-null",
     "constants-as-seen",
     "credentials-400",
+    "history-oldest-first",
     "my-workspaces-in-pages",
     "otp-only",
     "pending-by-another-name",

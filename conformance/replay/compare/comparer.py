@@ -20,8 +20,8 @@ from conformance.replay.compare.times.clocks import (
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted
-from conformance.replay.compare.times.others import is_of_others
+from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted, turned_round
+from conformance.replay.compare.times.others import is_no_address, is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
@@ -111,7 +111,7 @@ class Comparer:
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         began = self._began(pair, clocks)
-        lacking = self.sign_ins.lacking(pair, began)
+        lacking = [*self.sign_ins.lacking(pair, began), *turned_round(pair)]
         if not differences and not lacking:
             return ResponseComparison(differences, comparison.is_stable)
         places = {each.place for each in lacking}
@@ -225,8 +225,10 @@ def _is_of_length(difference: Difference) -> bool:
 
 def _is_of_another_entry(difference: Difference) -> bool:
     is_null = difference.kind == "type" and (difference.recorded is None or difference.replayed is None)
-    return (difference.kind in ("value", "time") or is_null) and any(
-        isinstance(step, int) for step in difference.place
+    return (
+        (difference.kind in ("value", "time") or is_null)
+        and not is_no_address(difference)
+        and any(isinstance(step, int) for step in difference.place)
     )
 
 

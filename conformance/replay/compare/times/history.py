@@ -45,6 +45,30 @@ class ReplayedSignIns:
         return [Difference("length", ("data", "items"), before, after)]
 
 
+def turned_round(pair: ReplayedExchange) -> list[Difference]:
+    """The list of a history whose newest sign-ins stood first and now stand last, or the other way round: no
+    further sign-in makes that."""
+    if pair.operation != SESSIONS_HISTORY:
+        return []
+    before, after = (_direction(_moments(each)) for each in (pair.recorded.data, pair.live.data))
+    if before is None or after is None or before == after:
+        return []
+    return [Difference("order", ("data", "items"), before, after)]
+
+
+FEWEST = 3
+"""Entries that show an order: two may stand so by chance."""
+
+
+def _direction(moments: Sequence[float]) -> str | None:
+    """Which entries stand first; None where they are in no order of time, or too few to show one."""
+    if len(set(moments)) < FEWEST or any(map(math.isnan, moments)):
+        return None
+    if all(newer >= older for newer, older in pairwise(moments)):
+        return "newest first"
+    return "oldest first" if all(older <= newer for older, newer in pairwise(moments)) else None
+
+
 def is_miscounted(difference: Difference, old: Json, new: Json) -> bool:
     """Whether a history says that it holds more or fewer sign-ins than its only page shows, as it did not
     when recorded: no further sign-in makes that."""
