@@ -21,6 +21,7 @@ from conformance.replay.compare.owners import NOT_OFFERED_ANY_MORE, RevokedAuthe
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
+from conformance.replay.compare.times.moved import OwnMoves
 from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
@@ -65,6 +66,7 @@ class Assessor:
     authenticators: RevokedAuthenticators = field(default_factory=RevokedAuthenticators)
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
+    moves: OwnMoves = field(default_factory=OwnMoves)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -119,10 +121,11 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
         self.sign_ins.note(pair)
+        self.moves.note(pair)
         self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
-            self.correlation.note_change(record, moments)
+            self.correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
             if pair.shows_another:
                 self.correlation.note_change_instead(record_of("bizId", pair.operation), record)
         differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]

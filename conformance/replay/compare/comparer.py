@@ -21,6 +21,7 @@ from conformance.replay.compare.times.clocks import (
     written_long_ago,
 )
 from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted, turned_round
+from conformance.replay.compare.times.moved import OwnMoves
 from conformance.replay.compare.times.others import is_no_address, is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
@@ -71,6 +72,7 @@ class Comparer:
     began: Clocks = AT_THE_EPOCH
     """When the recording began, on its portal's clock, and when the replay did, on ours."""
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
+    moves: OwnMoves = field(default_factory=OwnMoves)
     stamping: tuple[StampingClock, StampingClock] = field(
         default_factory=lambda: (StampingClock(), StampingClock())
     )
@@ -112,9 +114,10 @@ class Comparer:
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         began = self._began(pair, clocks)
         lacking = [*self.sign_ins.lacking(pair, began), *turned_round(pair)]
-        if not differences and not lacking:
+        stayed = list(self.moves.stayed(pair, began, clocks))
+        if not differences and not lacking and not stayed:
             return ResponseComparison(differences, comparison.is_stable)
-        places = {each.place for each in lacking}
+        places = {each.place for each in (*lacking, *stayed)}
         differences = [each for each in differences if each.place not in places]
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
         if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
@@ -128,7 +131,7 @@ class Comparer:
             for each in others:
                 self.noise.note(pair.operation, each)
             differences = [each for each in differences if each not in others]
-        differences.extend(lacking)
+        differences += [*lacking, *stayed]
         differences = self._without_left(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(
