@@ -17,7 +17,7 @@ from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.compare.owners import NOT_OFFERED_ANY_MORE, RevokedAuthenticators, SessionOwners
+from conformance.replay.compare.owners import Authenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
@@ -63,7 +63,7 @@ class Assessor:
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
-    authenticators: RevokedAuthenticators = field(default_factory=RevokedAuthenticators)
+    authenticators: Authenticators = field(default_factory=Authenticators)
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     moves: OwnMoves = field(default_factory=OwnMoves)
@@ -165,8 +165,10 @@ class Assessor:
         """What a difference means: the judge decides first, then the specification's gaps."""
         if difference.kind == "extra" and self.reveals(difference.replayed):
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
-        if self.authenticators.is_offered(pair, difference):
-            return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
+        unfit = self.authenticators.offered(pair, difference)
+        if unfit is not None:
+            is_of_rule = unfit in REQUIREMENTS
+            return self.meanings.contradicted(pair, unfit, is_stated=False) if is_of_rule else breaking(unfit)
         is_of_a_mail = difference.kind in ("status", "code") and _is_by_mail(pair)
         if is_of_a_mail and self.credentials.has_certain_code(pair):
             return breaking(REFUSED_AS_MAILED)
