@@ -14,6 +14,7 @@ from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.made_up import why_nothing_is_shown
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
@@ -82,7 +83,7 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
-        problem = self.credentials.problem(pair)
+        problem = self.credentials.problem(pair) or why_nothing_is_shown(pair)
         if problem is not None:
             return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
