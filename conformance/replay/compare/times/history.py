@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of
 from conformance.replay.compare.times.others import GRAIN
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, SESSIONS_HISTORY
 from conformance.traffic.exchange import Json, dig
@@ -35,10 +35,8 @@ class ReplayedSignIns:
         if pair.operation != SESSIONS_HISTORY or pair.account is None:
             return []
         old, new = (_moments(each) for each in (pair.recorded.data, pair.live.data))
-        before, after = (
-            sum(moment >= start - GRAIN for moment in moments)
-            for moments, start in zip((old, new), began, strict=True)
-        )
+        before = sum(moment >= began.recorded - GRAIN for moment in old)
+        after = sum(moment >= began.live - JUST_NOW for moment in new)
         is_lacking = after < min(before, self._counts[pair.account])
         if not is_lacking or not _shows_all_since(new, pair.live.data, began.live):
             return []
@@ -98,4 +96,4 @@ def _shows_all_since(moments: Sequence[float], history: Json, began: float) -> b
         return False
     is_newest_first = all(newer >= older for newer, older in pairwise(moments))
     is_whole = dig(history, ["pagination", "totalRecords"]) == len(moments)
-    return is_whole or (is_newest_first and bool(moments) and moments[-1] < began - GRAIN)
+    return is_whole or (is_newest_first and bool(moments) and moments[-1] < began - JUST_NOW)

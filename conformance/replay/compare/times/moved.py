@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of, own_session
-from conformance.replay.compare.times.others import GRAIN
+from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.spec.endpoints import (
     LOGIN_COMPLETE,
     MFA,
@@ -44,13 +43,12 @@ class OwnMoves:
 
     def stayed(self, pair: ReplayedExchange, began: Clocks, clocks: Clocks) -> Iterator[Difference]:
         """The times that are since the recording began in the recorded answer, and from before the replay
-        began in the live one, or absent there."""
+        began in the live one. Null is permitted, and a clock may be slow or count minutes."""
         since = began.recorded + max(0.0, clocks.recorded - pair.recorded.time)
         for (operation, name), by in MOVED_BY.items():
             if pair.operation == operation and any((pair.account, each) in self._done for each in by):
                 for place, old, new in _shown(pair, name):
-                    is_old = new is None or epoch_of(new) < began.live - GRAIN
-                    if epoch_of(old) >= since and is_old:
+                    if epoch_of(old) >= since and epoch_of(new) < began.live - JUST_NOW:
                         yield Difference("time", place, old, new)
 
 
@@ -59,7 +57,7 @@ def _shown(pair: ReplayedExchange, name: str) -> Iterator[tuple[Steps, Json, Jso
     old, new = pair.recorded.data, pair.live.data
     if pair.operation == SESSIONS:
         (_, recorded), (at, live) = own_session(old), own_session(new)
-        yield ("data", at, name), recorded.get(name), live.get(name, "")
+        yield ("data", at, name), recorded.get(name), live.get(name)
     elif isinstance(old, dict) and isinstance(new, dict):
         yield ("data", name), old.get(name), new.get(name)
     elif isinstance(old, list) and isinstance(new, list):
