@@ -7,13 +7,24 @@ from typing import Any
 
 import pytest
 
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import CHANNEL_CREATE, CHANNELS_QUERY, ROLES, SESSIONS_HISTORY
+from conformance.spec.endpoints import (
+    BACKUP_CODES,
+    BACKUP_CODES_GENERATE,
+    CHANNEL_CREATE,
+    CHANNELS_QUERY,
+    PROFILE,
+    ROLES,
+    SESSIONS,
+    SESSIONS_HISTORY,
+)
 from conformance.tests.traffic import NOW, answer
 from conformance.traffic.exchange import Json
 
@@ -90,3 +101,43 @@ def test_null_in_place_of_a_list_is_another_form_also_of_another_record(
     old = 2 if kind == "length" else ["ORDER"]
 
     assert Meanings().of(pair, Difference(kind, ("data", "permissionGroups"), old, live)).meaning == meaning
+
+
+def after(acting: str, shown: ReplayedExchange) -> list[tuple[str, str]]:
+    """The differences of a read after the caller did something, beside an earlier replay that did it too."""
+    correlation, noise = Correlation(used={}), Noise()
+    comparer = Comparer(correlation, noise, written=frozenset({BACKUP_CODES_GENERATE}))
+    assessor = Assessor(comparer, correlation, noise, RecordedBaseline([], correlation), moves=comparer.moves)
+    done = answer(acting, {})
+    assessor.assess(ReplayedExchange(1, done, done, account="spare"), ())
+    return [(each.path, each.kind) for each in assessor.assess(shown, ()).differences]
+
+
+@pytest.mark.parametrize(
+    ("acting", "name", "is_found"),
+    [
+        (BACKUP_CODES_GENERATE, "remainingCount", True),
+        (BACKUP_CODES_GENERATE, "totalGenerated", False),
+        (PROFILE, "remainingCount", False),
+    ],
+)
+def test_what_the_caller_had_written_anew_was_left_by_no_earlier_replay(
+    acting: str, name: str, is_found: bool
+) -> None:
+    counts = {"remainingCount": 10, "totalGenerated": 10}
+    recorded, live = answer(BACKUP_CODES, counts), answer(BACKUP_CODES, counts | {name: 4})
+
+    found = after(acting, ReplayedExchange(2, recorded, live, account="spare"))
+
+    assert found == ([(f"data.{name}", "value")] if is_found else [])
+
+
+def test_the_own_session_is_compared_where_others_began_beside_it() -> None:
+    own: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
+    other: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
+
+    assert replayed(SESSIONS, [own], [other, own]) == []
+    assert replayed(SESSIONS, [own], [other, own | {"userAgent": "Another"}]) == [
+        ("data[1].userAgent", "value")
+    ]
+    assert replayed(SESSIONS, [own], [other, other]) == []

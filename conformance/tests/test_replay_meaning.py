@@ -103,6 +103,15 @@ def test_a_lawful_variant_contradicts_nothing_and_each_change_names_what_permits
     assert variant in BREAKING or told.run.regressions == []
 
 
+@pytest.mark.parametrize("variant", ["timestamps-are-ahead"])
+def test_a_variant_whose_clocks_alone_are_others_breaks_nothing(
+    recording: Path, tmp_path: Path, variant: str
+) -> None:
+    told = replayed(recording, tmp_path, variants=(variant,))
+
+    assert {group["meaning"] for group in told.groups} <= {"drift"}
+
+
 FAULTS = {
     "a-method-twice": "breaking",
     "login-session-expires-in-text": "contradiction",

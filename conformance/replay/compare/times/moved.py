@@ -9,6 +9,7 @@ from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.spec.endpoints import (
+    BACKUP_CODES_GENERATE,
     LOGIN_COMPLETE,
     MFA,
     OTP_VERIFY,
@@ -28,18 +29,23 @@ MOVED_BY: Mapping[tuple[str, str], frozenset[str]] = {
 }
 """By operation and field, the operations that move a time of the caller's."""
 
-MOVING = frozenset().union(*MOVED_BY.values())
+MOVING = frozenset({BACKUP_CODES_GENERATE}).union(*MOVED_BY.values())
+"""The operations that are noted: these, and the one that writes other values of the caller's anew."""
 
 
 @dataclass
 class OwnMoves:
     """What each account did that moves a time of its own: when recorded, and in the replay."""
 
-    _done: set[tuple[str, str]] = field(default_factory=set)
+    _done: set[tuple[str | None, str]] = field(default_factory=set)
 
     def note(self, pair: ReplayedExchange) -> None:
         if pair.operation in MOVING and pair.account and pair.recorded.success and pair.live.success:
             self._done.add((pair.account, pair.operation))
+
+    def has_done(self, account: str | None, operation: str) -> bool:
+        """Whether an account has asked for an operation in this replay."""
+        return (account, operation) in self._done
 
     def stayed(self, pair: ReplayedExchange, began: Clocks, clocks: Clocks) -> Iterator[Difference]:
         """The times that are since the recording began in the recorded answer, and from before the replay
