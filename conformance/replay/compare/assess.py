@@ -11,10 +11,9 @@ from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
-from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
-from conformance.replay.compare.made_up import why_nothing_is_shown
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
