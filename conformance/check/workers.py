@@ -23,8 +23,8 @@ ATTEMPTS = 2
 """How often a share is begun: a worker that dies of it twice will again."""
 
 BEHIND = 5
-"""By how much who writes lines is nicer than who judges: all else is done while one process judges, and where
-there are more processes than processors, that one is not to take turns."""
+"""By how much the priority of a process that writes lines is lower (``nice``): all else is done while one
+process judges, and where there are more processes than processors, that one is not to take turns."""
 
 
 @dataclass(eq=False)
