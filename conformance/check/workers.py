@@ -17,7 +17,7 @@ from typing import Self
 
 from conformance.check.lines import LinesShare
 from conformance.check.share import Judged, JudgeShare, Share, judged
-from conformance.traffic.collector import collect_rarely
+from conformance.traffic.garbage_collector import collect_garbage_rarely
 
 ATTEMPTS = 2
 """How often a share is begun: a worker that dies of it twice will again."""
@@ -145,7 +145,7 @@ def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connect
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
-    collect_rarely()
+    collect_garbage_rarely()
     is_behind = False
     while True:
         try:
