@@ -164,7 +164,7 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
     assert main(["validate", "wrong.toml", "portal.toml", "absent.toml"]) == 4
 
     out, err = capsys.readouterr()
-    assert out == "portal.toml is valid. Not looked at: CODE, PASSWORD.\n" * 2
+    assert out == "portal.toml is valid. Values that were not read: CODE, PASSWORD.\n" * 2
     assert [line.partition(":")[0] for line in err.splitlines()] == ["wrong.toml", "absent.toml"]
 
 

@@ -326,9 +326,14 @@ class Expect(ProfileTable):
     """What a run must have tested at the least, so that it is not inconclusive; `doctor` prints what fits."""
 
     musts: int | None = Field(
-        None, ge=0, description="The least number of musts. Without it: half of those that can be tried."
+        None,
+        ge=0,
+        description="The least number of musts that a run has to test; with fewer it is inconclusive. "
+        "Without it: half of those that can be tried.",
     )
-    accounts: list[str] = Field([], description="Accounts that must have received a token.")
+    accounts: list[str] = Field(
+        [], description="Accounts that must have received a token, so that a run is not inconclusive."
+    )
     chapters: list[str] = Field(
         [], description="Chapters, such as `LOGIN`. At least one must of each has to be tested."
     )
