@@ -140,17 +140,17 @@ GUESSES = {
     "session/close": '{ sessionId = "{session_id}" }',
     "otp/verify": '{ code = "{otp}" }',
     "sessions/terminate": '{ sessionId = "{session_id}" }',
-    "accounts/admin/update": '{ userBizId = "{account}", accountName = "suite-{unique}" }',
+    "accounts/admin/update": '{ userBizId = "{account}", accountName = "{unique}" }',
     "accounts/admin/status": '{ userBizId = "{account}", accountStatus = "…" }',
     "accounts/admin/password/reset": '{ userBizId = "{account}" }',
     "currency-grants": '{ workspaceBizId = "{workspace}", currency = "…" }',
-    "channel-types/create": '{ typeCode = "suite-{unique}", typeName = "suite-{unique}" }',
-    "channel-types/update": '{ bizId = "{result_id}", typeName = "suite-{unique}" }',
+    "channel-types/create": '{ typeCode = "{unique}", typeName = "{unique}" }',
+    "channel-types/update": '{ bizId = "{result_id}", typeName = "{unique}" }',
     "channels/create": (
-        '{ channelName = "suite-{unique}", channelHost = "…", channelCategory = "EMAIL", '
+        '{ channelName = "{unique}", channelHost = "…", channelCategory = "EMAIL", '
         'emailConfig = { smtpHost = "smtp.example.test", smtpPort = 587 } }'
     ),
-    "channels/update": '{ bizId = "{result_id}", channelName = "suite-{unique}" }',
+    "channels/update": '{ bizId = "{result_id}", channelName = "{unique}" }',
     "validate/imap": '{ host = "imap.example.test", port = 993, username = "…", password = "…" }',
     "validate/smtp": '{ host = "smtp.example.test", port = 465, username = "…", password = "…" }',
 }
