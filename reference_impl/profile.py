@@ -78,7 +78,7 @@ OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
 def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: bool) -> str:
     sections = [
         "profile = 1",
-        _section("portal", {"url": url, "access_code": portal.access_code}),
+        _section("portal", _portal(portal, url)),
         *(_account(sign_in, inbox=inbox) for sign_in in seeded.sign_ins.values()),
         *([_inbox(url)] if inbox else []),
         _section("records", seeded.ids),
@@ -91,6 +91,15 @@ def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: boo
         *([_section("clock", {"advance": f"{url}/clock/advance"})] if clock else []),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _portal(portal: Portal, url: str) -> dict[str, str]:
+    return {
+        "url": url,
+        "access_code": portal.access_code,
+        "other_access_code": portal.other_access_code,
+        "api_key": portal.api_key,
+    }
 
 
 def _account(sign_in: SignIn, *, inbox: bool) -> str:

@@ -14,6 +14,8 @@ from conformance.target.profile.template import GUESSES, text
 
 ENVIRON = {
     "PORTAL_ACCESS_CODE": "code",
+    "OTHER_ACCESS_CODE": "code of another portal",
+    "PORTAL_API_KEY": "key",
     "ADMIN_PASSWORD": "password",
     "ADMIN_OTP_SECRET": "JBSWY3DPEHPK3PXP",
     "SPARE_PASSWORD": "password",

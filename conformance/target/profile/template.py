@@ -22,6 +22,9 @@ profile = 1
 [portal]
 url = "http://127.0.0.1:8000"
 access_code = "${PORTAL_ACCESS_CODE}"     # X-PORTAL-ACCESS-CODE
+# other_access_code = "${OTHER_ACCESS_CODE}"  # of another portal of the deployment: it must be refused here
+# api_key = "${PORTAL_API_KEY}"           # one that is accepted elsewhere: the file read must refuse it
+# api_key_header = "X-API-Key"            # the header that carries it
 # headers = { "X-LOCALE" = "en" }         # added to, or in place of, the default headers
 # edge_headers = true                     # send CF-*, X-Real-IP, X-Forwarded-*; false behind a real edge
 # verify = true                           # check certificates; or false, or the path of a CA file
