@@ -18,7 +18,8 @@ from cases.authentication.steps import (
     right_code,
     seconds_at,
 )
-from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged
 from cases.security.history import ids, is_refusal, new_entries, since
 from cases.surroundings import Surroundings
 from conformance.cases import (

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from cases.premises import answered, asked_for_nobody, authorized, granted, outcome, refusal_text
+from cases.nobody import asked_for_nobody
+from cases.premises import answered, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     Account,
     Portal,
