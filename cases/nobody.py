@@ -21,6 +21,9 @@ _ALPHABETS = (
 COUNTED = 16
 """Below this many digits or letters an id may be counted up, so that its neighbours exist."""
 
+RANDOM = 20
+"""From this length on an id of letters and digits is taken for a random one."""
+
 FAR = 9
 """Digits of a number that no portal has counted up to; a whole number of 32 bits has room for it."""
 
@@ -52,9 +55,12 @@ def unknown_ids(existing: str) -> tuple[str, ...]:
 
 
 def is_counted(id: str) -> bool:
-    """Whether an id is a number that may be counted up, also behind a word."""
+    """Whether an id is a number that may be counted up, also behind a word. Longer ones whose other parts
+    hold digits too are random, such as tokens."""
     counter = _COUNTER.match(id)
-    return counter is not None and len(counter["digits"]) < COUNTED and _is_no_part(counter["before"])
+    if counter is None or len(counter["digits"]) >= COUNTED or not _is_no_part(counter["before"]):
+        return False
+    return len(id) < RANDOM or not any(letter.isdigit() for letter in counter["before"])
 
 
 def _is_no_part(before: str) -> bool:
