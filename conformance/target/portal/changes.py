@@ -378,6 +378,12 @@ class ChangeLedger:
                 row = {"event": "left", "id": id, "key": self._changes[id].key, "reason": reason}
                 self._write_if_possible(row)
 
+    def is_left(self, key: str, *, account: str) -> bool:
+        """Whether a change by an endpoint stays, although its undoing was accepted."""
+        with self._lock:
+            stays = [self._changes[id] for id in self._stays]
+        return any((change.key, change.account) == (key, account) for change in stays)
+
     def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
