@@ -25,7 +25,7 @@ import traffic
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS, openapi
 from conformance.traffic import capture
-from conformance.traffic.collector import rarely_collected
+from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.verdicts.findings import Ledger
 
 ROUNDS = 5
@@ -46,7 +46,7 @@ def judge(file: Path) -> float:
     ledger, judge = Ledger(REQUIREMENTS), judge_of(model=False)
     judged = watch(ledger, judge=judge)
     began, count = time.process_time(), 0
-    with rarely_collected():
+    with rare_garbage_collection():
         for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted
             judged(exchange)
     verdicts = ledger.results()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from typing import TypeVar
 
 from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
@@ -172,63 +170,6 @@ def form(data: Json) -> Json:
     if isinstance(data, list):
         return [form(data[0])] if data else []
     return "null" if data is None or data is ABSENT else type(data).__name__
-
-
-# Ids that nobody has.
-
-_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghjkmnpqrstvwxyz", "GHJKMNPQRSTVWXYZ")
-"""Letters are changed within these, so that an id stays hexadecimal, or Crockford's base 32, where it was."""
-
-
-COUNTED = 16
-"""Below this many digits a number may be counted up, so that its neighbours exist."""
-
-
-def unknown_id(existing: str) -> str:
-    """An id of the same form as a known one, which no record has.
-
-    Its last third is changed: before it may stand a kind, a version or a time. A number that may be counted
-    up is replaced by a large one.
-    """
-    if existing.isdigit() and len(existing) < COUNTED:
-        return "9876543210987654"[: max(9, len(existing))]
-    kept = len(existing) * 2 // 3
-    return existing[:kept] + "".join(_others(existing[kept:]))
-
-
-def asked_for_nobody(portal: Portal, existing: str, ask: Callable[[str], Exchange]) -> Exchange:
-    """The answer to the id of no record: one of the form of ``known``, or where that is refused as malformed,
-    as ids may hold a check digit, the id of a record of another kind, where it has that form.
-
-    Raises Untestable where nothing but a malformed id could be asked for.
-    """
-    answer = ask(unknown_id(existing))
-    if answer.status != 400 or answer.code not in INVALID_PARAMETER:
-        return answer
-    for kind in KINDS:
-        with suppress(Untestable):
-            other = portal.record(kind)
-            if other != existing and _form_of(other) == _form_of(existing):
-                return ask(other)
-    raise Untestable(f"an id of this form is refused as such ({refusal_text(answer)})", "environment")
-
-
-KINDS = ("workspace", "institution", "role", "account")
-
-
-def _form_of(id: str) -> tuple[str, str]:
-    """What stands before the first separator where it is a word, and how long the parts are."""
-    kind = re.match(r"[A-Za-z]+(?=[^0-9A-Za-z])", id)
-    return kind.group() if kind and not set(id) <= HEXADECIMAL else "", re.sub(r"[0-9A-Za-z]", "x", id)
-
-
-HEXADECIMAL = frozenset("0123456789abcdefABCDEF-")
-
-
-def _others(letters: str) -> Iterator[str]:
-    for letter in letters:
-        alphabet = next((letters for letters in _ALPHABETS if letter in letters), "")
-        yield alphabet[(alphabet.index(letter) + len(alphabet) // 2) % len(alphabet)] if alphabet else letter
 
 
 MOST_SKEW = 20.0

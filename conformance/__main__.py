@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from conformance.errors import ExitCode
-from conformance.traffic.collector import set_for_a_command
+from conformance.traffic.garbage_collector import set_for_a_command
 
 
 def main() -> int:

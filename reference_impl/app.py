@@ -163,4 +163,6 @@ def _portal(plan: Plan, draw: Draw, clock: Clock) -> Portal:
         tokens=plan.tokens(plan.choices, draw),
         access_code=draw.token(),
         bot_token=draw.token(),
+        other_access_code=draw.token(),
+        api_key=draw.token(),
     )

@@ -21,7 +21,9 @@ class Choices:
     constants_complete: bool = True  # or only the codes that were seen
 
     # Values whose form is not stated.
-    ids: Literal["uuid", "numeric", "checked", "prefixed", "ulid", "urn", "upper", "counted"] = "uuid"
+    ids: Literal[
+        "uuid", "numeric", "checked", "prefixed", "ulid", "urn", "upper", "counted", "short", "padded"
+    ] = "uuid"
     fraction_digits: Literal[3, 6, 9] = 3  # "with fractional seconds", not how many
 
     # Statuses of errors: two are given, or none.

@@ -2,7 +2,9 @@
 
 import base64
 import random
+import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -37,10 +39,15 @@ class Draw:
 
     def id(self, form: str, kind: str) -> str:
         """An id in one of the forms a deployment may use; nobody can guess it unless records are counted."""
-        if form == "counted" and kind not in UNGUESSABLE:
+        if form in _COUNTED and kind not in UNGUESSABLE:
             self._counts[kind] += 1
-            return str(self._counts[kind])
+            return _COUNTED[form](self._counts[kind], kind)
         return _FORMS[form](self._random.getrandbits(128), kind)
+
+
+def is_of_its_kind(form: str, id: str) -> bool:
+    """Whether an id may be one of the form ``short`` or ``padded``, or one that nobody can guess."""
+    return bool(re.fullmatch(r"[1-9]\d{5}" if form == "short" else r"[a-z_]+_\d{6}", id)) or len(id) == 36
 
 
 def has_its_check_digit(id: str) -> bool:
@@ -63,10 +70,17 @@ def _checked(bits: int) -> str:
     return digits + str(-sum(map(int, digits)) % 10)
 
 
+_COUNTED: Mapping[str, Callable[[int, str], str]] = {
+    "counted": lambda number, kind: str(number),
+    "short": lambda number, kind: str(100000 + number),
+    "padded": lambda number, kind: f"{kind.replace(' ', '_')}_{number:06d}",
+}
 _FORMS = {
     "uuid": lambda bits, kind: _uuid(bits),
     "upper": lambda bits, kind: _uuid(bits).upper(),
     "counted": lambda bits, kind: _uuid(bits),
+    "short": lambda bits, kind: _uuid(bits),
+    "padded": lambda bits, kind: _uuid(bits),
     "numeric": lambda bits, kind: str(10**18 + bits % (9 * 10**18)),
     "checked": lambda bits, kind: _checked(bits),
     "prefixed": lambda bits, kind: f"{kind.replace(' ', '_')}_{bits:032x}",

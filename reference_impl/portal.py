@@ -128,6 +128,8 @@ class Portal:
     tokens: Tokens
     access_code: str
     bot_token: str
+    other_access_code: str
+    api_key: str
 
     records: dict[str, dict[str, Record]] = field(default_factory=lambda: {kind: {} for kind in KINDS})
     passwords: dict[str, Password] = field(default_factory=dict)

@@ -29,7 +29,7 @@ BODIES = (
     ("POST /web/v1/system/security/sessions/terminate", '{ sessionId = "{session_id}" }'),
     (
         "POST /web/v1/system/accounts/admin/update",
-        '{ userBizId = "{account}", accountName = "suite-{unique}", accountRemark = "suite-{unique}" }',
+        '{ userBizId = "{account}", accountName = "{unique}", accountRemark = "{unique}" }',
     ),
     (
         "POST /web/v1/system/accounts/admin/status",
@@ -43,20 +43,20 @@ BODIES = (
     ("POST /web/v1/system/currency-grants/revoke", '{ bizId = "{result_id}" }'),
     (
         f"POST {_TYPES}/create",
-        '{ typeCode = "suite-{unique}", typeName = "Suite {unique}", typeDescription = "Made by a test" }',
+        '{ typeCode = "{unique}", typeName = "Type {unique}", typeDescription = "Made by a test" }',
     ),
-    (f"POST {_TYPES}/update", '{ bizId = "{result_id}", typeName = "suite-{unique}" }'),
+    (f"POST {_TYPES}/update", '{ bizId = "{result_id}", typeName = "{unique}" }'),
     (f"POST {_TYPES}/delete", '{ bizId = "{result_id}" }'),
     (f"POST {_TYPES}/enable", '{ bizId = "{result_id}" }'),
     (f"POST {_TYPES}/disable", '{ bizId = "{result_id}" }'),
     (
         f"POST {_CHANNELS}/create",
         (
-            '{ channelName = "suite-{unique}", channelHost = "smtp.example.test", channelCategory = "EMAIL", '
+            '{ channelName = "{unique}", channelHost = "smtp.example.test", channelCategory = "EMAIL", '
             f"emailConfig = {_EMAIL_CONFIG} }}"
         ),
     ),
-    (f"POST {_CHANNELS}/update", '{ bizId = "{result_id}", channelName = "suite-{unique}" }'),
+    (f"POST {_CHANNELS}/update", '{ bizId = "{result_id}", channelName = "{unique}" }'),
     (f"POST {_CHANNELS}/delete", '{ bizId = "{result_id}" }'),
     (f"POST {_CHANNELS}/activate", '{ bizId = "{result_id}" }'),
     (f"POST {_CHANNELS}/deactivate", '{ bizId = "{result_id}" }'),
@@ -78,7 +78,7 @@ OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
 def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: bool) -> str:
     sections = [
         "profile = 1",
-        _section("portal", {"url": url, "access_code": portal.access_code}),
+        _section("portal", _portal(portal, url)),
         *(_account(sign_in, inbox=inbox) for sign_in in seeded.sign_ins.values()),
         *([_inbox(url)] if inbox else []),
         _section("records", seeded.ids),
@@ -91,6 +91,15 @@ def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: boo
         *([_section("clock", {"advance": f"{url}/clock/advance"})] if clock else []),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _portal(portal: Portal, url: str) -> dict[str, str]:
+    return {
+        "url": url,
+        "access_code": portal.access_code,
+        "other_access_code": portal.other_access_code,
+        "api_key": portal.api_key,
+    }
 
 
 def _account(sign_in: SignIn, *, inbox: bool) -> str:

@@ -17,7 +17,8 @@ from cases.accounts.queries import (
     total,
 )
 from cases.coded import ONLY_MATCHES, asked_in_both_forms, passed_over
-from cases.premises import answered, granted, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, granted
 from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
 from conformance.cases import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
-from cases.premises import asked_for_nobody, authorized, code_of, form, granted
+from cases.nobody import asked_for_nobody
+from cases.premises import authorized, code_of, form, granted
 from conformance.cases import Account, Json, Portal, Verify, is_error_of_table, is_success, requirement
 from conformance.spec.endpoints import ACCOUNT
 from conformance.spec.tables import RECORD_UNKNOWN

@@ -16,10 +16,10 @@ from cases.accounts.queries import (
 )
 from cases.changing import changed_beside, put_back
 from cases.dating import DATED, MOVED, verify_moved
+from cases.nobody import asked_for_nobody, free_id, reads_nobody
 from cases.premises import (
     A_WHILE,
     answered,
-    asked_for_nobody,
     authorized,
     change_accepted,
     code_of,
@@ -27,7 +27,6 @@ from cases.premises import (
     granted,
     is_invalid,
     settled,
-    unknown_id,
 )
 from cases.profile.values import is_shown_whole
 from conformance.cases import (
@@ -62,9 +61,19 @@ def test_an_update_names_its_account(portal: Portal, verify: Verify, admin: Acco
 @requirement("ACCOUNT-039")
 @impact("mutating")
 def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin: Account) -> None:
-    body = body_for(portal, unknown_id(portal.record("account")))
-    exchange = authorized(portal.call(ACCOUNT_UPDATE, json=body, token=admin.token))
-    if len(body) == 1 and is_invalid(exchange):
+    existing = portal.record("account")
+    is_alone = len(body_for(portal, existing)) == 1
+
+    def ask(id: str) -> Exchange:
+        return authorized(portal.call(ACCOUNT_UPDATE, json=body_for(portal, id), token=admin.token))
+
+    is_free = reads_nobody(portal, admin.token, "account")
+    exchange = (
+        ask(free_id(portal, admin.token, "account"))
+        if is_alone
+        else asked_for_nobody(portal, existing, ask, is_free=is_free)
+    )
+    if is_alone and is_invalid(exchange):
         raise Untestable(
             f'the profile has no [operations."{ACCOUNT_UPDATE}"] body, and an id alone is refused'
         )
@@ -97,7 +106,8 @@ def test_nothing_is_done_to_an_unknown_account(
         body = portal.operation_body(key, account=id, new_password=portal.wrong_password())
         return authorized(portal.call(key, json=body, token=admin.token))
 
-    refused = asked_for_nobody(portal, portal.record("account"), ask)
+    is_free = reads_nobody(portal, admin.token, "account")
+    refused = asked_for_nobody(portal, portal.record("account"), ask, is_free=is_free)
     verify(rule, is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
-from cases.premises import answered, asked_for_nobody, authorized, granted
+from cases.nobody import asked_for_nobody
+from cases.premises import answered, authorized, granted
 from conformance.cases import Account, Portal, Untestable, Verify, is_error_of_table, is_success, requirement
 from conformance.checks.records import records
 from conformance.spec.endpoints import INSTITUTION, WORKSPACES_MINE

@@ -12,7 +12,8 @@ from cases.authentication.passwords import (
     verify_dated,
 )
 from cases.authentication.steps import WRONG_CREDENTIALS, serves_everywhere
-from cases.premises import answered, change_accepted, form, granted, outcome, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, change_accepted, form, granted, outcome
 from conformance.cases import (
     Account,
     Json,

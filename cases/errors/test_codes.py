@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cases.premises import answered, authorized, unknown_id
+from cases.nobody import asked_for_nobody, free_id, unknown_id
+from cases.premises import answered, authorized
 from conformance.cases import BY_KEY, LANGUAGES, Account, Portal, Untestable, Verify, impact, requirement
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -41,9 +42,16 @@ def test_a_missing_token_is_unauthorized(portal: Portal) -> None:
 
 @requirement("ERROR-006")
 def test_an_unknown_id_is_not_found(portal: Portal, admin: Account) -> None:
-    authorized(portal.call(ACCOUNT, token=admin.token, userBizId=unknown_id(portal.record("account"))))
-    authorized(
-        portal.call(INSTITUTION, token=admin.token, institutionBizId=unknown_id(portal.record("institution")))
+    token = admin.token
+    asked_for_nobody(
+        portal,
+        portal.record("account"),
+        lambda id: authorized(portal.call(ACCOUNT, token=token, userBizId=id)),
+    )
+    asked_for_nobody(
+        portal,
+        portal.record("institution"),
+        lambda id: authorized(portal.call(INSTITUTION, token=token, institutionBizId=id)),
     )
 
 
@@ -86,14 +94,14 @@ def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
             portal.call(key, token=admin.token, bot_challenge=False, workspaceId=portal.record("workspace"))
         )
     else:
-        channel = unknown_id(portal.record("channel"))
+        channel = free_id(portal, admin.token, "channel")
         answered(portal.call(key, json={"bizId": channel}, token=admin.token, bot_challenge=False))
 
 
 @requirement("ERROR-011")
 @impact("mutating")
 def test_an_unknown_channel_has_a_code_of_its_own(portal: Portal, admin: Account) -> None:
-    channel = unknown_id(portal.record("channel"))
+    channel = free_id(portal, admin.token, "channel")
     authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel}, token=admin.token))
 
 

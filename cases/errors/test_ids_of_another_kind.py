@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from cases.premises import KINDS, authorized
+from cases.nobody import KINDS
+from cases.premises import authorized
 from cases.reading import read
 from conformance.cases import BY_KEY, Account, Portal, Untestable, requirement
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
-from cases.premises import asked_for_nobody, authorized
-from cases.security.sessions import current, sessions
+from cases.nobody import QUERIES, Ask, IsFree, asked_for_nobody, is_surely_free, reads_nobody
+from cases.premises import authorized
+from cases.security.sessions import current, ids, sessions
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -74,7 +75,11 @@ def test_nothing_is_done_to_a_record_of_nobody(
         sent = portal.operation_body(key, result_id=id, unique=portal.unique())
         return authorized(portal.call(key, json=sent, token=admin.token))
 
-    refused = _asked(portal, portal.record(KINDS[key]), ask)
+    existing = portal.record(KINDS[key])
+    is_free = (
+        reads_nobody(portal, admin.token, KINDS[key]) if KINDS[key] in QUERIES else is_surely_free(existing)
+    )
+    refused = _asked(portal, existing, ask, is_free)
     if key in OF_CHANNELS:
         verify("ERROR-022", is_error(refused, RECORD_UNKNOWN))
     else:
@@ -87,19 +92,20 @@ def test_nothing_is_done_to_a_record_of_nobody(
 def test_no_session_of_nobody_is_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
     if "session_id" not in placeholders_in(portal.profile.operations[SESSIONS_TERMINATE].body):
         raise Untestable(f'[operations."{SESSIONS_TERMINATE}"] body has no {{session_id}}')
-    own = current(sessions(portal, spare.token))
+    listing = sessions(portal, spare.token)
+    own = current(listing)
 
     def ask(id: str) -> Exchange:
         sent = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
         return authorized(portal.call(SESSIONS_TERMINATE, json=sent, token=spare.token))
 
-    refused = _asked(portal, own, ask)
+    refused = _asked(portal, own, ask, is_surely_free(own, *ids(listing)))
     verify("ERROR-022", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 
-def _asked(portal: Portal, existing: str, ask: Callable[[str], Exchange]) -> Exchange:
+def _asked(portal: Portal, existing: str, ask: Ask, is_free: IsFree) -> Exchange:
     """Raises Untestable where there is no such endpoint, which is another rule's."""
-    refused = asked_for_nobody(portal, existing, ask)
+    refused = asked_for_nobody(portal, existing, ask, is_free=is_free)
     if refused.status == 405:
         raise Untestable("the endpoint is not offered", "target")
     return refused

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from cases.changing import put_back
-from cases.premises import answered, granted, listed, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, granted, listed
 from cases.profile.values import updatable
 from cases.reading import READABLE, read
 from conformance.cases import (

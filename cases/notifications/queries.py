@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from cases.coded import ONLY_MATCHES, Answers, asked_in_both_forms, passed_over, state_of
-from cases.premises import authorized, count, granted, is_invalid, listed, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import authorized, count, granted, is_invalid, listed
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.requests import UNFILTERED
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from cases.changing import changed_beside
 from cases.dating import DATED, MOVED
+from cases.nobody import asked_for_nobody, reads_nobody
 from cases.notifications.making import CHANNEL, NO_MASK, OwnRecord, a_record, is_left_out
 from cases.notifications.test_type_changes import is_as_made, is_deleted, is_updated, leaves_the_rest
-from cases.premises import A_WHILE, answered, authorized, granted, refusal_text, unknown_id
+from cases.premises import A_WHILE, answered, authorized, granted, refusal_text
 from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
@@ -233,9 +234,11 @@ def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Acco
 @requirement("CHANNEL-053", "CHANNEL-060")
 @impact("mutating")
 def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
-    unknown = unknown_id(portal.record("channel"))
+    def ask(id: str) -> Exchange:
+        return authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": id}, token=admin.token))
 
-    refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": unknown}, token=admin.token))
+    is_free = reads_nobody(portal, admin.token, "channel")
+    refused = asked_for_nobody(portal, portal.record("channel"), ask, is_free=is_free)
     if refused.code in INVALID_PARAMETER:
         raise Untestable(f"an id of this form is refused as such ({refusal_text(refused)})", "environment")
     if verify("CHANNEL-053", is_error(refused, RECORD_UNKNOWN)):

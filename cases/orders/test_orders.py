@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cases.nobody import free_id, unknown_id
 from cases.orders.queries import asked, matching, orders
-from cases.premises import answered, authorized, listed, outcome, unknown_id
+from cases.premises import answered, authorized, listed, outcome
 from conformance.cases import (
     Account,
     Exchange,
@@ -62,7 +63,7 @@ def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     taken = answered(asked(portal, admin, bot_challenge=False, headers=headers))
     message = "a bot-challenge token that another endpoint refused was taken"
     verify("AUTHN-019", is_refused(taken, refused, served, message=message))
-    unknown = {"bizId": unknown_id(portal.record("channel"))}
+    unknown = {"bizId": free_id(portal, admin.token, "channel")}
     named = portal.call(
         CHANNEL_COMMAND_DEACTIVATE, json=unknown, token=admin.token, bot_challenge=False, headers=headers
     )

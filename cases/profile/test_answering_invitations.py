@@ -21,17 +21,8 @@ from cases.administration.inviting import (
 )
 from cases.changing import changed_beside
 from cases.dating import AROUND, DATED, dated, exact_moment, moved
-from cases.premises import (
-    A_WHILE,
-    authorized,
-    code_of,
-    form,
-    granted,
-    is_invalid,
-    listed,
-    settled,
-    unknown_id,
-)
+from cases.nobody import asked_for_nobody, is_surely_free
+from cases.premises import A_WHILE, authorized, code_of, form, granted, is_invalid, listed, settled
 from cases.profile.both_ends import verify_both_ends
 from cases.profile.closed import closed_statuses
 from cases.surroundings import NEW, Surroundings
@@ -306,8 +297,12 @@ def test_an_unknown_invitation_is_not_found(
         for invitation in listed(own_invitations(portal, spare))
         if isinstance(invitation.get("bizId"), str)
     ]
-    body = {"invitationBizId": unknown_id(ids[0] if ids else portal.record("workspace")), **more}
-    exchange = authorized(portal.call(key, json=body, token=spare.token))
+    existing = ids[0] if ids else portal.record("workspace")
+
+    def ask(id: str) -> Exchange:
+        return authorized(portal.call(key, json={"invitationBizId": id, **more}, token=spare.token))
+
+    exchange = asked_for_nobody(portal, existing, ask, is_free=is_surely_free(existing, *ids))
     verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 
 

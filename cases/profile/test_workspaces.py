@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cases.authentication.steps import an_account
-from cases.premises import answered, authorized, code_of, granted, outcome, text, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, authorized, code_of, granted, outcome, text
 from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, needs, requirement
 from conformance.checks.records import records
 from conformance.spec.endpoints import WORKSPACES_CURRENT, WORKSPACES_MINE

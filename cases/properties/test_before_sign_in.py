@@ -5,7 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 
 from cases.authentication.steps import judged, method_of
-from cases.premises import answered, text, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, text
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (

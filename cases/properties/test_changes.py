@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from cases.administration.inviting import unless_used_up
 from cases.changing import creation
+from cases.nobody import free_id
 from cases.notifications.making import CHANNEL, TYPE, Family, listed_id
-from cases.premises import authorized, unknown_id
+from cases.premises import authorized
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
@@ -34,7 +35,7 @@ NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "
 @requirement(*ANSWERED, "ERROR-006", "ERROR-016", "ACCOUNT-034", "ACCOUNT-039")
 @impact("mutating")
 def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, search: Search) -> None:
-    unknown = unknown_id(portal.record("account"))
+    unknown = free_id(portal, admin.token, "account")
 
     def updates(trial: Trial, drawn: Drawn) -> None:
         answer = authorized(portal.call(ACCOUNT_UPDATE, json=drawn.body, token=admin.token))
@@ -50,7 +51,7 @@ def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, sear
 @requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
 @impact("mutating")
 def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Account, search: Search) -> None:
-    unknown = unknown_id(portal.record("channel"))
+    unknown = free_id(portal, admin.token, "channel")
 
     def deactivates(trial: Trial, drawn: Drawn) -> None:
         answer = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json=drawn.body, token=admin.token))

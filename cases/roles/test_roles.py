@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cases.premises import asked_for_nobody, authorized, code_of, granted, listed
+from cases.nobody import asked_for_nobody
+from cases.premises import authorized, code_of, granted, listed
 from conformance.cases import (
     Account,
     Comparison,

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from cases.authentication.passwords import Sealed, altered, change, replaced_passwords
 from cases.authentication.steps import SETTLING, left_until
-from cases.premises import change_accepted, is_invalid, outcome, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import change_accepted, is_invalid, outcome
 from cases.secure_channel.closing import close
 from conformance.cases import (
     ABSENT,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from cases.authentication.passwords import change, replaced_passwords
-from cases.premises import answered, change_accepted, form, outcome, text, unknown_id
+from cases.nobody import unknown_id
+from cases.premises import answered, change_accepted, form, outcome, text
 from cases.secure_channel.closing import close
 from conformance.cases import (
     HELD,

@@ -32,10 +32,11 @@ def read(portal: Portal, account: Account) -> Exchange:
 
 
 @contextmanager
-def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
-    """Within it the addresses may be set; afterwards they are as they were.
+def kept(portal: Portal, account: Account, *wanted: str) -> Iterator[Exchange]:
+    """Within it the ``wanted`` addresses may be set; afterwards they are as they were.
 
-    Raises Untestable where that could not be done, or where the whitelist is in use.
+    Raises Untestable where that could not be done, as an earlier case has shown, or where the whitelist is in
+    use.
     """
     before = read(portal, account)
     if before.at("data.enabled") is not False:
@@ -43,6 +44,10 @@ def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
     entries, present = before.at("data.entries"), addresses(before)
     if not isinstance(entries, list) or len(entries) != len(present):
         raise Untestable("the IP whitelist has entries that could not be restored", "environment")
+    if not set(wanted) <= set(present) and portal.changes.is_left(IP_WHITELIST_SET, account=account.name):
+        raise Untestable(
+            "addresses that are set join those that are there, so that no more are set", "target"
+        )
 
     def left() -> str | None:
         more = set(addresses(settled(portal, lambda: read(portal, account), holds_no_more))) - set(present)

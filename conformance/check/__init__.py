@@ -22,8 +22,8 @@ from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
-from conformance.traffic.collector import rarely_collected
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
@@ -168,7 +168,7 @@ def _judge(
     traffic.at_another_recording = judging.forget
     judge = watch(judged.ledger, judge=judging)
     try:
-        with rarely_collected():
+        with rare_garbage_collection():
             for exchange in traffic:
                 log.write(judged.finder.register(exchange, judged.secrets))
                 judge(exchange)

@@ -127,13 +127,13 @@ class Division:
         ingresses: list[tuple[str, ...]] = [()]
         own: tuple[str, ...] = ()
         for before, part in pairwise(self.parts):
-            if part.among != before.among:
+            if part.recording != before.recording:
                 own = ()
                 ingresses.append(tuple(code for code in shown.ingresses if block_of(code) is None))
                 continue
-            if part.among.number and not own:
+            if part.recording.number and not own:
                 own = outlook(PortalTraffic([before], options)).ingresses
-            ingresses.append(tuple(filter(part.among.has, dict.fromkeys((*shown.ingresses, *own)))))
+            ingresses.append(tuple(filter(part.recording.has, dict.fromkeys((*shown.ingresses, *own)))))
         return ingresses
 
     def _workers(self, options: CheckOptions) -> Pool:
@@ -298,7 +298,7 @@ def _by_reason(lost: Mapping[Share, str]) -> list[str]:
 def _is_as_known(share: PartShare, result: JudgedPart, ingresses: tuple[str, ...]) -> bool:
     """Whether a part was judged as with the access codes that are known where it begins. The placeholders of
     other files do not matter."""
-    has = share.part.among.has
+    has = share.part.recording.has
     used, right = set(filter(has, share.ingresses)), set(filter(has, ingresses))
     if used == right:
         return True

@@ -17,9 +17,9 @@ from conformance.report.model.words import passive
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
-from conformance.traffic.capture.placeholders import ALONE, OneOf
+from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, size_of
-from conformance.traffic.capture.together import together
+from conformance.traffic.capture.recording_numbers import recording_numbers
 from conformance.traffic.exchange import Exchange, named
 from conformance.verdicts.selection import RuleSelection
 
@@ -63,13 +63,13 @@ DEFAULTS = CheckOptions()
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file, or the lines of a capture that begin between two of its bytes; ``among`` is the place of the
-    file among all that are checked."""
+    """A file, or the lines of a capture that begin between two of its bytes; ``recording`` is which of the
+    recordings that are checked it belongs to."""
 
     path: Place
     begin: int = 0
     end: int | None = None
-    among: OneOf = ALONE
+    recording: RecordingNumber = ONLY_RECORDING
 
     @property
     def is_range(self) -> bool:
@@ -77,7 +77,9 @@ class FilePart:
 
     def read(self, *, salvage: bool) -> capture.Reader:
         """CaptureError, on the way, as that of ``capture.read``."""
-        return capture.read(self.path, salvage=salvage, begin=self.begin, end=self.end, among=self.among)
+        return capture.read(
+            self.path, salvage=salvage, begin=self.begin, end=self.end, recording=self.recording
+        )
 
     def __str__(self) -> str:
         return str(self.path) if self.end is None else f"{self.path} (bytes {self.begin} to {self.end})"
@@ -91,14 +93,14 @@ def parts_of(files: Sequence[Place], workers: int, *, smallest: int = SMALLEST_P
     whole = sum(lengths[path] for path in divided)
     size = min(max(whole // (workers * PARTS_OF_A_WORKER) + 1, smallest), LARGEST_PART)
     parts: list[FilePart] = []
-    for path, among in zip(files, together(files), strict=True):
+    for path, recording in zip(files, recording_numbers(files), strict=True):
         length = lengths.get(path, 0)
         if length <= size:
-            parts.append(FilePart(path, among=among))
+            parts.append(FilePart(path, recording=recording))
             continue
         count = -(-length // size)
         edges = [length * at // count for at in range(count + 1)]
-        parts += [FilePart(path, begin, end, among) for begin, end in pairwise(edges)]
+        parts += [FilePart(path, begin, end, recording) for begin, end in pairwise(edges)]
     return parts
 
 
@@ -178,12 +180,12 @@ class PortalTraffic:
 
     def _exchanges(self) -> Iterator[Exchange]:
         broken: Place | None = None
-        recording: OneOf | None = None
+        recording: RecordingNumber | None = None
         for part in self._parts():
             before = self.count
-            if recording not in (None, part.among):
+            if recording not in (None, part.recording):
                 self.at_another_recording()
-            recording = part.among
+            recording = part.recording
             if part.path == broken and part.begin:
                 self.counts.append(0)
                 continue
@@ -208,7 +210,8 @@ class PortalTraffic:
         parts = [file for file in self.files if isinstance(file, FilePart)]
         places = [file for file in self.files if not isinstance(file, FilePart)]
         return parts or [
-            FilePart(path, among=among) for path, among in zip(places, together(places), strict=True)
+            FilePart(path, recording=recording)
+            for path, recording in zip(places, recording_numbers(places), strict=True)
         ]
 
     @property

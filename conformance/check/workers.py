@@ -17,14 +17,14 @@ from typing import Self
 
 from conformance.check.lines import LinesShare
 from conformance.check.share import Judged, JudgeShare, Share, judged
-from conformance.traffic.collector import collect_rarely
+from conformance.traffic.garbage_collector import collect_garbage_rarely
 
 ATTEMPTS = 2
 """How often a share is begun: a worker that dies of it twice will again."""
 
 BEHIND = 5
-"""By how much who writes lines is nicer than who judges: all else is done while one process judges, and where
-there are more processes than processors, that one is not to take turns."""
+"""By how much the priority of a process that writes lines is lower (``nice``): all else is done while one
+process judges, and where there are more processes than processors, that one is not to take turns."""
 
 
 @dataclass(eq=False)
@@ -145,7 +145,7 @@ def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connect
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
-    collect_rarely()
+    collect_garbage_rarely()
     is_behind = False
     while True:
         try:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.checks.envelope import is_pending_approval
 from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS, INVALID_PARAMETER
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import OF_THE_SIZE, contradicts, equal, is_block_page, one_of, summary
+from conformance.verdicts.comparisons import (
+    OF_THE_SIZE,
+    contradicts,
+    equal,
+    holds,
+    is_block_page,
+    one_of,
+    summary,
+)
 from conformance.verdicts.findings import HELD, Comparison
 
 STATED: dict[str, str] = {
@@ -76,6 +85,22 @@ for _code, _key in UNSTATED.items():
 def message_of_ga2031_is_the_code(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(exchange.at("message"), str):
         yield equal(exchange, "message", "GA2031")
+
+
+FLAGS = tuple(
+    f"{place}{name}" for name in ("isPendingApproval", "pendingApproval") for place in ("data.", "")
+)
+"""Where the flag of a pending approval may stand, that of the error table first: no place is shown there."""
+
+
+@check("ERROR-023", on=answers(LOGIN_INITIATE).enveloped())
+def the_code_of_a_pending_approval_and_its_flag_agree(exchange: Exchange) -> Iterator[Comparison]:
+    """A flag that is true beside another code says nothing: the code may be left to it."""
+    path = next((path for path in FLAGS if isinstance(exchange.at(path), bool)), None)
+    if path is None or (exchange.at(path) and not is_pending_approval(exchange)):
+        return
+    message = "the code says that the approval is pending, and the flag beside it that it is not"
+    yield holds(exchange, path, exchange.at(path) is is_pending_approval(exchange), True, message=message)
 
 
 @reading("further-error-codes", on=errors().by_metadata())

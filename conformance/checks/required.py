@@ -168,6 +168,6 @@ def _invites_no_address(exchange: Exchange) -> bool:
 @check("INVITE-001", on=answers(INVITE).at_its_moment().where(_invites_no_address).where(is_as_sent))
 def only_an_address_is_invited(exchange: Exchange) -> Iterator[Comparison]:
     if is_granted(exchange):
-        yield is_refused(exchange, message="what is no email address was invited")
+        yield is_refused(exchange, message="a text that is no email address was invited")
     elif is_invalid_parameter(exchange) is HELD:
         yield HELD

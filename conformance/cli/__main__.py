@@ -3,7 +3,7 @@
 import sys
 
 from conformance.cli import main
-from conformance.traffic.collector import set_for_a_command
+from conformance.traffic.garbage_collector import set_for_a_command
 
 set_for_a_command()
 sys.exit(main())

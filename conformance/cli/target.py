@@ -320,8 +320,8 @@ def validate_profiles(options: Options) -> int:
 
 
 def _unread(references: Sequence[str]) -> str:
-    """Which values were not looked at."""
-    return f" Not looked at: {', '.join(references)}." if references else ""
+    """Which values were not read."""
+    return f" Values that were not read: {', '.join(references)}." if references else ""
 
 
 @command("init")
@@ -361,8 +361,8 @@ def clean_up(options: Options) -> int:
     for line in done.otherwise:
         print_line(f"restored, but shown otherwise: {one_line(line, 600)}")
     if not done.changes:
-        nothing = "nothing else" if shown else "nothing"
-        print_line(f"There was {nothing} to restore: {options.ledger} lists no change that is not restored.")
+        nothing = "Nothing else" if shown else "Nothing"
+        print_line(f"{nothing} to restore: {options.ledger} lists no change, or all are restored.")
     elif not done.problems:
         count = "1 change" if done.changes == 1 else f"{done.changes} changes"
         print_line(f"Restored everything: {count}.")

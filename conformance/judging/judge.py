@@ -1,7 +1,7 @@
 """The judge: decides what the specification says of one exchange at a time.
 
-It writes nowhere: its result is all that it says. It keeps only what open judgements need: the memories of
-checks that see across exchanges, the portal's ingress, and which fields were shown.
+It writes nowhere: its result is all that it says. It keeps only what later exchanges are judged by: the
+memories of checks that see across exchanges, the portal's ingress, and which fields were shown.
 """
 
 from __future__ import annotations

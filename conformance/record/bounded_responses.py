@@ -28,7 +28,9 @@ class BoundedResponses(ResponseHandler):
             super().feed_data(data, size)
         elif self._informational == MOST_INFORMATIONAL:
             self.set_exception(
-                aiohttp.ServerConnectionError(f"no answer began after {MOST_INFORMATIONAL:,} of the kind 1xx")
+                aiohttp.ServerConnectionError(
+                    f"no final answer came after {MOST_INFORMATIONAL:,} of HTTP 1xx"
+                )
             )
             if self.transport is not None:
                 self.transport.abort()

@@ -63,7 +63,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if not self.url.startswith(b"/"):
-            raise Refused("not in origin form")
+            raise Refused("the recorder is no HTTP proxy: send requests to its address as to the portal's")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

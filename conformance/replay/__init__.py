@@ -36,7 +36,7 @@ from conformance.target.portal import Portal
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
-from conformance.traffic.collector import rarely_collected
+from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.redaction.redact import Secrets
 
 __all__ = ["AnalysedRecording", "ReplayOptions", "ReplayResult", "replay"]
@@ -70,7 +70,7 @@ def replay(
     )
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with rarely_collected(), recording or AnalysedRecording(files, profile, options) as recording:
+    with rare_garbage_collection(), recording or AnalysedRecording(files, profile, options) as recording:
         plan = recording.plan
         head = head_of_journal(files, profile, options)
         earlier = earlier_part(head, options)

@@ -17,7 +17,7 @@ from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.compare.times.clocks import Clocks
-from conformance.replay.engine.log import Find, ReplayLog, UncachedLog, find_nothing
+from conformance.replay.engine.log import FindSecrets, ReplayLog, UncachedLog, find_no_secrets
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
@@ -65,10 +65,10 @@ class Uncached:
         secrets: Secrets,
         *,
         kept: int = 0,
-        find: Find = find_nothing,
+        find_secrets: FindSecrets = find_no_secrets,
     ) -> None:
         self.comparer = comparer
-        self.log = UncachedLog(path, secrets, kept=kept, find=find)
+        self.log = UncachedLog(path, secrets, kept=kept, find_secrets=find_secrets)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return machine
@@ -147,7 +147,7 @@ class Assembly:
             progress,
             self._timing(),
             self.changes,
-            self._find,
+            self._find_secrets,
         )
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
@@ -156,7 +156,7 @@ class Assembly:
     def _meanings(self, context: RebuildContext) -> Meanings:
         return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)
 
-    def _find(self, exchange: Exchange) -> None:
+    def _find_secrets(self, exchange: Exchange) -> None:
         self.finder.register(exchange, self.secrets)
 
     def _timing(self) -> Timing:
@@ -169,10 +169,14 @@ class Assembly:
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
         path = self.options.out / "exchanges.jsonl"
         if not self.options.cache:
-            return Uncached(comparer, path, correlation, self.secrets, kept=self.kept, find=self._find)
+            return Uncached(
+                comparer, path, correlation, self.secrets, kept=self.kept, find_secrets=self._find_secrets
+            )
         from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
 
-        return Caching(comparer, path, correlation, self.secrets, kept=self.kept, find=self._find)
+        return Caching(
+            comparer, path, correlation, self.secrets, kept=self.kept, find_secrets=self._find_secrets
+        )
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:

@@ -225,8 +225,8 @@ def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:
                 endpoint=outcome.endpoint,
                 path=difference.path,
                 kind=difference.kind,
-                recorded=clipped(plain(difference.recorded)),
-                replayed=clipped(plain(difference.replayed)),
+                recorded=clipped(none_if_absent(difference.recorded)),
+                replayed=clipped(none_if_absent(difference.replayed)),
                 meaning=meaning.meaning.value,
                 basis=meaning.basis,
                 **more,
@@ -315,5 +315,5 @@ def _shown(value: Json) -> str:
     return one_line(str(value), LONGEST_CODE) if isinstance(value, str | int) else "absent"
 
 
-def plain(value: Json) -> Json:
+def none_if_absent(value: Json) -> Json:
     return None if value is ABSENT else value

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import DecidedDifferences, decided, groups_of, plain
+from conformance.replay.differences import DecidedDifferences, decided, groups_of, none_if_absent
 from conformance.replay.notes import FinishedReplay, notes_of, skipped_for_the_profile
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.descriptions.overview import recorded_latencies, session_rows
@@ -178,8 +178,8 @@ def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:
             {
                 "path": difference.path,
                 "kind": difference.kind,
-                "recorded": clipped(plain(difference.recorded)),
-                "replayed": clipped(plain(difference.replayed)),
+                "recorded": clipped(none_if_absent(difference.recorded)),
+                "replayed": clipped(none_if_absent(difference.replayed)),
             }
             for difference in outcome.differences
         ],

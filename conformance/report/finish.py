@@ -14,6 +14,7 @@ from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, RunFacts
 from conformance.report.model.words import NOTHING_TESTED
+from conformance.report.omitted_fields import results_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
@@ -103,7 +104,7 @@ def _concluded(run: Run) -> Run:
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:
     """The results; a requirement that was not tried because the target went away, or because the user
     interrupted the run, says so."""
-    results = ledger.results()
+    results = results_of(ledger)
     if ending.unreachable:
         reason: str = GONE
     elif ending.interrupted:

@@ -66,16 +66,18 @@ def _is_must(result: Result) -> bool:
 
 
 def _accounts(portal: Portal) -> Iterator[str]:
-    """Each account that is expected held a token; without an expectation the admin, or where there is none
-    any account."""
+    """Each account that is expected received a token; without an expectation the admin, or where there is
+    none any account."""
     expected = portal.profile.expect.accounts
     wanted = expected or (["admin"] if portal.has_account("admin") else [])
     for name in wanted:
         if name not in portal.token_holders:
-            yield f"[accounts.{name}] never held a token."
+            yield f"[accounts.{name}] never received a token."
             yield from _refusal(portal, name)
     if not wanted and not portal.token_holders:
-        yield "No account ever held a token." if portal.profile.accounts else "The profile has no account."
+        yield (
+            "No account ever received a token." if portal.profile.accounts else "The profile has no account."
+        )
 
 
 def _answers(portal: Portal) -> Iterator[str]:

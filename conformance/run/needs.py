@@ -21,6 +21,10 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
         lambda profile: profile.clock.advance is not None,
         "[clock] with advance, a simulated clock",
     ),
+    "api_key": (
+        lambda profile: profile.portal.api_key is not None,
+        "api_key under [portal]",
+    ),
     "bot_challenge": (
         lambda profile: profile.bot_challenge.token is not None,
         "[bot_challenge] with a token",

@@ -99,11 +99,11 @@ OPTIONS = (
     ),
     Option(
         "effort",
-        "how many examples are generated (default: quick)",
+        "how many requests the cases generate that search for failures (default: quick)",
         choices=("quick", "normal", "thorough"),
         default="quick",
     ),
-    Option("seed", "the seed of the generated examples (default: 0)", "N", int, default=0),
+    Option("seed", "the seed of the requests that cases generate (default: 0)", "N", int, default=0),
     Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
     Option("history", "store the run in this history database", "FILE", path),
     Option("record_costs", "write what each case sent, for `plan`", "FILE", path),

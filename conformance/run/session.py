@@ -32,6 +32,9 @@ from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
 
+AWAY = "The portal refused connections for {:.1f} s in all; nothing was sent meanwhile"
+"""A note on a portal that was restarted during the run."""
+
 Listener = Callable[[str | None, Exchange], None]
 """Called with the acting case and each exchange, as it comes."""
 
@@ -237,12 +240,13 @@ class RunSession:
         transport = self.portal.transport
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
+        away = f"{AWAY.format(seconds)}." if (seconds := transport.availability.away) else None
         blocked = None if self.blocked is None else self.blocked.reason
         staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
         also = [*staying, *self._logged_out(), *self._waited_for_mails_before()]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
-        return [note for note in (self.unreachable, blocked, availability, *otherwise, *also) if note]
+        return [note for note in (self.unreachable, blocked, availability, away, *otherwise, *also) if note]
 
     def _logged_out(self) -> Iterator[str]:
         """The accounts of which a logout ended more than the run's own session."""

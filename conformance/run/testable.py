@@ -44,6 +44,7 @@ NEEDS = {
     "CONSTANT-065": "accounts.limited",
     "CONSTANT-072": "accounts.limited",
     "ERROR-005": "accounts.limited",
+    "FILE-022": "api_key",
     "LOGIN-028": "inboxes",
     "LOGIN-073": "inboxes",
     "OP-002": "inboxes",
@@ -148,10 +149,11 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
 
 
-def why_shut(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
-    """Why each endpoint that a rule is about refuses; None where one is not ``shut``."""
+def why_left(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
+    """Why a rule is decided by none of the cases that can be begun: each endpoint that it is about is
+    ``shut``, or the profile lacks what the rule needs. None where neither is so."""
     if not concerns_only(rule, shut):
-        return None
+        return lacking(profile, NEEDS[rule]) if rule in NEEDS else None
     parts = (part for key in REQUIREMENTS[rule].operations for part in _opening(BY_KEY[key]))
     return next(why for part in parts if (why := lacking(profile, part)))
 

@@ -17,7 +17,7 @@ from conformance.scale.forked import CAN_FORK, Forked, Link, forked
 from conformance.scale.order import LOG, WorkerOrder
 from conformance.scale.wire import BEGIN, WORKER, Led, close
 from conformance.scale.worker import obey
-from conformance.traffic.collector import rarely_collected
+from conformance.traffic.garbage_collector import rare_garbage_collection
 
 
 class Process(Protocol):
@@ -146,7 +146,7 @@ def plain_workers(orders: Sequence[WorkerOrder], *, forks: bool = CAN_FORK) -> P
 
 def recording_of(order: WorkerOrder) -> AnalysedRecording:
     """What all workers of an order replay, divided among them."""
-    with rarely_collected():
+    with rare_garbage_collection():
         recording = AnalysedRecording(order.files, order.profile, order.options)
         recording.shares(order.workers)
     return recording

@@ -156,7 +156,7 @@ class Misconfiguration:
     bare: bool = False
 
 
-NEVER = "[accounts.admin] never held a token."
+NEVER = "[accounts.admin] never received a token."
 ALIKE = "refuses every request alike"
 
 KINDS = (

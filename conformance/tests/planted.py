@@ -51,7 +51,7 @@ class Listener:
     def know(self, running: reference.Running) -> None:
         """Adds what the portal holds: passwords, TOTP seeds, keys of its channels, its own tokens."""
         held, seeded = running.portal, running.seeded.sign_ins.values()
-        self.heard |= {held.access_code, held.bot_token}
+        self.heard |= {held.access_code, held.bot_token, held.other_access_code, held.api_key}
         self.heard |= {one.password for one in seeded}
         self.heard |= {one.otp_secret for one in seeded if one.otp_secret}
         for session in held.secure_sessions.values():

@@ -22,7 +22,7 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PASSWORD_FORGOT, 
 from conformance.tests.test_check_workers import NOWHERE, pool
 from conformance.tests.traffic import NOW, account, answer, coded, refusal
 from conformance.traffic import capture
-from conformance.traffic.capture.placeholders import OneOf
+from conformance.traffic.capture.placeholders import RecordingNumber
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.finder import finder_of
 
@@ -220,10 +220,10 @@ def noted(folder: Path, share: Share) -> Json:
 def test_files_have_placeholders_of_their_own_also_where_they_were_made_of_several() -> None:
     lines = [b'{"a":"[token-1] [token-2000001]"}', b'{"a":"[token-1] [part-of-token-1000001]"}']
 
-    moved = [OneOf(number, 2).line(line) for number, line in enumerate(lines)]
+    moved = [RecordingNumber(number, 2).line(line) for number, line in enumerate(lines)]
 
     assert moved == [b'{"a":"[token-1] [token-4000001]"}', b'{"a":"[token-1000001] [part-of-token-3000001]"}']
-    assert [OneOf().line(line) for line in lines] == lines
+    assert [RecordingNumber().line(line) for line in lines] == lines
 
 
 def test_a_replay_of_several_files_keeps_their_placeholders_apart(tmp_path: Path) -> None:

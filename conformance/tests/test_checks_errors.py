@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.errors import GIVEN_AT, STATED, UNSTATED
-from conformance.spec.endpoints import ROLES, WORKSPACES_CURRENT
+from conformance.spec.endpoints import LOGIN_INITIATE, ROLES, WORKSPACES_CURRENT
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, contradicted_by, envelope, observed, refusal
+from conformance.traffic.exchange import Exchange, Json
+
+
+def pending(data: Json, **fields: Json) -> Exchange:
+    """What initiate answers for an account that awaits approval."""
+    return answer(LOGIN_INITIATE, body=envelope("ACCOUNT_PENDING_APPROVAL", data=data, **fields), status=403)
+
 
 PROOFS = [
     *(
@@ -22,6 +29,19 @@ PROOFS = [
         )
         for code, requirement in STATED.items()
     ),
+    Proof(
+        "ERROR-023",
+        [
+            answer(LOGIN_INITIATE, {"pendingApproval": False}),
+            answer(LOGIN_INITIATE, {"pendingApproval": True}),
+            pending({"pendingApproval": False, "isPendingApproval": True}),
+            pending({"sessionId": "s"}),
+            pending(None),
+        ],
+        pending({"isPendingApproval": False}),
+    ),
+    Proof("ERROR-023", pending({"pendingApproval": True}), pending({"pendingApproval": False})),
+    Proof("ERROR-023", pending(None), pending(None, isPendingApproval=False), silent=True),
     Proof(
         "ERROR-012",
         [

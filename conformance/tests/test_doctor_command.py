@@ -270,7 +270,7 @@ def test_a_profile_that_says_everything_stays_as_it_is_to_the_byte() -> None:
 
 
 def test_a_value_in_place_of_a_table_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"\[expect\] must be a table"):
+    with pytest.raises(UsageError, match=r"\[expect\] is no table"):
         written("expect = 5\n", LEARNED)
 
 

@@ -130,7 +130,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = subprocess.run(
         [str(BIN / "mkdocs"), "build", "--quiet", "--strict", "--site-dir", str(folder / "site")],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+            "NO_MKDOCS_2_WARNING": "1",
+        },
         capture_output=True,
         text=True,
         check=False,

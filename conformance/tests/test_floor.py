@@ -140,7 +140,7 @@ def test_shoulds_and_open_requirements_make_up_for_no_must(signed_in: Portal) ->
 def test_an_expected_account_must_have_held_a_token(signed_in: Portal) -> None:
     portal = expecting(signed_in, musts=0, accounts=["admin", "spare"])
 
-    assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.spare] never held a token."]
+    assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.spare] never received a token."]
     expecting(signed_in, musts=None, accounts=[])
 
 
@@ -156,12 +156,12 @@ def test_an_expected_chapter_must_have_been_tested(signed_in: Portal) -> None:
 
 def test_an_admin_who_never_held_a_token_is_too_little_whatever_else_was_tested() -> None:
     with connected() as (portal, _, _):
-        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.admin] never held a token."]
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.admin] never received a token."]
 
 
 def test_without_an_admin_any_account_will_do() -> None:
     with connected(edit=without("accounts.admin")) as (portal, _, _):
-        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["No account ever held a token."]
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["No account ever received a token."]
         portal.account("spare").signed_in()
         assert list(shortfalls(portal, results(MUSTS), HALF)) == []
 

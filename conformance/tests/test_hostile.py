@@ -201,7 +201,7 @@ def test_a_recorder_gives_up_a_portal_that_only_announces_answers(origin: str, t
 
     (exchange,) = capture.read(out)
     assert answer.status_code == 502
-    assert exchange.error == "no answer began after 1,000 of the kind 1xx"
+    assert exchange.error == "no final answer came after 1,000 of HTTP 1xx"
     assert took < HANGING
 
 

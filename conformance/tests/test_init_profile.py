@@ -14,6 +14,8 @@ from conformance.target.profile.template import GUESSES, text
 
 ENVIRON = {
     "PORTAL_ACCESS_CODE": "code",
+    "OTHER_ACCESS_CODE": "code of another portal",
+    "PORTAL_API_KEY": "key",
     "ADMIN_PASSWORD": "password",
     "ADMIN_OTP_SECRET": "JBSWY3DPEHPK3PXP",
     "SPARE_PASSWORD": "password",
@@ -67,3 +69,12 @@ def test_it_has_a_body_for_every_endpoint_whose_body_is_not_shown() -> None:
 
 def test_every_guess_of_a_body_is_for_an_endpoint() -> None:
     assert [end for end in GUESSES if not any(row.path.endswith(end) for row in OPERATIONS)] == []
+
+
+def test_a_name_that_it_suggests_begins_once_with_the_runs_id() -> None:
+    run = "suite-1a2b3c"
+
+    names = re.findall(r'"([^"\n]*)\{unique\}[^"\n]*"', text())
+
+    assert names
+    assert [before for before in names if (before + run).count("suite-") > 1] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.security import test_factors, test_ip_whitelist
+from cases.security.whitelist import ANOTHER, addresses, own_addresses, read
 from conformance.errors import Untestable
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import OTP_REVOKE
@@ -29,6 +30,25 @@ def test_addresses_that_join_those_that_are_there_are_named_as_left(
 
     assert {row.requirement.id: row.verdict for row in ledger.results()}[ADDS] is verdict
     assert ("the IP whitelist of [accounts.spare] keeps" in named) == bool(variants)
+
+
+def test_where_addresses_join_no_more_are_set_than_the_first() -> None:
+    ledger = Ledger(REQUIREMENTS)
+    verify = Verify(ledger, "a case", list(REQUIREMENTS))
+    with connected(variants=("whitelist-adds",)) as (portal, seen, _):
+        spare = portal.account("spare")
+        own = own_addresses(portal, spare)
+        test_ip_whitelist.test_addresses_that_were_set_are_read_back(portal, verify, spare)
+        with pytest.raises(Untestable, match="so that no more are set"):
+            test_ip_whitelist.test_how_an_address_that_is_none_is_answered(portal, verify, spare)
+        test_ip_whitelist.test_the_whitelist_is_enabled_and_disabled(portal, verify, spare)
+        test_ip_whitelist.test_ips_that_are_no_array_are_refused(portal, verify, spare)
+        there = addresses(read(portal, spare))
+
+    assert set(there) == {*own, ANOTHER}
+    assert not any("not-an-address" in str(exchange.request.body) for exchange in seen)
+    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
+    assert [verdicts[f"IPWHITELIST-00{number}"] for number in (3, 4, 5, 9)] == [Verdict.PASS] * 4
 
 
 def test_an_authenticator_that_was_never_verified_is_revoked() -> None:

@@ -200,7 +200,7 @@ def test_a_session_that_is_not_there_cannot_be_gone_on_with() -> None:
 
     refused = portal.login.initiate("nobody@example.test", "password")
 
-    with pytest.raises(CannotSignIn, match=r"there is no login session to go on with: HTTP 401"):
+    with pytest.raises(CannotSignIn, match=r"no login session was opened: HTTP 401"):
         portal.login.send(refused)
 
 

@@ -535,6 +535,17 @@ def test_rules_of_an_endpoint_that_lacks_a_part_are_not_foretold(part: str, rule
     assert rules <= reachable(fuller, "read-only", rules)
 
 
+def test_that_an_api_key_opens_no_file_is_not_foretold_without_one() -> None:
+    file = '[records]\nfile = "F-1"\n'
+    without = parse(MINIMAL + BARE + file, {})
+    code = 'access_code = "c"'
+    fuller = parse((MINIMAL + BARE + file).replace(code, f'{code}\napi_key = "a key"'), {})
+
+    assert "FILE-022" not in reachable(without, "read-only", {"FILE-022"})
+    assert plan(without, "read-only").undecided["FILE-022"] == "the profile has no api_key under [portal]"
+    assert "FILE-022" in reachable(fuller, "read-only", {"FILE-022"})
+
+
 def test_rules_of_mailed_codes_are_not_foretold_without_an_inbox() -> None:
     assert "LOGIN-006" not in reachable(parse(MINIMAL + BARE, {}), "read-only", ())
 

@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from cases.every_endpoint.tokens import changed_claims, changed_signature, unsigned
-from cases.premises import BEHIND, answered, authorized, granted, settled, unknown_id, unless_by_own_rule
+from cases.premises import BEHIND, answered, authorized, granted, settled, unless_by_own_rule
 from conformance.cases import Portal
 from conformance.errors import Untestable
 from conformance.target.clock import SimulatedClock
@@ -94,27 +94,6 @@ def test_a_refused_request_is_an_answer_but_no_ground_to_go_on() -> None:
     assert authorized(refused) is refused
     with pytest.raises(Untestable, match=r"GET /web/v1/system/profile was refused \(HTTP 400, VALIDATION"):
         granted(refused)
-
-
-@pytest.mark.parametrize(
-    "known",
-    [
-        "6f1f1c9e-52a5-4c55-9d6a-6f0f6d2f8a11",
-        "acc_01JABCDEFGHJKMNPQRSTVWXYZ0",
-        "01JABCDEFGHJKMNPQRSTVWXYZ0",
-        "1876543210123456789",
-        "42",
-        "100000123",
-    ],
-)
-def test_an_unknown_id_has_the_form_of_a_known_one(known: str) -> None:
-    unknown = unknown_id(known)
-    assert unknown != known
-    assert [letter.isdigit() for letter in unknown] == [
-        letter.isdigit() for letter in known
-    ] or known.isdigit()
-    assert unknown.isdigit() == known.isdigit()
-    assert len(unknown) == max(len(known), 9)
 
 
 @pytest.mark.parametrize("forge", [changed_claims, changed_signature])

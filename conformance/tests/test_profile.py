@@ -193,6 +193,18 @@ def test_a_target_without_a_profile_has_no_accounts() -> None:
     assert profile.portal.access_code == "x"
 
 
+def test_another_access_code_and_an_api_key_are_secrets() -> None:
+    own = 'access_code = "ingress"'
+    text = MINIMAL.replace(
+        own, f'{own}\nother_access_code = "tenants"\napi_key = "a key"\napi_key_header = "X-Key"'
+    )
+
+    profile = parse(text, {})
+
+    assert {("tenants", "access-code"), ("a key", "api-key")} <= set(profile.secrets())
+    assert "X-Key" in profile.secret_names()
+
+
 def test_values_of_the_environment_in_bodies_count_as_secrets() -> None:
     text = (
         MINIMAL

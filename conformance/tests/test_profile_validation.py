@@ -67,6 +67,14 @@ def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, t
         (PORTAL + ADMIN + 'inbox = "mail"\n', "the profile has no such inbox. Add the table [inboxes.mail]."),
         (PORTAL + ADMIN + 'otp_secret = "1"\n', "[accounts.admin] otp_secret must be base32"),
         (PORTAL + 'timeout = "${SECONDS}"\n' + ADMIN, '[portal] timeout must be a number, not "${…}".'),
+        (
+            PORTAL.replace("${CODE}", "a code") + 'other_access_code = "A CODE"\n' + ADMIN,
+            "[portal] other_access_code must be the code of another portal, and is that of this one",
+        ),
+        (
+            PORTAL + 'api_key_header = "X Key"\n' + ADMIN,
+            "[portal] api_key_header must be the name of a header",
+        ),
         (PORTAL, "there is no account. Add the table [accounts.admin]"),
         (PORTAL + "[accounts.admin]\npassword = 'x'\n", "[accounts.admin] has no email, which is needed."),
         (PORTAL + ADMIN + ROW.replace('"value"', '"valeu"'), 'not "valeu". Did you mean "value"?'),
@@ -83,6 +91,12 @@ def test_a_mistake_is_named_by_its_place(tmp_path: Path, text: str, problem: str
 
     assert sentence.startswith(f"{path}:")
     assert problem in sentence
+
+
+def test_two_access_codes_of_the_environment_are_two(tmp_path: Path) -> None:
+    text = PORTAL + 'other_access_code = "${OTHER}"\napi_key = "${KEY}"\n' + ADMIN
+
+    assert validate(written(tmp_path, text)).problems == ()
 
 
 CHANNELS = "POST /web/v1/system/notifications/channels"
@@ -164,7 +178,7 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
     assert main(["validate", "wrong.toml", "portal.toml", "absent.toml"]) == 4
 
     out, err = capsys.readouterr()
-    assert out == "portal.toml is valid. Not looked at: CODE, PASSWORD.\n" * 2
+    assert out == "portal.toml is valid. Values that were not read: CODE, PASSWORD.\n" * 2
     assert [line.partition(":")[0] for line in err.splitlines()] == ["wrong.toml", "absent.toml"]
 
 

@@ -155,11 +155,11 @@ WITHOUT_REASON = {"badge.json", "badge.svg"}
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT))
 def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
-    finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never held a token."))
+    finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never received a token."))
 
     text = (tmp_path / name).read_text(encoding="utf-8")
     assert "nconclusive" in text
-    assert name in WITHOUT_REASON or "never held a token" in text.replace("\\", "")
+    assert name in WITHOUT_REASON or "never received a token" in text.replace("\\", "")
 
 
 EXCEEDED = "--latency 'p95 <= 1.2x' is exceeded for all requests: 52 to 138 ms, and the limit is 1.3 ms."

@@ -8,7 +8,7 @@ import pytest
 from jinja2 import DictLoader, Environment
 from markupsafe import Markup, escape
 
-from conformance.report.formats.page import CompiledTemplates, compiled_templates, shown, spelled
+from conformance.report.formats.page import CompiledTemplates, compiled_templates, shown, with_code
 from conformance.report.model.visible import visible
 
 SOURCE = "{{ word }} and {{ word }}"
@@ -51,5 +51,5 @@ def test_a_value_is_shown_as_jinja_would_escape_it(value: object) -> None:
 
 
 def test_what_stands_between_backticks_is_code() -> None:
-    assert spelled("a < `b > c` d``") == "a &lt; <code>b &gt; c</code> d"
-    assert isinstance(spelled("a"), Markup)
+    assert with_code("a < `b > c` d``") == "a &lt; <code>b &gt; c</code> d"
+    assert isinstance(with_code("a"), Markup)

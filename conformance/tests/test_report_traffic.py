@@ -46,7 +46,7 @@ def test_the_coverage_of_a_check_is_told() -> None:
     ]
     assert found["Error codes in the traffic"] == [("GA2031", "1"), ("4030", "not seen")]
     assert found["Fields never seen"] == [("GET /a", "4 of 5", "data.x")]
-    assert found["Bodies that the record does not hold"] == [("response omitted", "7")]
+    assert found["Bodies that were not recorded in full"] == [("response omitted", "7")]
 
 
 def test_what_became_of_a_replay_is_told() -> None:

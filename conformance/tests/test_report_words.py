@@ -114,12 +114,12 @@ def test_recorded_traffic_makes_no_portal_conformant(command: str, title: str) -
 
 
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
-    ending = Ending(inconclusive="[accounts.admin] never held a token.")
+    ending = Ending(inconclusive="[accounts.admin] never received a token.")
 
     head = headline(Sample().run(exit_code=5, ending=ending))
 
     assert head.title == "Inconclusive"
-    assert head.sentence == f"[accounts.admin] never held a token. 0 % of {MUSTS} musts tested."
+    assert head.sentence == f"[accounts.admin] never received a token. 0 % of {MUSTS} musts tested."
 
 
 def test_a_must_short_of_all_is_never_rounded_to_all() -> None:

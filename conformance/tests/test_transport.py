@@ -285,9 +285,12 @@ def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() ->
     with server(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}") as url:
         sending = transport(known=profile(url))
         sending.send("GET", "/x")
+    sending.availability.patience = 1.0
 
     with pytest.raises(TargetUnreachable, match=r"does not answer any more \(connection refused\)"):
         sending.send("GET", "/x")
+
+    assert (sending.availability.patience, sending.availability.away) == (0.0, 1.0)
 
 
 def test_a_refused_connection_says_what_to_look_at() -> None:

@@ -32,7 +32,7 @@ UNKNOWN_FORMS: frozenset[str] = frozenset({"omitted", "truncated", "sanitized", 
 
 SECURE_SESSION = "x-secure-channel-session-id"
 
-TELLING_APART = ("x-portal-access-code", "x-locale", "accept-language")
+INGRESS_AND_LANGUAGE = ("x-portal-access-code", "x-locale", "accept-language")
 
 ABSENT = msgspec.UNSET
 """Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
@@ -45,13 +45,15 @@ def no_headers(_: list[Header]) -> tuple[Header, ...]:
 class Layout(dict[str, int]):
     """Where the first header of each name stands, by its name in lower case. It equals nothing but itself."""
 
-    __slots__ = ("told_apart",)
+    __slots__ = ("ingress_and_language",)
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         super().__init__({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
-        places = [self[name] for name in TELLING_APART if name in self]
-        self.told_apart: Callable[[list[Header]], object] = itemgetter(*places) if places else no_headers
-        """Gets the headers by whose values an ingress and a language are told from others."""
+        places = [self[name] for name in INGRESS_AND_LANGUAGE if name in self]
+        self.ingress_and_language: Callable[[list[Header]], object] = (
+            itemgetter(*places) if places else no_headers
+        )
+        """Gets the headers that show the ingress and the language of a request."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -124,8 +126,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         at = self.layout.get(name.lower())
         return None if at is None else self.headers[at][1]
 
-    def sought(self, name: str) -> str | None:
-        """The same, for who wants no more than one: its name in lower case."""
+    def find_header(self, name: str) -> str | None:
+        """The same without the layout, which costs less for a single header. ``name`` is in lower case."""
         length = len(name)
         for sent, value in self.headers:
             if len(sent) == length and (sent == name or sent.lower() == name):

@@ -61,6 +61,7 @@ CONSEQUENCES: dict[str, str] = {
     "vietnamese-has-another-status": "AUTHN-001 AUTHN-002",
     "any-secure-session-opens-a-body": "PASSWORD-015",
     "api-key-opens-the-file": "AUTHN-001 AUTHN-002",
+    "issued-api-key-opens-the-file": "AUTHN-001 AUTHN-002",
     "no-workspace-is-404": "OP-034",
     "valid-credentials-are-refused-the-third-time": "PASSWORD-007 PASSWORD-009 PASSWORD-011",
     "any-password-signs-in": "PASSWORD-008 PASSWORD-010 ACCOUNT-037 LOGIN-084 PASSWORD-024",

@@ -146,10 +146,27 @@ def _any_code_lets_in(scope: Scope, names: Names) -> Names:
     return names | ({"x-portal-access-code": _access_code(scope)} if sent else {})
 
 
+def _other_portals_code_lets_in(scope: Scope, names: Names) -> Names:
+    """Which portal an access code is of is not looked at."""
+    portal: Portal = scope["app"].state.portal
+    is_other = names.get(ACCESS_CODE) == portal.other_access_code
+    return names | ({ACCESS_CODE: portal.access_code} if is_other else {})
+
+
 def _api_key_signs_in(scope: Scope, names: Names) -> Names:
     """Whoever sends an API key is taken for somebody who may read files."""
     if not any("api-key" in name or value.startswith("ApiKey ") for name, value in names.items()):
         return names
+    return _signed_in_to_read(scope, names)
+
+
+def _issued_api_key_signs_in(scope: Scope, names: Names) -> Names:
+    """So is whoever sends one that the portal has issued."""
+    key = scope["app"].state.portal.api_key
+    return _signed_in_to_read(scope, names) if names.get("x-api-key") == key else names
+
+
+def _signed_in_to_read(scope: Scope, names: Names) -> Names:
     portal: Portal = scope["app"].state.portal
     able = [s for s in portal.sessions.values() if "file:read" in portal.permissions(_account(portal, s))]
     return names | ({"authorization": _bearer(portal, able[0])} if able else {})
@@ -284,6 +301,7 @@ FAULTS = (
         apply=_adding(_any_code_lets_in, PROFILE_UPDATE),
     ),
     of("HEADER-002", "any-access-code-lets-in", apply=_adding(_any_code_lets_in)),
+    of("HEADER-002", "another-portals-access-code-lets-in", apply=_adding(_other_portals_code_lets_in)),
     of("HEADER-002", "roles-with-any-access-code", ROLES, apply=_adding(_any_code_lets_in, ROLES)),
     *(
         of("HEADER-004", f"{name}-is-not-served", apply=_turned_away(406, _language_is(name)))
@@ -349,6 +367,7 @@ FAULTS = (
         apply=wrapped(lambda app: AnyChannel(app, known=True)),
     ),
     of("FILE-022", "api-key-opens-the-file", FILE, apply=_adding(_api_key_signs_in, FILE)),
+    of("FILE-022", "issued-api-key-opens-the-file", FILE, apply=_adding(_issued_api_key_signs_in, FILE)),
     of("ERROR-007", "no-workspace-is-404", CURRENT_WORKSPACE, apply=refused_with("GA2031", status=404)),
     of(
         "ERROR-012",

@@ -4,7 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reference_impl.changes import data_rewritten, handled, limited, moved, refused_with, together
+from reference_impl.changes import (
+    chosen,
+    data_rewritten,
+    handled,
+    limited,
+    moved,
+    refused_with,
+    rewritten,
+    together,
+)
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import (
     asked,
@@ -23,6 +32,7 @@ from reference_impl.limits import Limits
 from reference_impl.portal import Caller, MfaCode, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body, Unfit
+from reference_impl.wrappers import Answer, Seen
 
 
 def _text_of(value: Any, limits: Limits) -> str:
@@ -213,6 +223,12 @@ def _always_pending(data: Any) -> Any:
     return data | {"pendingApproval": True}
 
 
+def _denied_beside_the_code(seen: Seen, answer: Answer) -> None:
+    """The code says that the approval is pending, and the flag says that it is not."""
+    if answer.body["code"] == "ACCOUNT_PENDING_APPROVAL":
+        answer.body["data"]["isPendingApproval"] = False
+
+
 def _never_open_again(portal: Portal, caller: Caller, body: Body) -> None:
     """Once the rate was exceeded, the address is refused for a quarter of an hour."""
     now, allowed = portal.now(), portal.limits.login_initiations
@@ -372,6 +388,12 @@ FAULTS = (
         INITIATE,
         COMPLETE,
         apply=together((data_rewritten(_not_pending, INITIATE), data_rewritten(_not_pending, COMPLETE))),
+    ),
+    of(
+        "ERROR-023",
+        "pending-code-with-a-flag-that-denies-it",
+        INITIATE,
+        apply=together((chosen(pending_at_initiate="code"), rewritten(_denied_beside_the_code, INITIATE))),
     ),
     of("LOGIN-038", "everybody-is-pending", INITIATE, apply=data_rewritten(_always_pending, INITIATE)),
     of(

@@ -1,11 +1,13 @@
 """Sentences of the document that may be read in two ways, each taken here the other way."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from reference_impl.changes import Change, chosen, data_rewritten, handled, rewritten, row, together
-from reference_impl.draw import has_its_check_digit
+from reference_impl.draw import has_its_check_digit, is_of_its_kind
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import asked, erring, first, renamed
 from reference_impl.faults.operations import (
@@ -55,8 +57,8 @@ def _form_first(plan: Plan) -> None:
     rewritten(enveloped(rewriting))(plan)
 
 
-def _with_check_digits(plan: Plan) -> None:
-    """An id without its check digit is no id."""
+def _with_malformed_ids(plan: Plan, form: str, is_well_formed: Callable[[str], bool]) -> None:
+    """What is no id of the portal's form is an invalid field, and no unknown record."""
 
     def telling(handler: Handler) -> Handler:
         def answering(portal: Portal, caller: Caller, body: Body) -> Any:
@@ -64,15 +66,27 @@ def _with_check_digits(plan: Plan) -> None:
                 return handler(portal, caller, body)
             except Refusal as refusal:
                 ids = [value for name, value in body.items() if name.endswith(("Id", "keyId"))]
-                malformed = any(isinstance(id, str) and not has_its_check_digit(id) for id in ids)
+                malformed = any(isinstance(id, str) and not is_well_formed(id) for id in ids)
                 unknown = refusal.name in ("RESOURCE.NOT_FOUND", "AUTH.SESSION_NOT_FOUND")
                 raise (Refusal(INVALID) if unknown and malformed else refusal) from None
 
         return answering
 
-    chosen(ids="checked")(plan)
+    chosen(ids=form)(plan)
     for name in plan.rows:
         handled(name, telling)(plan)
+
+
+def _with_check_digits(plan: Plan) -> None:
+    _with_malformed_ids(plan, "checked", has_its_check_digit)
+
+
+def _with_short_numbers(plan: Plan) -> None:
+    _with_malformed_ids(plan, "short", partial(is_of_its_kind, "short"))
+
+
+def _with_padded_numbers(plan: Plan) -> None:
+    _with_malformed_ids(plan, "padded", partial(is_of_its_kind, "padded"))
 
 
 def _ten_at_least(body: Body) -> Body:
@@ -224,6 +238,8 @@ VARIANTS: tuple[Variant, ...] = (
         "order-of-errors",
     ),
     may("ids-with-a-check-digit", "the form of an id is not stated", _with_check_digits, "ids"),
+    may("ids-of-six-digits", "the form of an id is not stated", _with_short_numbers, "ids"),
+    may("ids-padded-with-zeros", "the form of an id is not stated", _with_padded_numbers, "ids"),
     may(
         "pages-of-ten-at-least",
         "the least page size is not shown",

@@ -108,7 +108,9 @@ def _still_valid(exchange: Exchange, login: Json, memory: Memory) -> Iterator[Co
     if exchange.code == NO_SESSION and is_of_the_client and is_newest and in_time:
         count = login["wrong"]
         message = f"after {count} wrong code{'s' if count > 1 else ''} the login session is unknown"
-        yield holds(exchange, "code", False, "the session to be known", message=message)
+        yield holds(
+            exchange, "code", False, "a code by which the login session still exists", message=message
+        )
 
 
 _attempts_rule("LOGIN-030", range(1, 2))
@@ -124,4 +126,6 @@ def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     is_told = is_gone or exchange.success or exchange.code == COOLDOWN
     if is_told and exchange.time + exchange.elapsed_ms / 1000 < login["ends"]:
         message = "after a wrong code the login session is unknown to MFA send"
-        yield holds(exchange, "code", not is_gone, "the session to be known", message=message)
+        yield holds(
+            exchange, "code", not is_gone, "a code by which the login session still exists", message=message
+        )

@@ -28,11 +28,11 @@ from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
     has_moved_range,
-    is_left,
+    is_leftover,
     is_moving_time,
     names_a_record,
     shows_others,
-    without_left,
+    without_leftovers,
 )
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS, SESSIONS_HISTORY
@@ -138,7 +138,7 @@ class Comparer:
                 self.noise.note(pair.operation, each)
             differences = [each for each in differences if each not in others]
         differences += [*lacking, *own]
-        differences = self._without_left(pair, old, new, differences)
+        differences = self._without_leftovers(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(
             [each for each in differences if not self.noise.excuses(pair.operation, each)]
@@ -177,7 +177,7 @@ class Comparer:
         """When the recording and the replay began, each on the clock of its portal."""
         return Clocks(self.began.recorded, self.began.live + clocks.live - pair.live.time)
 
-    def _without_left(
+    def _without_leftovers(
         self, pair: ReplayedExchange, old: Json, new: Json, differences: list[Difference]
     ) -> list[Difference]:
         """The differences without what an earlier replay of the recording left at the target, and without
@@ -185,7 +185,7 @@ class Comparer:
         operation, moments = pair.operation, _moments(pair)
         is_written = LISTINGS.get(operation) in self.written and not names_a_record(pair.recorded.sent)
         if is_written and any(each.kind == "length" for each in differences):
-            shorter = new if shows_others(operation, old, new, pair.email) else without_left(old, new)
+            shorter = new if shows_others(operation, old, new, pair.email) else without_leftovers(old, new)
             if shorter != new:
                 differences = JsonComparison(
                     self.correlation, old, shorter, operation=operation, pair=pair
@@ -196,7 +196,7 @@ class Comparer:
             each
             for each in differences
             if is_moving_time(each, moments)
-            or (is_left(operation, each, written) and not self._is_written_anew(pair, each))
+            or (is_leftover(operation, each, written) and not self._is_written_anew(pair, each))
         ]
         for each in left:
             self.noise.note(operation, each)

@@ -74,7 +74,7 @@ MEASURES = frozenset({"amount", "feeAmount", "totalAmount", "fileSize"})
 COUNTS = frozenset({"totalRecords", "totalElements", "totalPages", "hasNext", "empty"})
 
 
-def is_left(operation: str, difference: Difference, written: Collection[str]) -> bool:
+def is_leftover(operation: str, difference: Difference, written: Collection[str]) -> bool:
     """Whether a field differs as it does once the recording was replayed before."""
     is_null = difference.recorded is None or difference.replayed is None
     if not difference.place or not (difference.kind == "value" or (difference.kind == "type" and is_null)):
@@ -142,13 +142,15 @@ def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool
     )
 
 
-def without_left(old: Json, new: Json) -> Json:
+def without_leftovers(old: Json, new: Json) -> Json:
     """The live body without the items of a listing that the recorded one has not; unchanged where a recorded
     item has no counterpart."""
     if isinstance(old, list) and isinstance(new, list):
         return _matched(old, new) if len(new) > len(old) else new
     if isinstance(old, dict) and isinstance(new, dict):
-        return {name: without_left(old[name], value) if name in old else value for name, value in new.items()}
+        return {
+            name: without_leftovers(old[name], value) if name in old else value for name, value in new.items()
+        }
     return new
 
 

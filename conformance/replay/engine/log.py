@@ -22,12 +22,12 @@ BUFFER_BYTES = 1 << 20
 _ENCODE = msgspec.json.Encoder().encode
 
 
-Find = Callable[[Exchange], object]
+FindSecrets = Callable[[Exchange], object]
 """Registers what looks like a secret in an exchange."""
 
 
-def find_nothing(exchange: Exchange) -> None:
-    """Looks for nothing that no place shows."""
+def find_no_secrets(exchange: Exchange) -> None:
+    """Registers none: those that are known by their place are registered elsewhere."""
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
@@ -59,9 +59,11 @@ class ReplayLog(Protocol):
 class UncachedLog:
     """Writes each exchange as a line without secrets: an exchange's number is its line."""
 
-    def __init__(self, path: Path, secrets: Secrets, *, kept: int = 0, find: Find = find_nothing) -> None:
+    def __init__(
+        self, path: Path, secrets: Secrets, *, kept: int = 0, find_secrets: FindSecrets = find_no_secrets
+    ) -> None:
         self.path = path
-        self._find = find
+        self._find_secrets = find_secrets
         self.count = kept
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = secrets
@@ -73,7 +75,7 @@ class UncachedLog:
         self.count += 1
         logged = numbered(exchange, self.count)
         self._secrets.add_from(logged)
-        self._find(logged)
+        self._find_secrets(logged)
         self._note_new_secrets()
         shown, _ = without_unreadable(logged, self._secrets)
         head, text = head_of(logged), f"{request_text(shown)},{response_text(shown)}"

@@ -16,7 +16,7 @@ from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.engine.decode import exchange_of
-from conformance.replay.engine.log import Find, ReplayLog, find_nothing
+from conformance.replay.engine.log import FindSecrets, ReplayLog, find_no_secrets
 from conformance.replay.engine.other_places import with_other_places
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
@@ -62,7 +62,7 @@ class ReplayMachine:
     progress: Progress
     timing: Timing
     changes: ReplayChanges
-    find: Find = find_nothing
+    find_secrets: FindSecrets = find_no_secrets
     on_rebuilt: OnRebuilt = ignore_rebuilt
     """Is called with each request that was rebuilt, before it is sent."""
 
@@ -116,7 +116,7 @@ class ReplayMachine:
             outcome = with_other_places(outcome, pair, self.plan)
             for value, kind in secrets_in(recorded):
                 self.context.keep(Secret(value, kind))
-            self.find(recorded)
+            self.find_secrets(recorded)
         self._learn(position, recorded, attempt.live, client)
         self.sign_ins.passwords.note(position, client.account, is_set=attempt.live.success)
         if attempt.live.success and (

@@ -63,7 +63,7 @@ class CachedResponse:
         self._body = (text, b"", b"") if stamp is None else text.partition(stamp.encode())
         self._size = len(text)
         self._date_at = live.response.layout.get("date") if DATE in values else None
-        self._encoding = live.response.sought("content-encoding")
+        self._encoding = live.response.find_header("content-encoding")
         self._facts = Facts({}) if self._contains_id else data_facts(live)
         self._entry = cached_verdicts.stored(live)
 
@@ -154,7 +154,7 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
         return None
     if response is None or response.lacks:
         return None
-    raw = unpacked(wire.body, response.sought("content-encoding"), most=LARGEST_ANSWER)
+    raw = unpacked(wire.body, response.find_header("content-encoding"), most=LARGEST_ANSWER)
     template = line.templates.response
     values = dict(template.values)
     if raw is None or not _is_only_timestamp(values.get(TIMESTAMP), raw, response):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.replay.compare.comparer import ResponseComparer
-from conformance.replay.engine.log import Find, find_nothing
+from conformance.replay.engine.log import FindSecrets, find_no_secrets
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Stepper
 from conformance.replay.fast_lane.comparer import CachingComparer
@@ -27,11 +27,11 @@ class Caching:
         secrets: Secrets,
         *,
         kept: int = 0,
-        find: Find = find_nothing,
+        find_secrets: FindSecrets = find_no_secrets,
     ) -> None:
         self._epoch = Epoch(correlation, secrets)
         self.comparer = CachingComparer(comparer, self._epoch)
-        self.log = CachingLog(path, self._epoch, kept=kept, find=find)
+        self.log = CachingLog(path, self._epoch, kept=kept, find_secrets=find_secrets)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return FastLane(machine, self.comparer, self.log, self._epoch)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from conformance.replay.engine.log import (
     BUFFER_BYTES,
-    Find,
+    FindSecrets,
     LogLine,
-    find_nothing,
+    find_no_secrets,
     head_of,
     numbered,
     redact_again,
@@ -76,10 +76,10 @@ class CachingLog:
         waiting_characters: int = WAITING_CHARACTERS,
         cached_pieces: int = CACHED_PIECES,
         kept: int = 0,
-        find: Find = find_nothing,
+        find_secrets: FindSecrets = find_no_secrets,
     ) -> None:
         self.path = path
-        self._find = find
+        self._find_secrets = find_secrets
         self.count = kept
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = epoch.secrets
@@ -117,7 +117,7 @@ class CachingLog:
             is_cacheable = is_cacheable and not any(map(self._names_a_secret, new))
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
-            self._find(logged)
+            self._find_secrets(logged)
             shown, left_out = without_unreadable(logged, self._secrets)
             templates = _templates_of(shown) if left_out else templates
             if is_cacheable:
@@ -135,7 +135,7 @@ class CachingLog:
         client's."""
         for value, kind in _secrets_in(exchange, by_place=False):
             self._secrets.add(value, kind)
-        self._find(exchange)
+        self._find_secrets(exchange)
         self._clients.add(personal)
 
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:

@@ -90,7 +90,7 @@ class LoadMeter:
         )
         if self.mean_lag > BEHIND_SECONDS or self.share_of_a_core > BUSY:
             yield (
-                f"The driver fell behind: it sent {self.mean_lag:.3f} s late on average and used "
+                f"The replay could not keep up: it sent {self.mean_lag:.3f} s late on average and used "
                 f"{self.share_of_a_core:.0%} of a core. Do not blame the portal for these latencies."
             )
         for result in self.decided():

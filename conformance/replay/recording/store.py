@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic import capture
-from conformance.traffic.capture.placeholders import OneOf
+from conformance.traffic.capture.placeholders import RecordingNumber
 from conformance.traffic.exchange import Exchange
 
 _ENCODE = msgspec.json.Encoder().encode
@@ -40,7 +40,7 @@ class Store:
         self._stack = ExitStack()
         self._files: list[BinaryIO] = []
         self._named: list[tuple[Path, int]] = []
-        self._among = [OneOf(number, len(files)) for number in range(len(files))]
+        self._recordings = [RecordingNumber(number, len(files)) for number in range(len(files))]
         self._file_of = array("i")
         self._starts = array("q")
         self._lengths = array("i")
@@ -57,7 +57,7 @@ class Store:
         """One exchange, as its JSON."""
         file = self._file_of[at]
         line = os.pread(self._files[file].fileno(), self._lengths[at], self._starts[at])
-        return self._among[file].line(line)
+        return self._recordings[file].line(line)
 
     def file_of(self, at: int) -> int:
         """The number of the file in which an exchange stands, from 0."""
@@ -75,7 +75,7 @@ class Store:
         at, starts, lengths = 0, self._starts, self._lengths
         for number, file in enumerate(self._files):
             last = at + self._file_of.count(number)
-            start, buffer, line = 0, b"", self._among[number].line
+            start, buffer, line = 0, b"", self._recordings[number].line
             while at < last:
                 begin = starts[at]
                 end = begin + lengths[at]

@@ -16,7 +16,7 @@ from conformance.report.across.compare import (
     TimeChange,
     VerdictChange,
 )
-from conformance.report.formats.page import render, spelled
+from conformance.report.formats.page import render, with_code
 from conformance.report.formats.summary import code, quoted
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
@@ -81,7 +81,7 @@ def as_html(comparison: Comparison) -> str:
         comparison=comparison,
         conclusion=conclusion(comparison),
         selections=list(selections(comparison)),
-        spelled=spelled,
+        with_code=with_code,
         literal=literal,
         day_and_time=day_and_time,
         tone="bad" if comparison.is_worse else "good",

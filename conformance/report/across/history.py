@@ -111,7 +111,7 @@ def trend(path: Path, *, target: str | None = None) -> list[Trend]:
         ]
         if target is not None and target not in names:
             hint = f" It has {listed(names)}." if names else " It has no run."
-            raise UsageError(f"{path}: no run of {target}.{hint}")
+            raise UsageError(f"{path}: this history has no run of {target}.{hint}")
         return [_trend(database, name) for name in names if target in (None, name)]
 
 

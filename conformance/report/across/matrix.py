@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conformance.report.across.models import FrozenModel
 from conformance.report.formats import badge
-from conformance.report.formats.page import anchor, render, spelled
+from conformance.report.formats.page import anchor, render, with_code
 from conformance.report.model.run import Run, VerdictName
 from conformance.report.model.visible import json_text
 from conformance.report.model.words import Tone, chapters, day_and_time, headline, numbers
@@ -121,7 +121,7 @@ def as_html(runs_matrix: RunMatrix) -> str:
         sections=sections,
         differing=runs_matrix.differing,
         tone="bad" if bad else "good",
-        spelled=spelled,
+        with_code=with_code,
         day_and_time=day_and_time,
     )
 

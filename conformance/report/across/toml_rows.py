@@ -49,7 +49,7 @@ class RowForm:
         """The values of a row, with its last day as a date. UsageError: it lacks something, or has a key that
         is none."""
         if not isinstance(row, dict):
-            raise UsageError(f"{where} is not a table.")
+            raise UsageError(f"{where} is not a table. Write its keys below it, each as name = value.")
         unknown = next((name for name in row if name not in self.keys), None)
         if unknown is not None:
             raise UsageError(f'{where} has no key "{unknown}". {self.unknown(unknown)}'.rstrip())

@@ -13,7 +13,7 @@ import msgspec
 from markupsafe import Markup
 
 from conformance.report.across.models import FrozenModel
-from conformance.report.formats.page import render, spelled
+from conformance.report.formats.page import render, with_code
 from conformance.report.model.run import VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, plural
@@ -144,7 +144,7 @@ def as_html(trends: Sequence[Trend], folder: Path | None = None) -> str:
         drawing=drawing,
         slim_drawing=slim_drawing,
         link=partial(report_link, folder=folder),
-        spelled=spelled,
+        with_code=with_code,
         day_and_time=day_and_time,
         signs=_signs,
         tone="bad" if failing else "good",

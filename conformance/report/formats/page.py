@@ -133,7 +133,7 @@ def part(template: str, **context: Any) -> Markup:
     return Markup(render(template, **context))
 
 
-def spelled(text: str) -> Markup:
+def with_code(text: str) -> Markup:
     """A statement, escaped, in which what stands between backticks is code."""
     pieces = [(at, piece) for at, piece in enumerate(text.split("`")) if piece]
     return Markup("".join(code(piece) if at % 2 else shown(piece) for at, piece in pieces))

@@ -139,6 +139,8 @@ class Reading(Part):
 
 
 class Regression(Part):
+    """A difference of a replay, with its meaning. ``Run.regressions`` are those held against the target."""
+
     exchange: int
     endpoint: str
     path: str

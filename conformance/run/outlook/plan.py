@@ -31,7 +31,7 @@ from conformance.run.testable import (
     reachable,
     reachable_musts,
     shut_endpoints,
-    why_shut,
+    why_left,
 )
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
@@ -359,6 +359,6 @@ def _add_undecided(planned: RunPlan, outlook: Prospect) -> None:
     without, shut = UNDECIDED if profile.accounts else NO_ACCOUNT, shut_endpoints(profile)
     for rule in undecided:
         if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), why_shut(rule, profile, shut) or without)
+            reason = next(iter(mildest_first(lacking[rule])), why_left(rule, profile, shut) or without)
             planned.undecided[rule] = too_late.get(rule, reason)
             planned.beyond_time += [rule] if rule in too_late and rule not in silent else []

@@ -173,8 +173,8 @@ def _refused_code(portal: Portal, answer: Exchange) -> Diagnosis:
     other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
     if (other.status, other.code) == (answer.status, answer.code):
         message += (
-            ", and so is one without it. Check that it is the code of the SYSTEM portal, and that this "
-            "address is allowed."
+            ", and so is one without it. Check that it is the code of the SYSTEM portal, and that the "
+            "ingress allows the address of this machine."
         )
     else:
         message += ". Check that it is the code of the SYSTEM portal."

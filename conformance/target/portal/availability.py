@@ -7,6 +7,7 @@ from collections import Counter
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.traffic.exchange import Exchange, Request
+from conformance.traffic.http_library import httpx
 
 SILENT_IN_A_ROW = 3
 """Requests without an answer after which an endpoint is given up."""
@@ -22,10 +23,22 @@ POOR_REQUESTS, POOR_SHARE = 10, 0.02
 then a matter of chance."""
 
 
+AWAY_SECONDS = 30.0
+"""The longest, in a whole run, that a portal which has answered may refuse connections: it is restarted."""
+
+RETRY_SECONDS = 0.5
+
+
 class Availability:
-    """Counts the requests of a run by whether they got an answer. Safe from threads."""
+    """Counts the requests of a run by whether they got an answer. Safe from threads.
+
+    ``patience`` are the seconds that a run still waits for a portal that refuses connections; ``away`` are
+    those that it has waited.
+    """
 
     def __init__(self, url: str) -> None:
+        self.patience = AWAY_SECONDS
+        self.away = 0.0
         self._url = url
         self._lock = threading.Lock()
         self._asked = 0
@@ -58,6 +71,17 @@ class Availability:
             else:
                 self._in_a_row[endpoint] += 1
                 self._reasons[exchange.error or "no answer"] += 1
+
+    def pause(self, problem: Exception) -> float:
+        """Seconds after which a connection that failed is tried again, taken from the patience. 0 where it
+        was not refused, or where the patience is at its end."""
+        if not is_refused(problem):
+            return 0.0
+        with self._lock:
+            seconds = min(RETRY_SECONDS, self.patience)
+            self.patience -= seconds
+            self.away += seconds
+        return seconds
 
     @property
     def is_poor(self) -> bool:
@@ -109,6 +133,11 @@ def _failure(text: str) -> tuple[str, str]:
     )
 
 
+def is_refused(problem: Exception) -> bool:
+    """Whether a connection was refused, so that nothing of the request was sent."""
+    return isinstance(problem, httpx.ConnectError) and _failure(str(problem))[0] == REFUSED
+
+
 def speaks_no_tls(problem: Exception) -> bool:
     """Whether a TLS handshake failed because the other side answered in another protocol, such as plain
     HTTP."""
@@ -116,6 +145,7 @@ def speaks_no_tls(problem: Exception) -> bool:
     return any(mark in reason for mark in ("wrong version number", "record layer failure"))
 
 
+REFUSED = "connection refused"
 FAILURES = (
     (
         ("name or service", "getaddrinfo", "nodename", "name resolution"),
@@ -124,7 +154,7 @@ FAILURES = (
     (("timed out", "in time", "timeout"), ("no connection in time", "Is it reachable from here?")),
     (
         ("refused", "errno 111", "errno 61", "connection attempts failed"),
-        ("connection refused", "Is the portal running?"),
+        (REFUSED, "Is the portal running?"),
     ),
 )
 """By what an error says, the failure in words and what to ask."""

@@ -378,6 +378,12 @@ class ChangeLedger:
                 row = {"event": "left", "id": id, "key": self._changes[id].key, "reason": reason}
                 self._write_if_possible(row)
 
+    def is_left(self, key: str, *, account: str) -> bool:
+        """Whether a change by an endpoint stays, although its undoing was accepted."""
+        with self._lock:
+            stays = [self._changes[id] for id in self._stays]
+        return any((change.key, change.account) == (key, account) for change in stays)
+
     def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
@@ -404,10 +410,14 @@ class ChangeLedger:
 
     def _note(self, change: TargetChange) -> int:
         if change.kind == "creating" and (reason := self._not_taken_away.get(change.key)) is not None:
-            raise Untestable(f"no further record is made, as an earlier one stays: {reason}", "target")
+            raise Untestable(
+                f"nothing more is created, as an earlier record could not be removed: {reason}", "target"
+            )
         self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
-            raise Untestable(f"{change.key} could not be undone without writing down a secret")
+            raise Untestable(
+                f"{change.key} is not sent: what restores it holds a secret, which no file may have"
+            )
         with self._lock:
             change = replace(change, id=len(self._changes) + 1, run=self.run_id)
             row = {name: value for name, value in vars(change).items() if value not in (None, "", ())}

@@ -65,7 +65,9 @@ def unseal(payload: str, key: bytes, scheme: Scheme) -> bytes:
         padded = decryptor.update(parts["ciphertext"]) + decryptor.finalize()
         return unpadder.update(padded) + unpadder.finalize()
     except (InvalidTag, binascii.Error, ValueError) as problem:
-        raise ValueError(f"this cannot be decrypted: {problem or 'the tag does not fit'}") from None
+        raise ValueError(
+            f"the encrypted body cannot be decrypted: {problem or 'the tag does not fit'}"
+        ) from None
 
 
 def _split(sealed: bytes, scheme: Scheme) -> dict[str, bytes]:

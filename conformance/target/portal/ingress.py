@@ -33,7 +33,9 @@ WRONG_PATH = (
     "Does the path /{path} belong to [portal] url? It is what stands before /web/v1/ in the portal's "
     "addresses. `portal-conformance doctor` looks for the portal at shorter and longer paths."
 )
-WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address allowed?"
+WRONG_CODE = (
+    "Is [portal] access_code the SYSTEM portal's, and does the ingress allow the address of this machine?"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,5 +365,5 @@ def session_id(session: Exchange | str) -> str:
         return session
     id = text_at(session, "data.sessionId")
     if id is None:
-        raise CannotSignIn(f"there is no login session to go on with: {refusal(session)}", "target")
+        raise CannotSignIn(f"no login session was opened: {refusal(session)}", "target")
     return id

@@ -13,7 +13,15 @@ from urllib.parse import unquote, urlsplit
 from msgspec.structs import replace
 
 import conformance
-from conformance.errors import NoAnswer, NotAllowed, NotTls, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import (
+    NoAnswer,
+    NotAllowed,
+    NotTls,
+    ProfileError,
+    SuiteError,
+    TargetUnreachable,
+    Untestable,
+)
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds, iso
 from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
@@ -105,8 +113,8 @@ class Transport:
         """One request, and what came back. HTTP errors and redirects are answers.
 
         ``url_path`` is appended to the profile's address. Raises NotAllowed (nothing is sent), NoAnswer
-        (recorded without a response), TargetUnreachable (refused twice), ValueError (the path leads to
-        another host).
+        (recorded without a response), TargetUnreachable (refused, and by a portal that has answered before
+        for as long as a restart may take), ValueError (the path leads to another host).
         """
         needed = impact_of(method, url_path)
         if IMPACTS.index(needed) > IMPACTS.index(self.impact):
@@ -116,20 +124,38 @@ class Transport:
         request = self._request(method, url_path, headers, body)
         sent = _recorded(request, body)
         self.availability.demand(sent)
-        started, began = self.clock.iso(), self.clock.ticks()
-        try:
-            response = self._answer(request)
-        except httpx.LocalProtocolError as problem:
-            raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
-        except httpx.HTTPError as problem:
-            exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
-            if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-                kind = NotTls if speaks_no_tls(problem) else TargetUnreachable
-                sentence = stopped if self.answered and kind is not NotTls else unreachable
-                raise kind(sentence(self.url, problem)) from None
-            raise NoAnswer(f"{method} {sent.path} got no answer: {exchange.error}", exchange) from None
+        while True:
+            started, began = self.clock.iso(), self.clock.ticks()
+            try:
+                response = self._answer(request)
+                break
+            except httpx.LocalProtocolError as problem:
+                raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
+            except httpx.HTTPError as problem:
+                if not self._waits_for_restart(problem):
+                    error = _reason(problem, self._timeout)
+                    raise self._failed(
+                        problem, self._record(sent, started, began, client, error=error)
+                    ) from None
         plain = open_answer(response) if open_answer else None
         return self._record(sent, started, began, client, response=response, plain=plain)
+
+    def _waits_for_restart(self, problem: httpx.HTTPError) -> bool:
+        """Whether a portal that has answered refuses connections, and it was waited a while for it to take
+        them again. Nothing was sent, so that the request may be sent then. Raises OutOfTime."""
+        seconds = self.availability.pause(problem) if self.answered else 0.0
+        if seconds:
+            self.clock.pause(seconds, "the portal to take connections again")
+        return seconds > 0
+
+    def _failed(self, problem: httpx.HTTPError, exchange: Exchange) -> SuiteError | NoAnswer:
+        """What is raised for a request that got no answer."""
+        if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
+            kind = NotTls if speaks_no_tls(problem) else TargetUnreachable
+            sentence = stopped if self.answered and kind is not NotTls else unreachable
+            return kind(sentence(self.url, problem))
+        request = exchange.request
+        return NoAnswer(f"{request.method} {request.path} got no answer: {exchange.error}", exchange)
 
     def _request(
         self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None

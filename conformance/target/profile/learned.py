@@ -216,7 +216,9 @@ def _table(document: TOMLDocument, name: str, *, end: str) -> ProfileTable:
 def _checked(document: TOMLDocument, name: str) -> ProfileTable:
     table = document[name]
     if not isinstance(table, ProfileTable):
-        raise UsageError(f"[{name}] must be a table in the profile; nothing was written.")
+        raise UsageError(
+            f"[{name}] is no table in the profile; nothing was written. Write [{name}] above its keys."
+        )
     return table
 
 

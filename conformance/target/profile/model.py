@@ -83,10 +83,11 @@ class Profile(ProfileTable):
         return self._source
 
     def secret_names(self) -> tuple[str, ...]:
-        """The headers and fields that hold a secret by this profile: that of the bot challenge, and fields of
-        bodies that are filled with a password or a code."""
+        """The headers and fields that hold a secret by this profile: those of the bot challenge and the API
+        key, and fields of bodies that are filled with a password or a code."""
         bodies = (settings.body for settings in self.operations.values())
-        return (self.bot_challenge.header, *dict.fromkeys(chain.from_iterable(map(_secret_fields, bodies))))
+        headers = (self.bot_challenge.header, self.portal.api_key_header)
+        return (*headers, *dict.fromkeys(chain.from_iterable(map(_secret_fields, bodies))))
 
     def read_from(self, source: str, hidden: Iterable[str]) -> Self:
         """This profile, which remembers the name of its file and the values that ``${…}`` stands for."""
@@ -160,8 +161,7 @@ class Profile(ProfileTable):
 
     def secrets(self) -> Iterator[tuple[str, str]]:
         """Every secret in the profile, as (value, kind)."""
-        yield self.portal.access_code, "access-code"
-        yield from self.portal.proxy_secrets()
+        yield from self.portal.secrets()
         for account in self.accounts.values():
             yield account.password, "password"
             if account.otp_secret:

@@ -20,7 +20,10 @@ from conformance.spec.endpoints import (
 from conformance.traffic.exchange import Json
 
 PLACEHOLDERS: Mapping[str, tuple[str, str]] = {
-    "unique": ("A name that nobody has used; it begins with the run's id.", "Any body."),
+    "unique": (
+        "A name that nobody has used; it begins with the run's id, such as `suite-1a2b3c-4`.",
+        "Any body.",
+    ),
     "email": ("The email address of the account that the request is about.", "Bodies of passwords."),
     "password": ("The present password of that account.", "Bodies of passwords."),
     "new_password": ("The password that is set.", "Bodies of passwords."),

@@ -64,7 +64,9 @@ class References:
             try:
                 text = path.read_text(encoding="utf-8").rstrip("\r\n")
             except (OSError, UnicodeDecodeError) as problem:
-                raise ProfileError(f"{where} cannot be read from {path} ({problem}).") from None
+                raise ProfileError(
+                    f"{where} cannot be read from {path} ({problem}). Check the path."
+                ) from None
         elif reference in self._environ:
             text = self._environ[reference]
         else:

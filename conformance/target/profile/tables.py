@@ -11,7 +11,7 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
@@ -47,6 +47,19 @@ class PortalSettings(ProfileTable):
 
     url: str = Field(description="The base URL; the paths of the specification are appended to it.")
     access_code: str = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
+    other_access_code: str | None = Field(
+        None,
+        min_length=1,
+        description="The access code of another portal of the deployment, such as the tenants': requests "
+        "with it must be refused (HEADER-002). Not a second code of this portal.",
+    )
+    api_key: str | None = Field(
+        None,
+        min_length=1,
+        description="An API key that the deployment accepts elsewhere: the file read must refuse it. Without "
+        "it, FILE-022 is contradicted where a made-up key opens a file, and untested otherwise.",
+    )
+    api_key_header: str = Field("X-API-Key", description="The header that carries the API key.")
     headers: dict[str, str] = Field(
         {},
         description="Headers to send. They are added to the default ones; one of the same name replaces "
@@ -69,6 +82,21 @@ class PortalSettings(ProfileTable):
         None, description="The address of an HTTP proxy; none is taken from the environment."
     )
 
+    @field_validator("other_access_code")
+    @classmethod
+    def _is_another_code(cls, code: str | None, info: ValidationInfo) -> str | None:
+        own = info.data.get("access_code", "")
+        if code is not None and code.strip().casefold() == own.strip().casefold():
+            raise ValueError("must be the code of another portal, and is that of this one")
+        return code
+
+    @field_validator("api_key_header")
+    @classmethod
+    def _is_a_header(cls, header: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", header):
+            raise ValueError('must be the name of a header such as "X-API-Key"')
+        return header
+
     @field_validator("proxy")
     @classmethod
     def _is_a_proxy(cls, proxy: str | None) -> str | None:
@@ -76,8 +104,13 @@ class PortalSettings(ProfileTable):
             raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
         return proxy
 
-    def proxy_secrets(self) -> Iterator[tuple[str, str]]:
-        """The password in the address of the proxy."""
+    def secrets(self) -> Iterator[tuple[str, str]]:
+        """The access codes, the API key, and the password in the address of the proxy."""
+        yield self.access_code, "access-code"
+        if self.other_access_code:
+            yield self.other_access_code, "access-code"
+        if self.api_key:
+            yield self.api_key, "api-key"
         password = urlsplit(self.proxy or "").password
         if password:
             yield unquote(password), "password"
@@ -326,9 +359,14 @@ class Expect(ProfileTable):
     """What a run must have tested at the least, so that it is not inconclusive; `doctor` prints what fits."""
 
     musts: int | None = Field(
-        None, ge=0, description="The least number of musts. Without it: half of those that can be tried."
+        None,
+        ge=0,
+        description="The least number of musts that a run has to test; with fewer it is inconclusive. "
+        "Without it: half of those that can be tried.",
     )
-    accounts: list[str] = Field([], description="Accounts that must have received a token.")
+    accounts: list[str] = Field(
+        [], description="Accounts that must have received a token, so that a run is not inconclusive."
+    )
     chapters: list[str] = Field(
         [], description="Chapters, such as `LOGIN`. At least one must of each has to be tested."
     )

@@ -22,6 +22,9 @@ profile = 1
 [portal]
 url = "http://127.0.0.1:8000"
 access_code = "${PORTAL_ACCESS_CODE}"     # X-PORTAL-ACCESS-CODE
+# other_access_code = "${OTHER_ACCESS_CODE}"  # of another portal of the deployment: it must be refused here
+# api_key = "${PORTAL_API_KEY}"           # one that is accepted elsewhere: the file read must refuse it
+# api_key_header = "X-API-Key"            # the header that carries it
 # headers = { "X-LOCALE" = "en" }         # added to, or in place of, the default headers
 # edge_headers = true                     # send CF-*, X-Real-IP, X-Forwarded-*; false behind a real edge
 # verify = true                           # check certificates; or false, or the path of a CA file
@@ -140,17 +143,17 @@ GUESSES = {
     "session/close": '{ sessionId = "{session_id}" }',
     "otp/verify": '{ code = "{otp}" }',
     "sessions/terminate": '{ sessionId = "{session_id}" }',
-    "accounts/admin/update": '{ userBizId = "{account}", accountName = "suite-{unique}" }',
+    "accounts/admin/update": '{ userBizId = "{account}", accountName = "{unique}" }',
     "accounts/admin/status": '{ userBizId = "{account}", accountStatus = "…" }',
     "accounts/admin/password/reset": '{ userBizId = "{account}" }',
     "currency-grants": '{ workspaceBizId = "{workspace}", currency = "…" }',
-    "channel-types/create": '{ typeCode = "suite-{unique}", typeName = "suite-{unique}" }',
-    "channel-types/update": '{ bizId = "{result_id}", typeName = "suite-{unique}" }',
+    "channel-types/create": '{ typeCode = "{unique}", typeName = "{unique}" }',
+    "channel-types/update": '{ bizId = "{result_id}", typeName = "{unique}" }',
     "channels/create": (
-        '{ channelName = "suite-{unique}", channelHost = "…", channelCategory = "EMAIL", '
+        '{ channelName = "{unique}", channelHost = "…", channelCategory = "EMAIL", '
         'emailConfig = { smtpHost = "smtp.example.test", smtpPort = 587 } }'
     ),
-    "channels/update": '{ bizId = "{result_id}", channelName = "suite-{unique}" }',
+    "channels/update": '{ bizId = "{result_id}", channelName = "{unique}" }',
     "validate/imap": '{ host = "imap.example.test", port = 993, username = "…", password = "…" }',
     "validate/smtp": '{ host = "smtp.example.test", port = 465, username = "…", password = "…" }',
 }

@@ -17,6 +17,7 @@ STAND_IN = "UNSETVALUE"
 """A value that is valid nearly everywhere: it is base32, a name and a regular expression."""
 
 ADDRESSES = (("portal", "url"), ("portal", "proxy"))
+OTHER_CODE = ("portal", "other_access_code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class StandIns(References):
 
     def value(self, reference: str, place: tuple[str, ...]) -> str:
         self.references[reference] = None
+        if place == OTHER_CODE:
+            return f"{STAND_IN}2"  # it may not be the access code
         return f"http://{STAND_IN}" if place in ADDRESSES else STAND_IN
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from conformance.traffic.capture.files import damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.jsonl import read_jsonl, read_range
-from conformance.traffic.capture.placeholders import ALONE, OneOf
+from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.capture.writer import Writer
 from conformance.traffic.exchange import Exchange
@@ -32,7 +32,7 @@ class Reader(Iterator[Exchange]):
         salvage: bool = False,
         begin: int = 0,
         end: int | None = None,
-        among: OneOf = ALONE,
+        recording: RecordingNumber = ONLY_RECORDING,
     ) -> None:
         self.path = place_of(path)
         self.set_aside: Counter[str] = Counter()
@@ -40,10 +40,10 @@ class Reader(Iterator[Exchange]):
         self.notes: list[str] = []
         if end is not None:
             self._exchanges = read_range(
-                self.path, begin, end, salvage=salvage, notes=self.notes, among=among
+                self.path, begin, end, salvage=salvage, notes=self.notes, recording=recording
             )
         elif is_har(self.path):
-            self._exchanges = among.exchanges(
+            self._exchanges = recording.exchanges(
                 read_har(
                     self.path,
                     salvage=salvage,
@@ -53,7 +53,7 @@ class Reader(Iterator[Exchange]):
                 )
             )
         else:
-            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes, among=among)
+            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes, recording=recording)
 
     def __iter__(self) -> Iterator[Exchange]:
         return self._exchanges
@@ -68,16 +68,16 @@ def read(
     salvage: bool = False,
     begin: int = 0,
     end: int | None = None,
-    among: OneOf = ALONE,
+    recording: RecordingNumber = ONLY_RECORDING,
 ) -> Reader:
     """Reads a capture or a HAR file, packed or not, in bounded memory, from a path or an address (``s3://…``).
 
     CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
     ``salvage`` what stands before the break is used, and ``notes`` says so.
     ``end``: only the lines of a capture, not packed, that begin from byte ``begin`` on and before ``end``.
-    ``among``: its place among files that are read together, so that it has placeholders of its own.
+    ``recording``: its place among files that are read together, so that it has placeholders of its own.
     """
-    return Reader(path, salvage=salvage, begin=begin, end=end, among=among)
+    return Reader(path, salvage=salvage, begin=begin, end=end, recording=recording)
 
 
 def is_har(path: Place) -> bool:

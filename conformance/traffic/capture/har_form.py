@@ -99,7 +99,7 @@ def mended(entry: Any) -> Any:
     """An entry of a tool that takes liberties, in the types of the standard: headers as pairs or as one
     object, numbers and statuses as strings, a string where an object belongs."""
     if not isinstance(entry, dict):
-        raise ValueError("an entry is not an object")
+        raise ValueError("it is no JSON object")
     for name in ("request", "response"):
         message = entry.get(name)
         if not isinstance(message, dict):

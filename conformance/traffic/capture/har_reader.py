@@ -153,7 +153,9 @@ def _mended(path: Place, number: int, raw: bytes) -> Entry:
         kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
         return msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
     except (ValueError, RecursionError) as error:
-        raise CaptureError(f"{path}: entry {number} is not a HAR entry: {error}.") from error
+        raise CaptureError(
+            f"{path}: entry {number} is not a HAR entry: {error}. Save the file again."
+        ) from error
 
 
 def _timestamp(started: str | None) -> str | None:

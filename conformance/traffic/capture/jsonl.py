@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.files import damage_of, opened
-from conformance.traffic.capture.placeholders import ALONE, OneOf
+from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place
 from conformance.traffic.exchange import Exchange
 
@@ -20,19 +20,27 @@ LONGEST_LINE = 128 * 1024 * 1024
 _DECODE, _READ_TIME = msgspec.json.Decoder(Exchange).decode, datetime.fromisoformat
 
 
-def read_jsonl(path: Place, *, salvage: bool, notes: list[str], among: OneOf = ALONE) -> Iterator[Exchange]:
+def read_jsonl(
+    path: Place, *, salvage: bool, notes: list[str], recording: RecordingNumber = ONLY_RECORDING
+) -> Iterator[Exchange]:
     """The exchanges of a capture, in its order.
 
     CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
     """
-    return _read(path, _own(_all_lines(path), among), salvage=salvage, notes=notes)
+    return _read(path, _own(_all_lines(path), recording), salvage=salvage, notes=notes)
 
 
 def read_range(
-    path: Place, begin: int, end: int, *, salvage: bool, notes: list[str], among: OneOf = ALONE
+    path: Place,
+    begin: int,
+    end: int,
+    *,
+    salvage: bool,
+    notes: list[str],
+    recording: RecordingNumber = ONLY_RECORDING,
 ) -> Iterator[Exchange]:
     """Those whose lines begin from byte ``begin`` on and before ``end``, as ``read_jsonl`` reads them."""
-    lines = _own(_lines_between(path, begin, end), among)
+    lines = _own(_lines_between(path, begin, end), recording)
     return _read(path, lines, salvage=salvage, notes=notes, begin=begin)
 
 
@@ -41,15 +49,15 @@ def _all_lines(path: Place) -> Generator[bytes]:
         yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
 
 
-def _own(lines: Generator[bytes], among: OneOf) -> Generator[bytes]:
+def _own(lines: Generator[bytes], recording: RecordingNumber) -> Generator[bytes]:
     """The lines with the file's own placeholders."""
-    return lines if among.count == 1 else _renumbered(lines, among)
+    return lines if recording.count == 1 else _renumbered(lines, recording)
 
 
-def _renumbered(lines: Generator[bytes], among: OneOf) -> Generator[bytes]:
+def _renumbered(lines: Generator[bytes], recording: RecordingNumber) -> Generator[bytes]:
     with closing(lines):
         for line in lines:
-            yield among.line(line)
+            yield recording.line(line)
 
 
 def _lines_between(path: Place, begin: int, end: int) -> Generator[bytes]:

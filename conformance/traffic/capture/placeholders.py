@@ -54,7 +54,7 @@ def block_of(value: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class RecordingNumber:
     """A recording by its number, from 0, among all that are read together. It has placeholders of its own:
     those of the first one stay as they are."""
 
@@ -85,4 +85,4 @@ class OneOf:
         return block * self.count + self.number
 
 
-ALONE = OneOf()
+ONLY_RECORDING = RecordingNumber()

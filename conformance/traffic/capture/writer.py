@@ -146,7 +146,7 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
         clean.replace(path)
     except OSError as error:
         clean.unlink(missing_ok=True)
-        raise CaptureError(f"{path} cannot be written anew: {error.strerror or error}.") from error
+        raise CaptureError(f"{path} cannot be rewritten: {error.strerror or error}.") from error
 
 
 _HAR_END = b"\n]}}\n"

@@ -97,8 +97,8 @@ class SecretFinder:
         for name, times in self.listed_counts.most_common():
             yield f"Redacted as listed: {_values(times)} of {name}."
         for name, times in self.counts.most_common():
-            taken = f"Taken for secrets by their look: {_values(times)} of {name}"
-            yield f"{taken}. If it is no secret: --keep {name}"
+            taken = f"Redacted, as such values look like secrets: {_values(times)} of {name}"
+            yield f"{taken}. Where they are none, give --keep {name}."
         if self.left_out:
             bodies = "1 body" if self.left_out == 1 else f"{self.left_out} bodies"
             was = "was" if self.left_out == 1 else "were"

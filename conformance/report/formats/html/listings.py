@@ -10,7 +10,7 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.latency import latencies
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.replay.differences import differing_places
-from conformance.report.formats.page import spelled
+from conformance.report.formats.page import with_code
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import KINDS
@@ -86,7 +86,7 @@ def _reading(reading: Reading) -> Cells:
         observed=" and ".join(literal(value, 120) for value in reading.observed[:4]),
         differs=len(reading.observed) > 1,
         pinned=literal(reading.pinned, 120) if reading.pinned is not None else "",
-        statement=spelled(reading.statement or ""),
+        statement=with_code(reading.statement or ""),
     )
 
 
@@ -107,7 +107,7 @@ def _untested(group: Untested) -> Cells:
         remedy="It cannot be observed from outside." if group.untestable else remedy,
         count=len(ids),
         ids=[] if len(ids) <= FEW_RULES else ids[:MOST_IDS],
-        rules=[(entry.id, spelled(entry.statement)) for entry in group.requirements[:FEW_RULES]]
+        rules=[(entry.id, with_code(entry.statement)) for entry in group.requirements[:FEW_RULES]]
         if len(ids) <= FEW_RULES
         else [],
         more=max(0, len(ids) - MOST_IDS),

@@ -10,7 +10,7 @@ from conformance.report.formats.finding_text import values
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
-from conformance.report.formats.page import anchor, code, spelled
+from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -145,7 +145,7 @@ def _blocker(blocker: Blocker) -> Cells:
         verdict=entry.verdict,
         id=entry.id,
         href=anchor("finding", entry.id) if blocker.findings else entry.id,
-        statement=spelled(entry.statement),
+        statement=with_code(entry.statement),
         severity=SEVERITIES[severity_of(blocker.findings[0])] if blocker.findings else "",
         under=_values(blocker.findings[0]) + " · " + listed(endpoints, 1)
         if endpoints

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.replay.latency import has_latencies
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import anchor, code, spelled
+from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again
 from conformance.report.model.run import VERDICTS, RequirementEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
@@ -65,7 +65,7 @@ class RequirementList:
             id=entry.id,
             verdict=entry.verdict,
             level=entry.level,
-            statement=spelled(entry.statement),
+            statement=with_code(entry.statement),
             reason=one_line(entry.reason, 600) if entry.reason else "",
             findings=self.anchors.get(entry.id, []),
             cases=entry.cases[:MOST_CASES],

@@ -15,7 +15,7 @@ from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import part, render, spelled
+from conformance.report.formats.page import part, render, with_code
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
@@ -78,7 +78,7 @@ class HtmlReport:
             groups=_grouped(cards),
             findings_hint=self._findings_hint(len(cards)),
             traffic=tables(run),
-            spelled=spelled,
+            with_code=with_code,
             map=endpoint_map(run, self.places),
             shortened=self.shortened,
             **overview(run, self.evidence.total),

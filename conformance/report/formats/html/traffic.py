@@ -65,7 +65,7 @@ def _coverage(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
     bodies = _at(extra, "coverage.unknown_bodies")
     if isinstance(bodies, dict):
         rows = [(str(name), str(times)) for name, times in bodies.items()]
-        yield _table("Bodies that the record does not hold", "not judged", ("Body", "Times"), rows)
+        yield _table("Bodies that were not recorded in full", "not judged", ("Body", "Times"), rows)
 
 
 def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:

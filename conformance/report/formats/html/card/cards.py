@@ -21,7 +21,7 @@ from conformance.report.formats.html.card.exchange_view import (
 from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
 from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.page import anchor, endpoint, spelled
+from conformance.report.formats.page import anchor, endpoint, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
@@ -151,7 +151,7 @@ class Cards:
             anchor=self._anchor(finding),
             level=row.level if row else "must",
             section=row.section if row else "",
-            statement=spelled(row.statement if row else finding.requirement),
+            statement=with_code(row.statement if row else finding.requirement),
             endpoint=endpoint(finding.endpoint),
             endpoints=str(self.numbers.get(finding.endpoint, "")),
             place=finding.path,
@@ -243,7 +243,7 @@ class Cards:
             anchor=self._anchor(finding),
             verdict=finding.verdict,
             requirement=finding.requirement,
-            statement=spelled(row.statement if row else finding.requirement),
+            statement=with_code(row.statement if row else finding.requirement),
             endpoint=endpoint(finding.endpoint),
             place=finding.path,
             seen=seen(finding, 100),

@@ -20,9 +20,9 @@ MOST_TEXT = 1_500
 MOST_HEADERS = 40
 
 UNKNOWN_BODIES = {
-    "omitted": "The record does not hold this body.",
-    "truncated": "The record holds only the beginning of this body.",
-    "sanitized": "The record has this body redacted.",
+    "omitted": "This body was not recorded.",
+    "truncated": "Only the beginning of this body was recorded.",
+    "sanitized": "This body was removed before it was recorded.",
     "undecodable": "This body cannot be decoded.",
 }
 

@@ -105,7 +105,9 @@ def _load(load: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if driver:
         lag, busy = float(driver.get("mean_lag_ms", 0)), float(driver.get("share_of_a_core", 0))
         is_behind = lag > BEHIND_MS or busy > BUSY
-        verdict = "it fell behind: do not blame the portal for these latencies" if is_behind else "it kept up"
+        verdict = (
+            "it could not keep up: do not blame the portal for these latencies" if is_behind else "it kept up"
+        )
         yield "Load driver", f"{lag:.1f} ms late on average, {busy:.0%} of a core: {verdict}"
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from conformance.traffic.capture.files import damage_of, opened
-from conformance.traffic.capture.placeholders import ALONE, OneOf
+from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, StoredStream
 
 NUMBER = re.compile(rb'\s*\{"n"\s*:\s*(\d{1,18})[,}]')
@@ -17,17 +17,17 @@ HEAD, TAIL = 64, 1 << 20
 """Bytes in which the number of the first exchange stands, and the whole line of the last one."""
 
 
-def together(files: Sequence[Place]) -> list[OneOf]:
+def recording_numbers(files: Sequence[Place]) -> list[RecordingNumber]:
     """The place of each file among the recordings that are read together. A file whose numbers go on where
     those of the file before it end is a part of the same recording. CaptureError: one cannot be opened."""
     if len(files) < 2:
-        return [ALONE for _ in files]
+        return [ONLY_RECORDING for _ in files]
     numbers = [_first_and_last(path) for path in files]
     places = [0]
     for (_, last), (first, _) in pairwise(numbers):
         goes_on = last is not None and first == last + 1
         places.append(places[-1] if goes_on else places[-1] + 1)
-    return [OneOf(place, places[-1] + 1) for place in places]
+    return [RecordingNumber(place, places[-1] + 1) for place in places]
 
 
 def _first_and_last(path: Place) -> tuple[int | None, int | None]:

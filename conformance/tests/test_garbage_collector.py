@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.traffic.collector import (
+from conformance.traffic.garbage_collector import (
     NEW_OBJECTS,
     NEW_OBJECTS_OF_A_COMMAND,
-    rarely_collected,
+    rare_garbage_collection,
     set_for_a_command,
 )
 
@@ -26,7 +26,7 @@ def thawed() -> Iterator[None]:
 def test_the_collector_runs_rarely_and_skips_older_objects_for_a_while() -> None:
     before = gc.get_threshold()
 
-    with rarely_collected():
+    with rare_garbage_collection():
         assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
         assert gc.get_freeze_count() > 0
 
@@ -37,7 +37,7 @@ def test_the_collector_runs_rarely_and_skips_older_objects_for_a_while() -> None
 def test_the_settings_are_restored_after_an_error() -> None:
     before = gc.get_threshold()
 
-    with pytest.raises(ValueError), rarely_collected():
+    with pytest.raises(ValueError), rare_garbage_collection():
         raise ValueError("a broken capture")
 
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)
@@ -47,7 +47,7 @@ def test_what_somebody_else_has_frozen_stays_frozen() -> None:
     gc.freeze()
     frozen = gc.get_freeze_count()
 
-    with rarely_collected():
+    with rare_garbage_collection():
         assert gc.get_threshold()[0] == NEW_OBJECTS
 
     assert gc.get_freeze_count() > frozen / 2
@@ -71,7 +71,7 @@ def test_many_new_objects_are_not_looked_through_for_their_number_at_the_end() -
 
     gc.callbacks.append(note)
     try:
-        with rarely_collected():
+        with rare_garbage_collection():
             made: list[list[int]] = [[at] for at in range(many)]
             collections.clear()
         made.append([many])

@@ -1,0 +1,51 @@
+"""Credentials of elsewhere in a profile, against a portal that takes them, and one that does not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.tests.deployment import Done, deployed
+from conformance.tests.planted import standing
+
+
+def run(folder: Path, rule: str, *, fault: str | None = None, key: str = "") -> Done:
+    """A run of one rule; ``key`` is a key of the profile that is taken out."""
+    with deployed(folder, seed=7, faults=[fault] if fault else []) as portal:
+        text = portal.profile.read_text(encoding="utf-8")
+        if key:
+            portal.profile.write_text(re.sub(rf"(?m)^{key} = .*\n", "", text), encoding="utf-8")
+        done = portal.run("--only", rule)
+        secrets = {portal.running.portal.other_access_code, portal.running.portal.api_key}
+    assert standing(secrets, *(path for path in done.out.iterdir() if path.is_file())) == []
+    return done
+
+
+@pytest.mark.parametrize(
+    "rule, key, fault, without",
+    [
+        ("HEADER-002", "other_access_code", "another-portals-access-code-lets-in", "pass"),
+        ("FILE-022", "api_key", "issued-api-key-opens-the-file", "untested"),
+    ],
+)
+def test_a_credential_of_elsewhere_decides_the_rule(
+    tmp_path: Path, rule: str, key: str, fault: str, without: str
+) -> None:
+    assert run(tmp_path, rule).verdict(rule) == "pass"
+    assert run(tmp_path, rule, fault=fault).verdict(rule) == "fail"
+    assert run(tmp_path, rule, fault=fault, key=key).verdict(rule) == without
+
+
+def test_without_an_api_key_a_made_up_one_that_opens_a_file_is_noticed(tmp_path: Path) -> None:
+    done = run(tmp_path, "FILE-022", fault="api-key-opens-the-file", key="api_key")
+
+    assert done.verdict("FILE-022") == "fail"
+
+
+def test_without_an_api_key_the_reason_names_it(tmp_path: Path) -> None:
+    done = run(tmp_path, "FILE-022", key="api_key")
+
+    (row,) = (row for row in done.results["requirements"] if row["id"] == "FILE-022")
+    assert row["reason"] == "the profile has no api_key under [portal]"
