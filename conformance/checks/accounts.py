@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
@@ -168,12 +168,32 @@ def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.accountName", isinstance(shown, str) and are_alike(shown, new), new)
 
 
+class ShownProfile(NamedTuple):
+    """What an answer shows of a caller's profile, as far as it is compared: its workspace and time, values of
+    fields, and those that an update sent. It is remembered in place of the whole exchange."""
+
+    workspace: str | None
+    updated: Json
+    values: dict[str, Json]
+    sent: dict[str, Json]
+
+
+def _shown(exchange: Exchange, fields: tuple[str, ...]) -> ShownProfile:
+    sent = sent_fields(exchange)
+    return ShownProfile(
+        exchange.request.header("x-workspace-id"),
+        exchange.at("data.updatedAt"),
+        {name: exchange.at(f"data.{name}") for name in fields},
+        {name: sent.get(name) for name in fields},
+    )
+
+
 @dataclass(slots=True)
 class LastRead:
     """A caller's profile as it was read last, and the update that was accepted since."""
 
-    read: Exchange
-    update: Exchange | None = None
+    read: ShownProfile
+    update: ShownProfile | None = None
 
 
 def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
@@ -189,27 +209,28 @@ def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
         if exchange.request.method != "GET":
             memory.clear()
             if last is not None:
-                memory[viewer] = LastRead(last.read, exchange)
+                memory[viewer] = LastRead(last.read, _shown(exchange, fields))
             return ()
+        shown = _shown(exchange, fields)
         if last is None:
-            memory[viewer] = LastRead(exchange)
+            memory[viewer] = LastRead(shown)
             return ()
         before, update = last.read, last.update
-        last.read, last.update = exchange, None
-        return () if update is None else _read_back(exchange, fields, before, update)
+        last.read, last.update = shown, None
+        return () if update is None else _read_back(exchange, (before, update, shown))
 
 
 def _read_back(
-    exchange: Exchange, fields: tuple[str, ...], before: Exchange, update: Exchange
+    exchange: Exchange, visits: tuple[ShownProfile, ShownProfile, ShownProfile]
 ) -> Iterator[Comparison]:
-    places = {visit.request.header("x-workspace-id") for visit in (exchange, before, update)}
-    times = [visit.at("data.updatedAt") for visit in (exchange, update, before)]
-    if len(places) > 1 or times[0] != times[1] or times[1] == times[2]:
+    """What was shown before an update, by its answer, and by the answer to be judged."""
+    before, update, now = visits
+    is_of_one_place = len({visit.workspace for visit in visits}) == 1
+    if not is_of_one_place or now.updated != update.updated or update.updated == before.updated:
         return
-    for name in fields:
-        new, old = sent_fields(update).get(name), before.at(f"data.{name}")
-        shown = exchange.at(f"data.{name}")
-        if not _is_shown(new) or update.at(f"data.{name}") != new or old == new:
+    for name, shown in now.values.items():
+        new, old = update.sent[name], before.values[name]
+        if not _is_shown(new) or update.values[name] != new or old == new:
             continue
         if shown == new:
             yield HELD

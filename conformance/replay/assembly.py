@@ -140,6 +140,7 @@ class Assembly:
                 meanings=self._meanings(rebuilder.context),
                 no_cache=no_cache,
                 sign_ins=comparer.sign_ins,
+                moves=comparer.moves,
             ),
             watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
             parts.log,

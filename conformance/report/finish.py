@@ -60,8 +60,9 @@ def finish_run(
     return run if outputs.history is None else _kept(run, outputs.history, outputs.out)
 
 
-def exit_code(run: Run) -> ExitCode:
-    """The contract's exit code of a run; where there are several reasons, the gravest."""
+def exit_codes(run: Run) -> list[ExitCode]:
+    """The contract's exit codes of all reasons that a run has for one, the gravest first. What failed is not
+    lost behind a graver reason."""
     ending = run.ending
     reasons = (
         (bool(ending.unreachable), ExitCode.UNREACHABLE),
@@ -72,7 +73,12 @@ def exit_code(run: Run) -> ExitCode:
         (_is_failed(run), ExitCode.FAILED),
         (bool(ending.inconclusive), ExitCode.INCONCLUSIVE),
     )
-    return next((code for applies, code in reasons if applies), ExitCode.CONFORMANT)
+    return [code for applies, code in reasons if applies]
+
+
+def exit_code(run: Run) -> ExitCode:
+    """The contract's exit code of a run; where there are several reasons, the gravest."""
+    return next(iter(exit_codes(run)), ExitCode.CONFORMANT)
 
 
 def _is_failed(run: Run) -> bool:
@@ -91,7 +97,8 @@ def _concluded(run: Run) -> Run:
         run = run.model_copy(
             update={"ending": run.ending.model_copy(update={"inconclusive": NOTHING_TESTED})}
         )
-    return run.model_copy(update={"exit_code": int(exit_code(run))})
+    codes = [int(code) for code in exit_codes(run)]
+    return run.model_copy(update={"exit_code": int(exit_code(run)), "exit_codes": codes})
 
 
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.checks.registry import CHECKS, Memory
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -201,6 +202,17 @@ PROOFS = [
         answer(PROFILE_UPDATE, account(accountName="One"), sent={"accountName": "Two"}),
     ),
 ]
+
+
+@pytest.mark.parametrize("requirement", ["PROFILE-004", "PROFILE-005"])
+def test_what_is_remembered_of_a_profile_are_the_compared_fields_and_no_exchange(requirement: str) -> None:
+    check = next(each for each in CHECKS if each.requirement == requirement)
+    memory = Memory()
+    for exchange in (read(accountRemark="A long remark"), updated(accountRemark="A long remark")):
+        list(check(exchange, memory))
+
+    assert len(memory) == 1
+    assert "A long remark" not in repr(memory)
 
 
 @pytest.mark.parametrize("name", ["createdAt", "updatedAt"])

@@ -20,9 +20,14 @@ from conformance.spec.endpoints import (
     ACCOUNT,
     ACCOUNT_UPDATE,
     CHANNEL_CREATE,
+    CHANNEL_UPDATE,
+    CHANNELS_QUERY,
     INVITATIONS,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
+    MFA,
+    OTP_VERIFY,
+    PASSWORD_CHANGE,
     ROLES,
     SESSIONS,
     SESSIONS_CONFIG,
@@ -184,10 +189,94 @@ def test_a_change_dates_its_record_as_it_did_when_recorded(
     assert compared(pair(ACCOUNT, made | old, made | new)) == []
 
 
-def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT) -> ReplayedExchange:
-    """An exchange of now, and its replay of forty days later."""
-    stamped = envelope(data=new, timestamp=int(LATER.timestamp() * 1000))
-    live = answer(key, body=stamped, started=LATER, sent=sent)
+@pytest.mark.parametrize(
+    ("seconds", "fraction", "expected"),
+    [
+        (2.0, ".5", [("data.updatedAt", "time")]),
+        (0.01, ".512", []),
+        (2.0, "", [("data.updatedAt", "time")]),
+        (0.5, "", []),
+    ],
+)
+def test_a_change_moves_the_time_that_was_shown_before_it_also_of_a_record_just_made(
+    seconds: float, fraction: str, expected: list[tuple[str, str]]
+) -> None:
+    """The record is read, updated so many seconds later, and read again; within a fraction of a second that
+    is not written, its time may stay."""
+    shown = f"{LATER - timedelta(seconds=5):%Y-%m-%dT%H:%M:%S}{fraction}+00:00"
+    old, new = {"bizId": RECORD, "createdAt": then(-9)}, {"bizId": RECORD, "createdAt": later(-9)}
+    first = pair(ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown})
+    updating = pair(ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD}, after=seconds)
+    again = pair(ACCOUNT, old | {"updatedAt": then(1)}, new | {"updatedAt": shown}, after=seconds + 1)
+    unmoved = pair(ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown}, after=seconds + 1)
+
+    assert compared(first, updating, again) == expected
+    assert compared(first, updating, unmoved) == []
+    assert compared(first, again) == []
+
+
+@pytest.mark.parametrize(("seconds", "is_found"), [(2.0, True), (0.01, False)])
+def test_a_record_that_is_updated_after_it_was_made_is_not_dated_as_it_was_made(
+    seconds: float, is_found: bool
+) -> None:
+    old, new = {"bizId": RECORD, "createdAt": then(-2)}, {"bizId": RECORD, "createdAt": later(0)}
+    creating = pair(CHANNEL_CREATE, {"bizId": RECORD}, {"bizId": RECORD}, sent={})
+    updating = pair(CHANNEL_UPDATE, None, None, sent={"bizId": RECORD}, after=seconds)
+    listed = pair(
+        CHANNELS_QUERY, {"items": [old | {"updatedAt": then()}]}, {"items": [new | {"updatedAt": later()}]}
+    )
+
+    assert compared(creating, updating, listed) == ([("data.items[0].updatedAt", "time")] if is_found else [])
+    assert compared(creating, listed) == []
+
+
+def config(name: str, old: Json, new: Json) -> ReplayedExchange:
+    return replace(pair(SESSIONS_CONFIG, {name: old}, {name: new}), account="spare")
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [("lastLoginAt", LOGIN_COMPLETE), ("passwordChangedAt", PASSWORD_CHANGE)],
+)
+def test_a_time_that_the_caller_moved_when_recorded_is_not_from_before_the_replay(name: str, by: str) -> None:
+    acting = replace(pair(by, None, None), account="spare")
+    stayed = config(name, then(-20), later(-600))
+
+    assert compared(acting, stayed) == [(f"data.{name}", "time")]
+    assert not any(kind == "time" for _, kind in compared(acting, config(name, then(-20), None)))
+    assert compared(acting, config(name, then(-20), later(-100))) == []
+    assert compared(acting, config(name, then(-600), later(-600))) == []
+    assert compared(stayed) == []
+    assert compared(replace(acting, account="admin"), stayed) == []
+
+
+def test_an_authenticator_that_is_verified_anew_is_dated_then() -> None:
+    def listed(*entries: tuple[int, str]) -> list[Json]:
+        return [{"mfaMethod": {"value": value}, "verifiedAt": time} for value, time in entries]
+
+    acting = replace(pair(OTP_VERIFY, None, None), account="spare")
+    old = listed((1, then(-900)), (2, then(-20)))
+    shown = replace(pair(MFA, old, listed((2, later(-600)), (1, later(-600)))), account="spare")
+    moved = replace(pair(MFA, old, listed((2, later(-20)), (1, later(-600)))), account="spare")
+
+    assert ("data[0].verifiedAt", "time") in compared(acting, shown)
+    assert not any(kind == "time" for _, kind in compared(acting, moved))
+
+
+def test_the_own_session_began_in_the_replay_and_not_an_hour_before() -> None:
+    def listed(time: str) -> list[Json]:
+        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+
+    acting = replace(pair(LOGIN_COMPLETE, None, None), account="spare")
+    for ago, expected in ((-HOUR, [("data[0].loginTime", "time")]), (-20, [])):
+        shown = replace(pair(SESSIONS, listed(then(-20)), listed(later(ago))), account="spare")
+        assert compared(acting, shown) == expected
+
+
+def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT, after: float = 0.0) -> ReplayedExchange:
+    """An exchange of now, and its replay of forty days later, answered ``after`` so many seconds."""
+    stamped = envelope(data=new, timestamp=round((LATER.timestamp() + after) * 1000))
+    live = answer(key, body=stamped, started=LATER + timedelta(seconds=after), sent=sent)
     return ReplayedExchange(1, answer(key, old, sent=sent), live)
 
 
@@ -196,7 +285,9 @@ def compared(*pairs: ReplayedExchange) -> list[tuple[str, str]]:
     correlation, noise = Correlation(used={}), Noise()
     comparer = Comparer(correlation, noise, began=Clocks(NOW.timestamp() - 60, LATER.timestamp() - 60))
     baseline = RecordedBaseline([], correlation)
-    assessor = Assessor(comparer, correlation, noise, baseline, sign_ins=comparer.sign_ins)
+    assessor = Assessor(
+        comparer, correlation, noise, baseline, sign_ins=comparer.sign_ins, moves=comparer.moves
+    )
     outcomes = [assessor.assess(each, ()) for each in pairs]
     return [(each.path, each.kind) for outcome in outcomes for each in outcome.differences]
 
@@ -243,6 +334,8 @@ def test_an_answer_that_another_clock_stamps_is_found_and_a_clock_that_is_set_is
     [
         ([-1, -2], 2, []),
         ([-1, -2, -300], 3, []),
+        ([-70, -80], 2, []),
+        ([-1, -130], 2, [("data.items", "length")]),
         ([-1], 1, [("data.items", "length")]),
         ([-1, -300], 5, [("data.items", "length")]),
         ([-1], 5, []),
@@ -251,6 +344,7 @@ def test_an_answer_that_another_clock_stamps_is_found_and_a_clock_that_is_set_is
 def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those_of_others(
     entries: list[float], total: int, expected: list[tuple[str, str]]
 ) -> None:
+    """It may be kept by a clock that is some seconds slow, or counts minutes."""
     refusal = answer(LOGIN_INITIATE, body=envelope("AUTH.INVALID_CREDENTIALS", timestamp=ABSENT), status=401)
     refused = ReplayedExchange(1, refusal, refusal)
     signed_in = [replace(each, account="spare") for each in (refused, pair(LOGIN_COMPLETE, {}, {}))]

@@ -55,6 +55,7 @@ BREAKING = {
     "answers-null",
     "constants-as-seen",
     "credentials-400",
+    "history-oldest-first",
     "my-workspaces-in-pages",
     "otp-only",
     "pending-by-another-name",
@@ -100,6 +101,15 @@ def test_a_lawful_variant_contradicts_nothing_and_each_change_names_what_permits
     assert told.run.ending.left_behind == []
     assert told.run.exit_code == (1 if variant in BREAKING else 0)
     assert variant in BREAKING or told.run.regressions == []
+
+
+@pytest.mark.parametrize("variant", ["timestamps-are-ahead"])
+def test_a_variant_whose_clocks_alone_are_others_breaks_nothing(
+    recording: Path, tmp_path: Path, variant: str
+) -> None:
+    told = replayed(recording, tmp_path, variants=(variant,))
+
+    assert {group["meaning"] for group in told.groups} <= {"drift"}
 
 
 FAULTS = {

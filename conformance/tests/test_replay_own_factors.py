@@ -15,11 +15,15 @@ from starlette.types import ASGIApp
 
 from conformance import record
 from conformance.replay import ReplayResult, replay
+from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.outcome import State
-from conformance.spec.endpoints import LOGIN_COMPLETE, OTP_SETUP, OTP_VERIFY
+from conformance.replay.compare.owners import Authenticators
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, OTP_SETUP, OTP_VERIFY
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import Walker
+from conformance.tests.traffic import answer
 from reference_impl import serve as reference
 from reference_impl.choices import Choices
 from reference_impl.portal import Caller, Portal
@@ -129,3 +133,62 @@ def test_a_setup_that_shows_no_secret_by_its_name_is_held_against_nobody(
     assert {one.endpoint for one in result.run.regressions} <= {OTP_SETUP}
     assert [one.endpoint for one in unsent] == ([] if fields else [OTP_VERIFY, LOGIN_COMPLETE])
     assert not fields or OTP_VERIFY not in {one.endpoint for one in result.tally.kept}
+
+
+def sets_up_without_verifying(walker: Walker, spare: dict[str, str]) -> None:
+    walker.sign_in(spare)
+    walker.post("/security/mfa/otp/setup")
+    walker.sign_in(spare)
+
+
+def sees_that_none_is_enabled(walker: Walker, spare: dict[str, str]) -> None:
+    walker.sign_in(spare)
+    walker.get("/security/mfa")
+    walker.sign_in(spare)
+
+
+@pytest.mark.parametrize(
+    ("visit", "fault", "basis"),
+    [
+        (sets_up_without_verifying, "an-unverified-authenticator-is-offered", "MFA-015"),
+        (sees_that_none_is_enabled, "revoked-authenticator-is-offered", "shown as not enabled"),
+    ],
+)
+def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
+    tmp_path: Path, visit: Callable[[Walker, dict[str, str]], None], fault: str, basis: str
+) -> None:
+    out = tmp_path / "factors.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        visit(Walker(recorder.url, profile), profile["accounts"]["spare"])
+
+    sound, faulty = replayed(out, tmp_path / "sound"), replayed(out, tmp_path / "faulty", (fault,))
+
+    assert sound.run.regressions == []
+    assert {(one.endpoint, one.path, one.meaning) for one in faulty.run.regressions} == {
+        (LOGIN_INITIATE, "data.mfaMethods", "breaking")
+    }
+    assert basis in faulty.run.regressions[0].basis
+
+
+def offering(account: str, recorded: list[str], live: list[str]) -> ReplayedExchange:
+    """A sign-in that began, with the methods that it offers."""
+    old, new = (
+        answer(LOGIN_INITIATE, {"mfaMethods": [{"code": code} for code in codes]})
+        for codes in (recorded, live)
+    )
+    return ReplayedExchange(1, old, new, account=account)
+
+
+def test_an_authenticator_that_the_targets_account_had_before_may_be_offered() -> None:
+    setup = answer(OTP_SETUP, {"secret": "A"})
+    authenticators = Authenticators()
+    difference = Difference("length", ("data", "mfaMethods"), 1, 2)
+    mailed, both = ["EMAIL"], ["EMAIL", "OTP"]
+    for account, before in (("spare", mailed), ("admin", both)):
+        authenticators.note(offering(account, mailed, before))
+        authenticators.note(ReplayedExchange(2, setup, setup, account=account))
+
+    assert authenticators.offered(offering("spare", mailed, both), difference) == "MFA-015"
+    assert authenticators.offered(offering("spare", mailed, ["EMAIL", "SMS"]), difference) is None
+    assert authenticators.offered(offering("admin", mailed, both), difference) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -217,6 +218,19 @@ def note_steps(path: Path, *positions: int, reason: str = "") -> None:
         outcome = ExchangeOutcome(position + 1, state, "GET /", reason, line=position + 1)
         journal.add(ReplayStep(position, outcome))
     journal.flush()
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_journal_is_its_owners_alone_as_it_holds_values_of_the_portal(
+    tmp_path: Path, is_there: bool
+) -> None:
+    path = tmp_path / JOURNAL
+    if is_there:
+        path.touch(mode=0o644)
+
+    note_steps(path, 0)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_line_that_a_crash_cut_costs_the_journal_no_other(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -12,10 +13,10 @@ from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, Outputs, exit_code, finish_run
 from conformance.report.formats.annotations import annotations_of
-from conformance.report.formats.closing import exit_reason
+from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
-from conformance.report.model.words import NOTHING_TESTED
+from conformance.report.model.words import NOTHING_TESTED, headline
 from conformance.tests.sample_run import START, URL, Sample, conformant, sample
 
 LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", kind="changed")
@@ -49,6 +50,36 @@ def test_of_several_reasons_the_gravest_makes_the_exit_code(number: int) -> None
     run = sample().run(ending=Ending(inconclusive="too little", **reasons))
 
     assert exit_code(run) is GRAVEST_FIRST[number][1]
+
+
+@pytest.mark.parametrize(("reason", "code"), GRAVEST_FIRST)
+def test_a_graver_exit_code_does_not_hide_what_regressed(
+    tmp_path: Path, reason: dict[str, Any], code: ExitCode
+) -> None:
+    made = conformant()
+    made.ledger.errors.update(reason.get("errors", {}))
+
+    run = finished(made, tmp_path, command="replay", ending=Ending(**reason), regressions=[LOST])
+
+    written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    counts = "1 regression at 1 place in 1 answer"
+    assert (written["exit_code"], written["exit_codes"]) == (code, [code, ExitCode.FAILED])
+    assert exit_reason(run).endswith(f"; also exit code 1: {counts}")
+    assert verdict_line(run, tmp_path).endswith(exit_reason(run))
+    assert counts in headline(run).sentence
+    assert counts in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert next(annotations_of(run)).text.endswith(f"the replay found {counts}.")
+
+
+def test_what_is_left_behind_fails_a_test_of_its_own_in_junit(tmp_path: Path) -> None:
+    run = finished(conformant(), tmp_path, ending=Ending(left_behind=["a password"]))
+
+    failed = [
+        case.get("name")
+        for case in ElementTree.parse(tmp_path / "junit.xml").iter("testcase")
+        if case.find("error") is not None
+    ]
+    assert (run.exit_codes, failed) == ([ExitCode.LEFT_BEHIND], ["The run restores what it changed"])
 
 
 def test_a_failure_weighs_more_than_too_little_to_tell() -> None:

@@ -11,16 +11,17 @@ from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
-from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.compare.owners import NOT_OFFERED_ANY_MORE, RevokedAuthenticators, SessionOwners
+from conformance.replay.compare.owners import Authenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
+from conformance.replay.compare.times.moved import OwnMoves
 from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.replay.rebuild.correlation import Correlation
@@ -62,9 +63,10 @@ class Assessor:
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
-    authenticators: RevokedAuthenticators = field(default_factory=RevokedAuthenticators)
+    authenticators: Authenticators = field(default_factory=Authenticators)
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
+    moves: OwnMoves = field(default_factory=OwnMoves)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -80,7 +82,7 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
-        problem = self.credentials.problem(pair)
+        problem = self.credentials.problem(pair) or why_nothing_is_shown(pair)
         if problem is not None:
             return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
@@ -119,10 +121,11 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
         self.sign_ins.note(pair)
+        self.moves.note(pair)
         self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
-            self.correlation.note_change(record, moments)
+            self.correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
             if pair.shows_another:
                 self.correlation.note_change_instead(record_of("bizId", pair.operation), record)
         differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
@@ -162,8 +165,10 @@ class Assessor:
         """What a difference means: the judge decides first, then the specification's gaps."""
         if difference.kind == "extra" and self.reveals(difference.replayed):
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
-        if self.authenticators.is_offered(pair, difference):
-            return self.meanings.contradicted(pair, NOT_OFFERED_ANY_MORE, is_stated=False)
+        unfit = self.authenticators.offered(pair, difference)
+        if unfit is not None:
+            is_of_rule = unfit in REQUIREMENTS
+            return self.meanings.contradicted(pair, unfit, is_stated=False) if is_of_rule else breaking(unfit)
         is_of_a_mail = difference.kind in ("status", "code") and _is_by_mail(pair)
         if is_of_a_mail and self.credentials.has_certain_code(pair):
             return breaking(REFUSED_AS_MAILED)

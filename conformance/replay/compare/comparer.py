@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -17,11 +17,13 @@ from conformance.replay.compare.times.clocks import (
     clocks_of,
     is_stamp,
     other_lifetime,
+    own_session,
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted
-from conformance.replay.compare.times.others import is_of_others
+from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted, turned_round
+from conformance.replay.compare.times.moved import OwnMoves
+from conformance.replay.compare.times.others import is_no_address, is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
@@ -33,7 +35,7 @@ from conformance.replay.compare.written import (
     without_leftovers,
 )
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
+from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Json, Response, dig
 
 MOST = 50
@@ -41,6 +43,11 @@ MOST = 50
 
 GROWING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
+
+
+WRITTEN_ANEW: Mapping[tuple[str | int, ...], str] = {(BACKUP_CODES, "remainingCount"): BACKUP_CODES_GENERATE}
+"""By operation and field, the operation that writes a value whatever it was before. How many codes were ever
+generated may be counted on."""
 
 
 class ResponseComparison(NamedTuple):
@@ -71,6 +78,7 @@ class Comparer:
     began: Clocks = AT_THE_EPOCH
     """When the recording began, on its portal's clock, and when the replay did, on ours."""
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
+    moves: OwnMoves = field(default_factory=OwnMoves)
     stamping: tuple[StampingClock, StampingClock] = field(
         default_factory=lambda: (StampingClock(), StampingClock())
     )
@@ -111,10 +119,11 @@ class Comparer:
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         began = self._began(pair, clocks)
-        lacking = self.sign_ins.lacking(pair, began)
-        if not differences and not lacking:
+        lacking = [*self.sign_ins.lacking(pair, began), *turned_round(pair)]
+        own = [*self.moves.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
+        if not differences and not lacking and not own:
             return ResponseComparison(differences, comparison.is_stable)
-        places = {each.place for each in lacking}
+        places = {each.place for each in (*lacking, *own)}
         differences = [each for each in differences if each.place not in places]
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
         if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
@@ -128,12 +137,24 @@ class Comparer:
             for each in others:
                 self.noise.note(pair.operation, each)
             differences = [each for each in differences if each not in others]
-        differences.extend(lacking)
+        differences += [*lacking, *own]
         differences = self._without_leftovers(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(
             [each for each in differences if not self.noise.excuses(pair.operation, each)]
         )
+
+    def _own_session(
+        self, pair: ReplayedExchange, old: Json, new: Json, differences: list[Difference]
+    ) -> list[Difference]:
+        """The differences of the session that sends the request, where others began or ended beside it."""
+        if pair.operation != SESSIONS or not any(each.kind == "length" for each in differences):
+            return []
+        (_, recorded), (at, live) = (own_session(dig(body, ["data"])) for body in (old, new))
+        if not recorded or not live:
+            return []
+        comparison = JsonComparison(self.correlation, recorded, live, operation=pair.operation, pair=pair)
+        return [each.within("data", at) for each in comparison.differences()]
 
     def _clocks(self, pair: ReplayedExchange, old: Json, new: Json) -> tuple[Clocks, list[Difference]]:
         """The clocks of two bodies, and the live timestamp where another clock than the portal's gave it."""
@@ -170,15 +191,21 @@ class Comparer:
                     self.correlation, old, shorter, operation=operation, pair=pair
                 ).differences()
                 self.noise.note(operation, Difference("length", ("data",), None, None))
+        written = self.written if is_written or operation not in LISTINGS else ()
         left = [
             each
             for each in differences
             if is_moving_time(each, moments)
-            or is_leftover(operation, each, self.written if is_written or operation not in LISTINGS else ())
+            or (is_leftover(operation, each, written) and not self._is_written_anew(pair, each))
         ]
         for each in left:
             self.noise.note(operation, each)
         return [each for each in differences if each not in left] if left else differences
+
+    def _is_written_anew(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether the caller has had a value written anew in this replay: no earlier one left it."""
+        by = WRITTEN_ANEW.get((pair.operation, *difference.place[-1:]))
+        return by is not None and self.moves.has_done(pair.account, by)
 
     def _is_by_growth(self, operation: str, difference: Difference) -> bool:
         """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""
@@ -225,8 +252,10 @@ def _is_of_length(difference: Difference) -> bool:
 
 def _is_of_another_entry(difference: Difference) -> bool:
     is_null = difference.kind == "type" and (difference.recorded is None or difference.replayed is None)
-    return (difference.kind in ("value", "time") or is_null) and any(
-        isinstance(step, int) for step in difference.place
+    return (
+        (difference.kind in ("value", "time") or is_null)
+        and not is_no_address(difference)
+        and any(isinstance(step, int) for step in difference.place)
     )
 
 

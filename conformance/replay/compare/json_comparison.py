@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -16,8 +17,9 @@ from conformance.replay.compare.times.clocks import (
     ENDS,
     UPDATED,
     Clocks,
+    LastChange,
     is_ahead_now,
-    is_undated,
+    is_not_dated,
     other_span,
 )
 from conformance.replay.rebuild.correlation import Correlation
@@ -149,16 +151,24 @@ class JsonComparison:
         if records[0] is None or records[1] is None:
             return
         ids = str(records[0]), str(records[1])
-        changed = self._correlation.changed.get(ids[0])
-        if changed is not None and is_undated(old.get(UPDATED), new.get(UPDATED), Clocks(*changed)):
+        if self._is_not_dated(old, new, ids):
             yield Difference("time", (UPDATED,), old[UPDATED], new[UPDATED])
         for name in STAYING:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
-            other = self._correlation.other_time(ids, name, (recorded, live), self._number)
+            answered = math.nan if self._clocks is None else self._clocks.live
+            other = self._correlation.other_time(ids, name, (recorded, live), self._number, answered)
             if other is not None:
                 yield Difference("value", (name,), recorded, live, OtherAnswer(other, ids[0]))
+
+    def _is_not_dated(self, old: dict[str, Json], new: dict[str, Json], ids: tuple[str, str]) -> bool:
+        """Whether the last change of a record moved its time when recorded, and did not now."""
+        change, times = self._correlation.changed.get(ids[0]), _texts(old, new, UPDATED)
+        if change is None or times is None:
+            return False
+        since = self._correlation.kept_since(ids, UPDATED, times)
+        return is_not_dated(times, _texts(old, new, CREATED), since, LastChange(*change))
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The address of a sign-in that two recorded responses show alike and two live ones do not."""

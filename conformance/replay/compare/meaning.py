@@ -126,8 +126,10 @@ def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:
 
 
 def _is_value(difference: Difference) -> bool:
-    """Whether a difference is one of value, or of how many there are, and not of form."""
-    is_null = difference.recorded is None or difference.replayed is None
+    """Whether a difference is one of value, or of how many there are, and not of form. Null in place of a
+    list is another form."""
+    values = (difference.recorded, difference.replayed)
+    is_null = None in values and not any(isinstance(value, list) for value in values)
     return difference.kind in ("value", "length") or (difference.kind == "type" and is_null)
 
 

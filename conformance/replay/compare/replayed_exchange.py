@@ -23,6 +23,8 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     """How long the client waited before it when it was recorded, where the replay did not wait."""
     unsourced: tuple[str, ...] = ()
     """Ids in the request that neither a response nor the profile contains."""
+    made_up: tuple[str, ...] = ()
+    """The kinds of redacted secrets in the request in whose place a made-up one was sent."""
     omitted_change: str | None = None
     """A change that was recorded before it, may show in it, and is not replayed."""
 

@@ -326,7 +326,8 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
     if difference.kind == "order":
         old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
         basis = "the order of a listing is not stated"
-        return breaking(basis if old == new else f"{basis}, nor which records it has: it has others now")
+        has_others = old != new and pair.operation != SESSIONS_HISTORY
+        return breaking(basis if not has_others else f"{basis}, nor which records it has: it has others now")
     if difference.kind == "length" and pair.operation == SESSIONS_HISTORY:
         return breaking("which sign-ins a history holds, and how soon, is not stated")
     if difference.kind == "length":

@@ -81,9 +81,19 @@ def is_leftover(operation: str, difference: Difference, written: Collection[str]
         return False
     name = str(difference.place[-1])
     if name in COUNTS and LISTINGS.get(operation) in written:
-        return True
+        return _is_of_more(name, difference)
     writers = FIELDS.get((operation, name))
     return writers is not None and (not writers or not set(writers).isdisjoint(written))
+
+
+def _is_of_more(name: str, difference: Difference) -> bool:
+    """Whether a listing says that it has more records than it had: what is left makes none of them go."""
+    if name == "empty":
+        return difference.replayed is False
+    if isinstance(difference.replayed, bool):
+        return difference.replayed
+    numbers = (difference.recorded, difference.replayed)
+    return not all(map(is_number, numbers)) or bool(difference.replayed > difference.recorded)
 
 
 def changed_by(pair: ReplayedExchange) -> Iterator[str]:

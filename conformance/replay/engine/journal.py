@@ -72,7 +72,9 @@ class ReplayJournal:
         is_new = not self.path.exists()
         if not is_new:
             _remove_cut_line(self.path)
-        self._file = self.path.open("a", encoding="utf-8")
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, OF_ITS_OWNER)
+        self._file = os.fdopen(handle, "a", encoding="utf-8")
+        os.fchmod(handle, OF_ITS_OWNER)
         if is_new:
             self._file.write(_ENCODE(self.head).decode() + "\n")
             self._file.flush()
@@ -97,6 +99,10 @@ class ReplayJournal:
         plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
         text = _ENCODE(JournalEntry(position, outcome.line, plain)).decode()
         return self.secrets.redact_line(text) + "\n"
+
+
+OF_ITS_OWNER = 0o600
+"""The mode of the journal, which holds values of the portal and is no report."""
 
 
 def _plain(difference: Difference) -> Difference:

@@ -258,6 +258,7 @@ class ReplayMachine:
             fingerprints=None if fingerprint is None else (self.plan.responses[position], fingerprint),
             idle_seconds=self.timing.idle_seconds(position, client.last),
             unsourced=() if attempt.rebuilt is None else attempt.rebuilt.unsourced,
+            made_up=() if attempt.rebuilt is None else attempt.rebuilt.made_up,
             omitted_change=self.plan.omissions.before(
                 self.plan.started[position],
                 recorded.request.path,

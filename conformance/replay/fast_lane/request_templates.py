@@ -219,7 +219,8 @@ def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:
         return False
     if not operation.is_prelogin and request.header("authorization") is None:
         return False
-    return not rebuilt.unsourced and recorded.plain is None and rebuilt.plain is None
+    is_plain = recorded.plain is None and rebuilt.plain is None
+    return not rebuilt.unsourced and not rebuilt.made_up and is_plain
 
 
 def _may_repeat(operation: Operation) -> bool:

@@ -145,6 +145,10 @@ class RebuildContext:
         form = hint.get(FORM) if isinstance(hint, dict) else None
         return form if isinstance(form, dict) else None
 
+    def is_made_up(self, placeholder: str) -> bool:
+        """Whether a value was invented in place of a redacted one."""
+        return placeholder in self._substitutes
+
     def substitute(self, placeholder: str) -> str:
         """A value in place of a redacted one, the same each time; invented where no live one is paired."""
         live = self.correlation.live.get(placeholder) or self.passwords.get(placeholder)

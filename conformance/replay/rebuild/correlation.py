@@ -57,13 +57,14 @@ class Correlation:
     """The live ids under which replaced records show themselves."""
     _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
     _watched: set[str] = field(default_factory=set)
-    _times: dict[tuple[str, str, str], tuple[str, str, int]] = field(default_factory=dict)
+    _times: dict[tuple[str, str, str], tuple[str, str, int, float]] = field(default_factory=dict)
     """By recorded and live record, and field, its recorded and its live time, and the number of the exchange
-    that showed them first."""
+    that showed them first, and when that was answered."""
     _addresses: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     """By the recorded and the live time of a sign-in, the recorded and the live address that it came from."""
-    changed: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By recorded id, when the recording and the replay last changed the record, by the portal's clocks."""
+    changed: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    """By recorded id, when the recording and the replay last changed the record, by the portals' clocks, when
+    that was asked for, and when the replay changed it first."""
 
     def replace(self, recorded: Paired, live: str) -> None:
         """Lets requests ask for another record in place of a recorded one."""
@@ -162,8 +163,16 @@ class Correlation:
                     del self.recorded[live]
         del self.journal[mark:]
 
+    def kept_since(self, records: tuple[str, str], name: str, times: tuple[str, str]) -> float | None:
+        """When a live time of a record was shown first that is still the same, where the recorded one has
+        moved; None where that is not so."""
+        before = self._times.get((*records, name))
+        if before is None or before[1] != times[1] or _is_near(before[0], times[0]):
+            return None
+        return before[3]
+
     def other_time(
-        self, records: tuple[str, str], name: str, times: tuple[str, str], number: int
+        self, records: tuple[str, str], name: str, times: tuple[str, str], number: int, answered: float
     ) -> int | None:
         """The number of an exchange before this one that shows a time of a record otherwise, where both are
         alike in the recording; None where there is none.
@@ -176,7 +185,7 @@ class Correlation:
         if before is not None and before[0] == times[0]:
             return None if _is_near(before[1], times[1]) else before[2]
         if before is not None or len(self._times) < MOST_TIMES:
-            self._times[key] = (*times, number)
+            self._times[key] = (*times, number, answered)
         return None
 
     def keeps_address(self, times: tuple[str, str], addresses: tuple[str, str]) -> bool:
@@ -195,11 +204,13 @@ class Correlation:
         if live is not None and len(self.changed_instead) < MOST_TIMES:
             self.changed_instead |= {(kind, recorded), (kind, live)}
 
-    def note_change(self, record: str, moments: tuple[float, float]) -> None:
-        """Takes down that a record, by its recorded id, was changed at these moments."""
-        is_kept = record in self.changed or len(self.changed) < MOST_TIMES
-        if is_kept and not self.shows_another:
-            self.changed[record] = moments
+    def note_change(self, record: str, moments: tuple[float, float], took: float) -> None:
+        """Takes down that a record, by its recorded id, was changed at these moments; the live request
+        ``took`` so many seconds."""
+        before = self.changed.get(record)
+        if not self.shows_another and (before is not None or len(self.changed) < MOST_TIMES):
+            first = moments[1] if before is None else before[3]
+            self.changed[record] = (*moments, moments[1] - took, first)
 
     def _counterpart(self, recorded: Paired) -> str | None:
         return self.counted.get(recorded) if isinstance(recorded, tuple) else self.live.get(recorded)

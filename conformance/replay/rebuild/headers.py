@@ -168,8 +168,7 @@ class HeaderRebuild:
             raise CannotRebuild(
                 "no recorded response returned the token that it sends: record from the sign-in on"
             )
-        # A redacted token without a source: one that no portal accepts.
-        return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
+        return values.no_token(value)
 
     def _access_code(self, value: str) -> str:
         if value in self._plan.access_codes:

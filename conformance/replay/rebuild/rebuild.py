@@ -51,6 +51,8 @@ class Rebuilt(msgspec.Struct, frozen=True):
     """The correlation's generation in which it was rebuilt."""
     account: str | None = None
     """The profile's account that it is sent for."""
+    made_up: tuple[str, ...] = ()
+    """The kinds of redacted secrets in whose place a made-up one is sent."""
 
 
 class _Body(NamedTuple):
@@ -104,6 +106,7 @@ class Rebuilder:
             unsourced=tuple(values.unsourced),
             generation=self.context.correlation.generation,
             account=account,
+            made_up=tuple(values.made_up),
         )
 
     def _account(self, recorded: Exchange, client: Client) -> str | None:

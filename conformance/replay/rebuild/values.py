@@ -65,6 +65,24 @@ class RequestValues:
         self.unsourced: list[str] = []
         """The ids that worked when recorded, and that neither a response nor the profile contains."""
 
+        self.made_up: list[str] = []
+        """The kinds of redacted secrets in whose place a made-up one of unknown form is sent."""
+
+    def substitute(self, placeholder: str) -> str:
+        """A value in place of a redacted one. Raises Lost, Pending."""
+        live = self._context.substitute(placeholder)
+        if self._context.is_made_up(placeholder):
+            has_form = not self._succeeded and self._context.form(placeholder) is not None
+            self.made_up += [] if has_form else [kind_of_placeholder(placeholder)]
+        return live
+
+    def no_token(self, value: str) -> str:
+        """What is sent in place of a token that no response returned: itself, else what no portal accepts."""
+        if not PLACEHOLDER.fullmatch(value):
+            return value
+        self.made_up.append(kind_of_placeholder(value))
+        return "not-a-token"
+
     def live(self, value: str) -> str:
         """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending."""
         live = self._context.counterpart(value)
@@ -89,7 +107,7 @@ class RequestValues:
             live = {name: quote(self._path_value(name, value), safe="") for name, value in recorded.items()}
             path = operation.url(**live) if match else path
         elif operation is None and "[" in path:
-            path = PLACEHOLDER.sub(lambda match: quote(self._context.substitute(match[0]), safe=""), path)
+            path = PLACEHOLDER.sub(lambda match: quote(self.substitute(match[0]), safe=""), path)
         query = request.parts.query
         return f"{path}?{self.query(query)}" if query else path
 
@@ -187,7 +205,7 @@ class RequestValues:
     def _substituted(self, value: str) -> str:
         """A text with live secrets in place of recorded ones. One that holds more than a secret is shown as
         it is sent."""
-        live = PLACEHOLDER.sub(lambda match: self._context.substitute(match[0]), value)
+        live = PLACEHOLDER.sub(lambda match: self.substitute(match[0]), value)
         if not PLACEHOLDER.fullmatch(value):
             self._context.correlation.set(value, live)
         return live
@@ -217,7 +235,7 @@ class RequestValues:
         is_invalid = self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted
         if is_invalid and self._context.form(value) is None:
             raise CannotRebuild(f"it was refused ({self._error_code}), maybe for a redacted password")
-        return self._context.substitute(value)
+        return self.substitute(value)
 
     def _packed(self, name: str, value: str) -> str:
         """JSON or base64 in a text is opened, rebuilt, and packed again, where that changes anything."""
@@ -239,6 +257,11 @@ class RequestValues:
             self.has_shifted = True
             return value + round(self._shift * 1000)
         return value
+
+
+def kind_of_placeholder(placeholder: str) -> str:
+    """What was redacted: ``token``, ``password``."""
+    return placeholder.strip("[]").rpartition("-")[0]
 
 
 def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:

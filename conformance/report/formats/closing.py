@@ -44,7 +44,7 @@ def verdict_line(run: Run, out: Path) -> str:
         *([] if new else _named(run)),
         *_outdated(run),
         str(out / REPORT),
-        f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if run.exit_code == ExitCode.FAILED else ""),
+        f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if ExitCode.FAILED in _codes(run) else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
@@ -86,13 +86,24 @@ def _named(run: Run) -> Iterator[str]:
 
 
 def exit_reason(run: Run) -> str:
-    """Why a run has its exit code."""
-    if run.exit_code == ExitCode.FAILED:
+    """Why a run has its exit code, and which codes it would have for its other reasons."""
+    reason, *others = [(code, _reason(run, code)) for code in _codes(run)]
+    also = [f"; also exit code {code}: {words}" for code, words in others if code != ExitCode.INCONCLUSIVE]
+    return reason[1] + "".join(also)
+
+
+def _codes(run: Run) -> list[int]:
+    """The exit code of a run, and those of its other reasons."""
+    return [run.exit_code, *(code for code in run.exit_codes if code != run.exit_code)]
+
+
+def _reason(run: Run, code: int) -> str:
+    if code == ExitCode.FAILED:
         return ", ".join(_failures(run))
-    if run.exit_code == ExitCode.CONFORMANT:
+    if code == ExitCode.CONFORMANT:
         reason = "nothing failed" if not run.summary.fail else "every failure is in the baseline"
         return f"{reason}; {NONE_OF_YOURS}" if run.scope.bundled else reason
-    return REASONS[ExitCode(run.exit_code)]
+    return REASONS[ExitCode(code)]
 
 
 NONE_OF_YOURS = "no portal of yours was judged, only the bundled one"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
+from conformance.errors import ExitCode
 from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.regressions import (
@@ -47,7 +48,9 @@ def document(run: Run) -> str:
     if run.command == "replay":
         root.append(_replayed(run))
     if headline(run).tone == "unsure" and not run.scope.selection:
-        root.append(_verdict(run))
+        root.append(_verdict(run, "The run comes to a verdict"))
+    elif run.exit_code == ExitCode.LEFT_BEHIND:
+        root.append(_verdict(run, "The run restores what it changed"))
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root, " ")
@@ -64,12 +67,11 @@ def _name(run: Run) -> str:
     return " · ".join(["portal-conformance", *qualifiers])
 
 
-def _verdict(run: Run) -> ElementTree.Element:
-    """A suite of its own for a run that came to no verdict: its error is none of the target's."""
+def _verdict(run: Run, name: str) -> ElementTree.Element:
+    """A suite of its own for a run that came to no verdict, or restored too little: its error is none of the
+    target's."""
     head = headline(run)
-    case = ElementTree.Element(
-        "testcase", name="The run comes to a verdict", classname="portal-conformance.Verdict", time="0"
-    )
+    case = ElementTree.Element("testcase", name=name, classname="portal-conformance.Verdict", time="0")
     ElementTree.SubElement(
         case, "error", type=head.title.lower(), message=visible(cut(f"{head.title}: {head.sentence}", 600))
     )

@@ -287,6 +287,7 @@ class Run(Part):
     impact: str
     strict: bool = False
     exit_code: int
+    exit_codes: list[int] = []
     command: str = "run"
     summary: Summary
     requirements: list[RequirementEntry]
@@ -383,7 +384,8 @@ class Run(Part):
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
-        for name in ("readings", "timings", "timeline", "notes", "changes", "baseline", "since"):
+        optional = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since")
+        for name in optional:
             if not whole[name]:
                 del whole[name]
         if self.ending == Ending():

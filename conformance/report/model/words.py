@@ -424,9 +424,18 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
         sentence = run.ending.unusable
-    if failed and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
-        sentence += f" Before that, {plural(len(failed), 'requirement')} failed."
+    before = _failed_before(run, failed)
+    if before and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
+        sentence += f" Before that, {before}."
     return Headline(tone, title, sentence + _bundled(run))
+
+
+def _failed_before(run: Run, failed: Sequence[RequirementEntry]) -> str:
+    """What failed before a run was halted, in words."""
+    parts = [f"{plural(len(failed), 'requirement')} failed"] if failed else []
+    if run.regressions:
+        parts.append(f"the replay found {regressed_in_words(run)}")
+    return ", and ".join(parts)
 
 
 def _decided_anything(run: Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -144,20 +145,62 @@ def written_long_ago(old: Json, new: Json, clocks: Clocks) -> Iterator[Differenc
 
 def session_begun_long_ago(old: Json, new: Json, clocks: Clocks) -> Iterator[Difference]:
     """The begin of the session that sends the request, long before the replay made it."""
-    (_, made), (at, now) = (_own(dig(body, ["data"])) for body in (old, new))
+    (_, made), (at, now) = (own_session(dig(body, ["data"])) for body in (old, new))
     if _is_long_ago(made.get(BEGAN), now.get(BEGAN), clocks, within=clocks.recorded, skew=LONGEST_REPLAY):
         yield Difference("time", ("data", at, BEGAN), made[BEGAN], now[BEGAN])
 
 
-def _own(sessions: Json) -> tuple[int, dict[str, Json]]:
+def own_session(sessions: Json) -> tuple[int, dict[str, Json]]:
+    """The session that sends the request, with its place in the list; an empty one where it is not there."""
     listed = enumerate(sessions if isinstance(sessions, list) else ())
     own = ((at, each) for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True)
     return next(own, (0, {}))
 
 
-def is_undated(old: Json, new: Json, changed: Clocks) -> bool:
-    """Whether the last change of a record dated it when recorded, and long before that change now."""
-    return epoch_of(old) >= changed.recorded - JUST_NOW and epoch_of(new) < changed.live - SKEW_SECONDS
+class LastChange(NamedTuple):
+    """When the recording and the replay last changed a record, by the portals' clocks, and when the replay
+    asked for it; ``first``: when it changed the record first, which existed from then on."""
+
+    recorded: float
+    live: float
+    asked: float
+    first: float
+
+
+def is_not_dated(
+    times: tuple[str, str], created: tuple[str, str] | None, since: float | None, change: LastChange
+) -> bool:
+    """Whether the last change of a record dated it when recorded, and now its time is long past, the one that
+    was shown before the change (``since`` then), or still that of its creation."""
+    recorded, live = times
+    if epoch_of(recorded) >= change.recorded - JUST_NOW and epoch_of(live) < change.live - SKEW_SECONDS:
+        return True
+    if since is not None:
+        return _is_kept(live, since, change)
+    is_as_created = created is not None and recorded != created[0] and live == created[1]
+    return is_as_created and _is_kept(live, change.first, change)
+
+
+def _is_kept(time: str, shown: float, change: LastChange) -> bool:
+    """Whether a time that a change of a record did not move was written so long before it that another one
+    could be written. ``shown`` is when it was shown first."""
+    grain = max(resolution_of(time), FINEST)
+    return change.asked - shown > grain or change.asked - epoch_of(time) > grain + JUST_NOW
+
+
+FINEST = 0.02
+"""The seconds between two steps of a coarse clock, whatever fractions it shows."""
+
+_FRACTION = re.compile(r"[.,](\d*[1-9]\d*)(?:Z|z|[+-].*)?\Z")
+_SECONDS = re.compile(r"[Tt ]\d\d:?\d\d:?\d\d")
+
+
+def resolution_of(text: str) -> float:
+    """The seconds between two times that can be written as this one is."""
+    fraction = _FRACTION.search(text)
+    if fraction is not None:
+        return float(10.0 ** -len(fraction[1]))
+    return 1.0 if _SECONDS.search(text) else 60.0
 
 
 def _is_long_ago(old: Json, new: Json, clocks: Clocks, *, within: float, skew: float) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of
 from conformance.replay.compare.times.others import GRAIN
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, SESSIONS_HISTORY
 from conformance.traffic.exchange import Json, dig
@@ -35,14 +35,36 @@ class ReplayedSignIns:
         if pair.operation != SESSIONS_HISTORY or pair.account is None:
             return []
         old, new = (_moments(each) for each in (pair.recorded.data, pair.live.data))
-        before, after = (
-            sum(moment >= start - GRAIN for moment in moments)
-            for moments, start in zip((old, new), began, strict=True)
-        )
+        before = sum(moment >= began.recorded - GRAIN for moment in old)
+        after = sum(moment >= began.live - JUST_NOW for moment in new)
         is_lacking = after < min(before, self._counts[pair.account])
         if not is_lacking or not _shows_all_since(new, pair.live.data, began.live):
             return []
         return [Difference("length", ("data", "items"), before, after)]
+
+
+def turned_round(pair: ReplayedExchange) -> list[Difference]:
+    """The list of a history whose newest sign-ins stood first and now stand last, or the other way round: no
+    further sign-in makes that."""
+    if pair.operation != SESSIONS_HISTORY:
+        return []
+    before, after = (_direction(_moments(each)) for each in (pair.recorded.data, pair.live.data))
+    if before is None or after is None or before == after:
+        return []
+    return [Difference("order", ("data", "items"), before, after)]
+
+
+FEWEST = 3
+"""Entries that show an order: two may stand so by chance."""
+
+
+def _direction(moments: Sequence[float]) -> str | None:
+    """Which entries stand first; None where they are in no order of time, or too few to show one."""
+    if len(set(moments)) < FEWEST or any(map(math.isnan, moments)):
+        return None
+    if all(newer >= older for newer, older in pairwise(moments)):
+        return "newest first"
+    return "oldest first" if all(older <= newer for older, newer in pairwise(moments)) else None
 
 
 def is_miscounted(difference: Difference, old: Json, new: Json) -> bool:
@@ -74,4 +96,4 @@ def _shows_all_since(moments: Sequence[float], history: Json, began: float) -> b
         return False
     is_newest_first = all(newer >= older for newer, older in pairwise(moments))
     is_whole = dig(history, ["pagination", "totalRecords"]) == len(moments)
-    return is_whole or (is_newest_first and bool(moments) and moments[-1] < began - GRAIN)
+    return is_whole or (is_newest_first and bool(moments) and moments[-1] < began - JUST_NOW)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
 from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.recording.kinds import is_address
 from conformance.traffic.exchange import Json, dig
 
 GRAIN = 5.0
@@ -27,10 +28,15 @@ def is_of_others(difference: Difference, bodies: tuple[Json, Json], began: Clock
         return old == new and len(old[0]) == 1
     is_null = difference.kind == "type" and None in (difference.recorded, difference.replayed)
     at = next((number for number, step in enumerate(place) if isinstance(step, int)), None)
-    if at is None or not (is_null or difference.kind == "value"):
+    if at is None or not (is_null or difference.kind == "value") or is_no_address(difference):
         return False
     entries = [dig(body, place[: at + 1]) for body in bodies]
     return any(_is_older(entry, moment) for entry, moment in zip(entries, began, strict=True))
+
+
+def is_no_address(difference: Difference) -> bool:
+    """Whether an address was recorded where another text is now: that is its form, and no other client's."""
+    return is_address(difference.recorded) and isinstance(difference.replayed, str)
 
 
 def _is_older(entry: Json, began: float) -> bool:

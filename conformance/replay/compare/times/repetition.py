@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import resolution_of
 from conformance.replay.compare.written import FIELDS
 from conformance.replay.recording.kinds import ISO, kind_of, magnitude
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
@@ -31,9 +32,6 @@ CONSTANTS = "/constants/"
 
 _OF_ACTIVITY = re.compile(r"last[A-Z_]")
 """Begins the names of times at which somebody last did something."""
-
-_FRACTION = re.compile(r"[.,](\d*[1-9]\d*)(?:Z|z|[+-].*)?\Z")
-_SECONDS = re.compile(r"[Tt ]\d\d:?\d\d:?\d\d")
 
 Compared = tuple[int, Steps, Json, Json]
 """A hash of the place, the same in each response, the steps that lead there in this one, and both values."""
@@ -173,7 +171,4 @@ def _resolution(steps: Steps, value: Json) -> float:
         return 0.0
     if not isinstance(value, str) or ISO.match(value) is None:
         return math.inf
-    fraction = _FRACTION.search(value)
-    if fraction is not None:
-        return float(10.0 ** -len(fraction[1]))
-    return 1.0 if _SECONDS.search(value) else 60.0
+    return resolution_of(value)
