@@ -254,6 +254,20 @@ def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
     assert json.loads((tmp_path / "reports" / "results.json").read_text())["strict"] is True
 
 
+PRIVATE = ("changes.jsonl", "replayed.jsonl")
+"""What a run or a replay writes for its owner alone."""
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_files_for_the_owner_alone_are_not_uploaded(name: str) -> None:
+    upload = next(each for each in ACTION["runs"]["steps"] if "upload-artifact" in each.get("uses", ""))
+    _, component = yaml.safe_load_all((ROOT / "templates" / "conformance.yml").read_text(encoding="utf-8"))
+    (job,) = component.values()
+
+    assert f"!${{{{ inputs.out }}}}/**/{name}" in upload["with"]["path"].splitlines()
+    assert f"$[[ inputs.out ]]/**/{name}" in job["artifacts"]["exclude"]
+
+
 def test_the_action_fails_with_the_exit_code_of_the_run(installed: Installation, tmp_path: Path) -> None:
     run = run_action(installed, tmp_path, profile="nowhere.toml")
 
