@@ -70,7 +70,7 @@ EFFORTS: Mapping[str, Effort] = MappingProxyType(
     {
         "quick": Effort(examples=8, runs=4, steps=12, requests=150, rounds=2),
         "normal": Effort(examples=50, runs=40, steps=20, requests=600, rounds=4),
-        "thorough": Effort(examples=150, runs=60, steps=30, requests=1500, rounds=6),
+        "thorough": Effort(examples=150, runs=45, steps=25, requests=1500, rounds=6),
     }
 )
 """By ``--effort``: examples of a property; runs of a state machine, and the steps of each."""

@@ -214,11 +214,8 @@ class ChangeLedger:
     def pending(self) -> list[TargetChange]:
         """The changes that are still to be restored, the latest first."""
         with self._lock:
-            return [
-                change
-                for id, change in sorted(self._changes.items(), reverse=True)
-                if id not in self._undone | self._stays
-            ]
+            ids = self._changes.keys() - self._undone - self._stays
+            return [self._changes[id] for id in sorted(ids, reverse=True)]
 
     @property
     def left(self) -> list[LeftValue]:
@@ -229,11 +226,8 @@ class ChangeLedger:
     def restored(self) -> list[TargetChange]:
         """The changes of this run that the target accepted and that were restored, the earliest first."""
         with self._lock:
-            return [
-                change
-                for id, change in sorted(self._changes.items())
-                if id in self._accepted & self._undone and change.run == self.run_id
-            ]
+            changes = [self._changes[id] for id in sorted(self._accepted & self._undone)]
+        return [change for change in changes if change.run == self.run_id]
 
     @property
     def results(self) -> frozenset[str]:
