@@ -6,7 +6,6 @@ ends, is none. Nor does one count that somebody else may have made: the portal i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -208,7 +207,7 @@ class Surroundings:
         stays = {
             (token, place): value
             for token, place, value in self._differences(self._before, after, named)
-            if place[2] in CHANGES_ALONE or not _differ(value, settled[token].values.get(place))
+            if place[2] in CHANGES_ALONE or not differ(value, settled[token].values.get(place))
         }
         changed = [
             (token, place, value)
@@ -267,14 +266,14 @@ class Surroundings:
             with self._portal.reading_beside():
                 shown.append(Reading(self._portal, token, place[:1]).values.get(place))
             self._portal.clock.wait(A_MOMENT, "a time that a read may set")
-        return all(_differ(before, after) for before, after in pairwise(shown))
+        return all(differ(before, after) for before, after in pairwise(shown))
 
     def _moves_again(self, token: str, place: Place, again: Callable[[], object]) -> bool:
         before = self._read()[token]
         self._portal.clock.wait(A_WHILE, "a time that is another if it is done again")
         again()
         after = self._read()[token]
-        return _differ(before.values.get(place), after.values.get(place))
+        return differ(before.values.get(place), after.values.get(place))
 
     def _is_dated_elsewhere(self, token: str, place: Place, after: Reading, done: Exchange) -> bool:
         """Whether the record was updated since, and by its time before or after what was done."""
@@ -392,15 +391,26 @@ def _is_gone(place: Place, before: Reading, after: Reading) -> bool:
 
 
 def _has_changed(place: Place, after: Reading, value: Json) -> bool:
-    return place in after.values and _differ(value, after.values[place])
+    return place in after.values and differ(value, after.values[place])
 
 
-def _differ(one: Json, other: Json) -> bool:
+def _are_paired(some: list[Json], others: list[Json]) -> bool:
+    """Whether each of some values means the same as another one, in whatever order and form they stand."""
+    left = list(others)
+    for value in some:
+        at = next((at for at, each in enumerate(left) if not differ(value, each)), None)
+        if at is None:
+            return False
+        del left[at]
+    return True
+
+
+def differ(one: Json, other: Json) -> bool:
     """At the same place, and to the same caller, null is another value than any."""
     if (one is None) != (other is None):
         return True
     if isinstance(one, list) and isinstance(other, list):
-        return sorted(map(json.dumps, one)) != sorted(map(json.dumps, other))
+        return len(one) != len(other) or not _are_paired(one, other)
     if isinstance(one, dict) and isinstance(other, dict) and "value" not in one:
-        return any(_differ(one.get(name), other.get(name)) for name in one.keys() & other.keys())
+        return any(differ(one.get(name), other.get(name)) for name in one.keys() & other.keys())
     return are_different(one, other)

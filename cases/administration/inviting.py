@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -67,15 +68,20 @@ def invited(
         if not answer.success:
             making.settled()
             raise Untestable(f"{INVITE} was refused ({refusal_text(answer)})", "environment")
+
+        def new_in(listing: Exchange) -> Invitation | None:
+            """The invitation, or one that may be it: an earlier one of the run may be listed late."""
+            new = [record for record in listed(listing) if record not in before]
+            own = (record for record in new if shows(record, marker) or shows(record, email))
+            others = (record for record in new if not _is_of_the_run(record, portal.run_id))
+            return next(own, None) or next(others, None)
+
         sent = settled(
             portal,
             lambda: granted(portal.call(INVITATIONS, token=admin.token)),
-            lambda listing: any(record not in before for record in listed(listing)),
+            lambda listing: new_in(listing) is not None,
         )
-        new = [record for record in listed(sent) if record not in before]
-        record = next(
-            (record for record in new if shows(record, marker) or shows(record, email)), next(iter(new), None)
-        )
+        record = new_in(sent)
         if (id := listed_id(portal, INVITE, answer, record)) is not None:
             making.came_to(id)
         yield Invited(record, sent, answer, making)
@@ -106,4 +112,11 @@ def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchang
 
 
 def shows(record: Invitation, marker: str) -> bool:
-    return any(isinstance(value, str) and marker in value for value in record.values())
+    """Whether a text of an invitation holds the marker, and not one that goes on with further digits."""
+    wanted = re.compile(rf"{re.escape(marker)}(?![0-9])")
+    return any(isinstance(value, str) and wanted.search(value) for value in record.values())
+
+
+def _is_of_the_run(record: Invitation, run_id: str) -> bool:
+    """Whether a text of an invitation holds a marker of the run."""
+    return any(isinstance(value, str) and f"{run_id}-" in value for value in record.values())

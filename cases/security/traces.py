@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from cases.dating import AROUND, exact_moment, grain
 from cases.premises import answered, settled
+from cases.surroundings import differ
 from conformance.cases import Comparison, Exchange, Json, Portal, SignedIn, Verify, holds
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import portal_time, records
@@ -51,15 +52,14 @@ def verify_traces(
         expected = f"another time than {config.at(at)}, as there was a sign-in"
         verify(RULE, holds(later, at, after != before, expected, config, fresh.completed))
     settings = {name: config.at(f"data.{name}") for name in SETTINGS}
-    other = {
-        name: later.at(f"data.{name}") for name in SETTINGS if later.at(f"data.{name}") != settings[name]
-    }
+    shown = {name: later.at(f"data.{name}") for name in SETTINGS}
+    other = {name: value for name, value in shown.items() if differ(settings[name], value)}
     if config.success and later.success:
         right = {name: settings[name] for name in other}
         verify("MODEL-022", holds(later, "data", not other, right, config, fresh.completed, actual=other))
     for _, session in current:
-        address, shown = session.get("clientIp"), later.at("data.lastLoginIp")
-        same = not are_other_addresses(address, shown)
+        address, last = session.get("clientIp"), later.at("data.lastLoginIp")
+        same = not are_other_addresses(address, last)
         verify(RULE, holds(later, "data.lastLoginIp", same, address, sessions, fresh.completed))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cases.administration.inviting import invited
+from cases.administration.inviting import invited, shows
 from conformance.errors import Untestable
 from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, INVITATION_CANCEL, INVITE
 from conformance.target.portal import Portal
@@ -224,3 +224,32 @@ def test_what_may_be_the_id_of_a_record(value: Json, ids: list[str]) -> None:
 )
 def test_an_id_that_may_be_another_records_is_none_to_take_away(value: Json, id: str | None) -> None:
     assert own_id(value) == id
+
+
+def test_a_marker_is_not_shown_by_one_that_goes_on() -> None:
+    """Each marker ends in a number, and the first one is the beginning of the tenth."""
+    assert shows({"message": "suite-4a97f2-1"}, "suite-4a97f2-1")
+    assert shows({"message": "suite-4a97f2-1 Zoë"}, "suite-4a97f2-1")
+    assert not shows({"message": "suite-4a97f2-12", "state": 1}, "suite-4a97f2-1")
+
+
+class Late(Inviting):
+    """A portal whose listing shows an invitation only once another one was made."""
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        response = super().__call__(request)
+        if request.url.path.endswith("/system/invitations") and request.method == "GET":
+            return answer([self._shown(each, self.listed) for each in self.invitations[:-1]])
+        return response
+
+
+def test_an_earlier_invitation_that_is_listed_late_is_not_taken_for_the_new_one() -> None:
+    portal = noted(Late(told={"bizId": "id"}, listed={"bizId": "id", "message": "text"}))
+    admin = portal.account("admin")
+    shown = []
+    for _ in range(2):
+        marker = portal.unique()
+        with invited(portal, admin, f"{marker}@example.test", marker) as invitation:
+            shown.append(invitation.record)
+
+    assert shown == [None, None]

@@ -8,7 +8,7 @@ from cases.accounts.queries import several_pages, verify_others
 from cases.agreement.test_times import test_what_is_read_twice_is_the_same as read_twice
 from cases.profile import test_profile
 from cases.profile.test_profile import test_other_accounts_stay_as_they_were as others_stay
-from cases.surroundings import MovesByItself, Surroundings
+from cases.surroundings import MovesByItself, Surroundings, differ
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import (
     BACKUP_CODES,
@@ -121,3 +121,18 @@ def test_an_edit_between_two_readings_is_that_of_its_editor() -> None:
         assert isinstance(edited(mine), Contradiction)
         with pytest.raises(MovesByItself, match="somebody else"):
             edited(mine, later=60)
+
+
+ENTRY = {"cidr": "203.0.113.7", "addedAt": "2026-11-26T17:21:16.091Z"}
+ELSEWHERE = {"addedAt": "2026-11-27T02:21:16.091+09:00", "cidr": "203.0.113.7"}
+"""The same in another zone, the fields in another order."""
+
+
+def test_the_same_moment_in_another_zone_is_no_other_value() -> None:
+    second = {"cidr": "198.51.100.23", "addedAt": "2026-11-26T17:21:17.000Z"}
+
+    assert not differ(ENTRY["addedAt"], ELSEWHERE["addedAt"])
+    assert not differ([ENTRY, second], [second, ELSEWHERE])
+    assert differ([ENTRY], [ELSEWHERE, second])
+    assert differ([ENTRY, ENTRY], [ENTRY, second])
+    assert differ([ENTRY], [ELSEWHERE | {"addedAt": "2026-11-27T02:21:16.091Z"}])

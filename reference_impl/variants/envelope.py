@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta, timezone
+from random import Random
 from typing import Any
 
 from reference_impl.changes import chosen, data_rewritten, rewritten, row, together
@@ -14,7 +15,7 @@ from reference_impl.faults.operations import (
 )
 from reference_impl.fields import seconds
 from reference_impl.routes import CONSTANTS_LISTS
-from reference_impl.variants.variant import enveloped, everywhere, may
+from reference_impl.variants.variant import deep, enveloped, everywhere, may
 from reference_impl.wrappers import Answer, Seen
 
 EAST = timezone(timedelta(hours=8))
@@ -40,12 +41,30 @@ def _far_east(value: Any) -> Any:
     """Eight hours ahead, which is the same moment; accounts alone are said to be in UTC."""
     if not isinstance(value, dict) or "accountEmail" in value:
         return value
-    return {name: _eight_hours_ahead(inner) if _is_time(inner) else inner for name, inner in value.items()}
+    return {name: _in(EAST, inner) if _is_time(inner) else inner for name, inner in value.items()}
 
 
-def _eight_hours_ahead(value: str) -> str:
-    moment = datetime.fromtimestamp(seconds(value), EAST)
-    return moment.isoformat(timespec="milliseconds")
+ZONES = tuple(timezone(timedelta(minutes=minutes)) for minutes in (0, 540, -210))
+
+
+def _now_here_now_there(seen: Seen, answer: Answer) -> None:
+    """Each answer is one of several servers, with times in its zone and fields in its order. Times of
+    accounts are said to be in UTC."""
+    turn = seen.memory.setdefault("servers", Random(7)).randrange(len(ZONES))
+
+    def shown(value: Any) -> Any:
+        if not isinstance(value, dict) or "accountEmail" in value:
+            return value
+        fields = [
+            (name, _in(ZONES[turn], inner) if _is_time(inner) else inner) for name, inner in value.items()
+        ]
+        return dict(fields[::-1] if turn else fields)
+
+    answer.body["data"] = deep(answer.body["data"], shown)
+
+
+def _in(zone: timezone, value: str) -> str:
+    return datetime.fromtimestamp(seconds(value), zone).isoformat(timespec="milliseconds")
 
 
 def _stamped_ahead(seen: Seen, answer: Answer) -> None:
@@ -231,6 +250,12 @@ VARIANTS = (
         "times fractions",
     ),
     may("times-of-the-far-east", "UTC is stated for accounts only", everywhere(_far_east), "times"),
+    may(
+        "times-in-changing-zones",
+        "UTC is stated for accounts only, and no order of fields",
+        rewritten(enveloped(_now_here_now_there)),
+        "times",
+    ),
     may(
         "file-created-in-milliseconds",
         "an instant has no stated form",
