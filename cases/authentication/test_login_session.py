@@ -20,7 +20,7 @@ from cases.authentication.steps import (
 )
 from cases.nobody import unknown_id
 from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged
-from cases.security.history import ids, is_refusal, new_entries, since
+from cases.security.history import ids, is_completion, new_entries, since
 from cases.surroundings import Surroundings
 from conformance.cases import (
     INVALID_PARAMETER,
@@ -166,10 +166,10 @@ def _verify_completion(
     portal: Portal, verify: Verify, account: Account, earlier: Exchange, accepted: Exchange
 ) -> Exchange:
     """A sign-in that was completed stands in the history as such, whatever was tried before."""
-    page = new_entries(portal, account.token, ids(earlier), accepted)
+    page = new_entries(portal, account.token, ids(earlier), accepted, is_completion)
     new = since(page, ids(earlier), accepted)
     if new:
-        completions = [entry for entry in new if not is_refusal(entry)]
+        completions = [entry for entry in new if is_completion(entry)]
         expected = "a new entry without failureReason"
         verify("HISTORY-013", holds(page, "data.items", bool(completions), expected, accepted, actual=new))
     return page

@@ -51,7 +51,7 @@ def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify,
         raise Untestable(
             f"a wrong password is not refused as such ({refusal_text(answered(refused))})", "target"
         )
-    page = new_entries(portal, spare.token, earlier, refused)
+    page = new_entries(portal, spare.token, earlier, refused, is_refusal)
     new = since(page, earlier, refused)
     verify("HISTORY-009", holds(page, "data.items", bool(new), "a new entry", refused))
     if not new:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from cases.authentication.steps import refreshed_after_the_end
 from cases.every_endpoint.ended import is_refused_everywhere
 from cases.premises import A_WHILE, answered, change_accepted, granted, listed, outcome, settled, text
-from cases.security.history import history, is_refusal, new_entries, since
+from cases.security.history import history, is_completion, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
 from cases.security.traces import config_of, verify_traces
@@ -57,11 +57,11 @@ def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None
     own = is_listed(portal, verify, before, fresh)
     _verify_clients(portal, verify, fresh)
 
-    page = new_entries(portal, fresh.token, earlier, fresh.completed)
+    page = new_entries(portal, fresh.token, earlier, fresh.completed, is_completion)
     new = since(page, earlier, fresh.completed)
     verify("HISTORY-010", holds(page, "data.items", bool(new), "a new entry", fresh.completed))
     if new:
-        accepted = not all(is_refusal(entry) for entry in new)
+        accepted = any(map(is_completion, new))
         expected = "a new entry without failureReason"
         verify("HISTORY-013", holds(page, "data.items", accepted, expected, fresh.completed))
     verify_traces(portal, verify, fresh, config=config, sessions=own, entries=new)

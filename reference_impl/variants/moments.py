@@ -17,6 +17,7 @@ from reference_impl.faults.operations import (
     CHANNEL_DEACTIVATE,
     COMPLETE,
     DECLINE,
+    HISTORY,
     INIT,
     INITIATE,
     LOGOUT,
@@ -35,6 +36,9 @@ from reference_impl.wrappers import Answer, Seen
 
 LATE = 2.0
 """Seconds until a change is heard of everywhere."""
+
+WRITTEN = 5.0
+"""Seconds until a sign-in stands in the login history."""
 
 Effect = Callable[[], None]
 
@@ -196,6 +200,18 @@ def _counted_at_the_edge(seen: Seen, answer: Answer) -> None:
         answer.body, answer.headers = b"<html>Too Many Requests</html>", [(b"content-type", b"text/html")]
 
 
+def _written_by_now(handler: Handler) -> Handler:
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        kept, latest = portal.history.get(caller.account_id, []), portal.now() - WRITTEN
+        portal.history[caller.account_id] = [entry for entry in kept if entry["loginTime"] <= latest]
+        try:
+            return handler(portal, caller, body)
+        finally:
+            portal.history[caller.account_id] = kept
+
+    return listing
+
+
 _TOLD: Change = together(
     (
         reported(INITIATE, "", expiresIn=_one_less),
@@ -218,6 +234,12 @@ VARIANTS: tuple[Variant, ...] = (
         "when a change shows is not stated",
         _heard_of_later,
         "consistency logout",
+    ),
+    may(
+        "history-is-written-later",
+        "when a change shows is not stated",
+        handled(HISTORY, _written_by_now),
+        "consistency",
     ),
     may(
         "rate-fills-up-place-by-place",
