@@ -311,11 +311,14 @@ class Surroundings:
     def _differences(
         self, earlier: Mapping[str, Reading], later: Mapping[str, Reading], named: tuple[Named, ...]
     ) -> Iterator[tuple[str, Place, Json]]:
-        """Tokens and places that show something else, with what they show."""
+        """Tokens and places that show something else, with what they show. A record of the run's own that was
+        taken away again may still have been listed before."""
+        taken_back = self._portal.changes.taken_back
         for token, before in earlier.items():
             after, own_names = later[token], () if token in self._beside else named
             for place, value in before.values.items():
-                if place[0] in after.answers and not _is_named(place, own_names):
+                is_left_out = place[1] in taken_back or _is_named(place, own_names)
+                if place[0] in after.answers and not is_left_out:
                     now = after.values.get(place)
                     if (
                         _is_gone(place, before, after)

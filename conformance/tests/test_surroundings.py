@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.accounts.queries import several_pages, verify_others
+from cases.administration.test_grants import granting
 from cases.agreement.test_times import test_what_is_read_twice_is_the_same as read_twice
 from cases.profile import test_profile
 from cases.profile.test_profile import test_other_accounts_stay_as_they_were as others_stay
@@ -13,6 +14,7 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import (
     BACKUP_CODES,
     BACKUP_CODES_GENERATE,
+    INSTITUTION,
     PROFILE,
     PROFILE_UPDATE,
     SESSIONS_CONFIG,
@@ -136,3 +138,17 @@ def test_the_same_moment_in_another_zone_is_no_other_value() -> None:
     assert differ([ENTRY], [ELSEWHERE, second])
     assert differ([ENTRY, ENTRY], [ENTRY, second])
     assert differ([ENTRY], [ELSEWHERE | {"addedAt": "2026-11-27T02:21:16.091Z"}])
+
+
+def test_an_own_record_that_was_taken_away_is_not_missed() -> None:
+    """A replica may list it for a while, so that the first reading still has it."""
+    with connected() as (portal, _, _):
+        admin = portal.account("admin")
+        with granting(portal, admin) as grant:
+            grant.identify()
+            around = Surroundings(portal, admin.token, shared=True)
+            revoking = grant.making.undo()
+        named = (INSTITUTION,)
+
+        assert revoking is not None
+        assert around.kept(revoking, named) is HELD

@@ -236,6 +236,13 @@ class ChangeLedger:
             return frozenset(change.result for change in self._changes.values() if change.result)
 
     @property
+    def taken_back(self) -> frozenset[str]:
+        """The ids of those that were taken away again: a listing may show them for a while."""
+        with self._lock:
+            changes = [self._changes[id] for id in self._undone]
+        return frozenset(change.result for change in changes if change.result)
+
+    @property
     def counts(self) -> ChangeCounts:
         """The changes of this run. One that was refused is none; a password counts once until it is
         restored."""
