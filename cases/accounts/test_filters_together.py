@@ -63,6 +63,9 @@ def test_filters_together_give_what_each_of_them_gives(
     fewest = min(total(exchange) for exchange in alone)
     if not fewest:
         raise Untestable("a filter for the caller's own account finds nobody", "target")
+    if total(together) > fewest:  # others may have made accounts between the readings
+        again = [matching(portal, admin, **{name: value}) for name, value in filters.items()]
+        fewest = min(max(total(one), total(other)) for one, other in zip(alone, again, strict=True))
     fits = 1 <= total(together) <= fewest
     verify("ACCOUNT-025", holds(together, "data.totalElements", fits, f"1 to {fewest}", *alone))
 

@@ -11,6 +11,7 @@ from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.target.portal.records import own_id
 from conformance.target.portal.restoring import listed_id
 from conformance.verdicts.comparisons import KNOWN_CODES
 
@@ -71,7 +72,7 @@ def invited(
 
         def new_in(listing: Exchange) -> Invitation | None:
             """The invitation, or one that may be it: an earlier one of the run may be listed late."""
-            new = [record for record in listed(listing) if record not in before]
+            new = new_among(listing, before, marker)
             own = (record for record in new if shows(record, marker) or shows(record, email))
             others = (record for record in new if not _is_of_the_run(record, portal.run_id))
             return next(own, None) or next(others, None)
@@ -82,7 +83,8 @@ def invited(
             lambda listing: new_in(listing) is not None,
         )
         record = new_in(sent)
-        if (id := listed_id(portal, INVITE, answer, record)) is not None:
+        id = listed_id(portal, INVITE, answer, record)
+        if id is not None and not any(id == other.get("bizId") for other in before):
             making.came_to(id)
         yield Invited(record, sent, answer, making)
 
@@ -109,6 +111,15 @@ def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchang
     marker = portal.unique()
     with invited(portal, admin, address_of(marker), marker):
         return refused
+
+
+def new_among(listing: Exchange, before: list[Invitation], marker: str) -> list[Invitation]:
+    """The invitations with a marker, and those that were not listed before: by their ids, as what else is
+    shown of one may change by itself. To take an earlier one for it would be to cancel somebody else's."""
+    own = [record for record in listed(listing) if shows(record, marker)]
+    known = {own_id(record) for record in before} - {None}
+    others = (record for record in listed(listing) if record not in own and record not in before)
+    return own + [record for record in others if own_id(record) not in known]
 
 
 def shows(record: Invitation, marker: str) -> bool:

@@ -13,6 +13,7 @@ from cases.premises import answered, granted, outcome
 from cases.reading import QUERIES, READABLE, ids_where_known, read, some_ids
 from conformance.cases import (
     BY_KEY,
+    HELD,
     OPERATIONS,
     Account,
     Exchange,
@@ -130,8 +131,10 @@ def test_a_token_in_the_query_is_no_bearer_token(
     firewall's: with a cookie the request is none of those that are judged as lacking a token and no more."""
     query = {**QUERIES.get(row.key, {}), name: admin.token}
     exchange = answered(read(portal, row, ids=some_ids(row), query=query, headers={"Cookie": "suite=none"}))
-    message = "a token in the query was accepted"
-    verify("AUTHN-001" if row.auth == "jwt" else "AUTHN-004", is_refused(exchange, message=message))
+    refused = is_refused(exchange, message="a token in the query was accepted")
+    if refused is not HELD and read(portal, row, ids=some_ids(row)).success:
+        raise Untestable("the endpoint answers without any token", "target")
+    verify("AUTHN-001" if row.auth == "jwt" else "AUTHN-004", refused)
 
 
 NAMES_OF_COOKIES = ("access_token", "accessToken", "token", "Authorization", "jwt")

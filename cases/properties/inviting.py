@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cases.administration.inviting import ANSWERED, Invitation, address_of, shows
+from cases.administration.inviting import ANSWERED, Invitation, address_of, new_among, shows
 from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
@@ -82,8 +82,8 @@ class Inviting(Machine):
             # Who is a member already, or was invited before, may not be invited again.
             creation.settled()
             return
-        listing = self._sent(lambda one: any(record not in before for record in listed(one)))
-        new = [record for record in listed(listing) if record not in before]
+        listing = self._sent(lambda one: bool(new_among(one, before, marker)))
+        new = new_among(listing, before, marker)
         expected = "an invitation that was not there before"
         counts = f"{len(before)} before, {len(listed(listing))} after"
         self.trial.verify("INVITE-002", holds(listing, "data", bool(new), expected, answer, actual=counts))

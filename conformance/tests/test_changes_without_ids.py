@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import httpx
@@ -253,3 +253,35 @@ def test_an_earlier_invitation_that_is_listed_late_is_not_taken_for_the_new_one(
             shown.append(invitation.record)
 
     assert shown == [None, None]
+
+
+class Moving(Inviting):
+    """A portal whose records show something else each time, and the own one not at all."""
+
+    def __init__(self) -> None:
+        super().__init__(told={}, listed={"bizId": "id", "inviteeEmail": "to", "seen": "seen"})
+        self.reads = 0
+        self.invitations.append(
+            {"id": "01JQ9999", "to": "somebody@example.test", "text": "", "state": "PENDING", "seen": ""}
+        )
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.reads += 1
+        for each in self.invitations:
+            each["seen"] = str(self.reads)
+        if request.url.path.endswith("/system/invitations") and request.method == "GET":
+            return answer([self._shown(each, self.listed) for each in self.invitations[:1]])
+        return super().__call__(request)
+
+
+def test_the_invitation_of_somebody_else_is_not_taken_for_the_new_one() -> None:
+    """It has the same address and shows something else each time: it was cancelled with the run's."""
+    played = Moving()
+    portal = noted(played)
+    with (
+        suppress(Untestable),
+        invited(portal, portal.account("admin"), "somebody@example.test", portal.unique()) as invitation,
+    ):
+        assert invitation.record is None
+
+    assert played.states[0] == "PENDING"

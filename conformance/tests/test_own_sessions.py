@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PROFILE, TOKEN_REFRESH
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PROFILE, SESSIONS_TERMINATE_ALL, TOKEN_REFRESH
 from conformance.spec.operations import Impact
 from conformance.target.portal import Portal
 from conformance.target.portal.restoring import OwnSessions, end_sessions
@@ -65,6 +65,17 @@ def test_a_session_that_is_over_after_the_logout_of_another_shows_that_both_were
     sessions.notice(refusal(PROFILE, "4010", 401, headers={"Authorization": "Bearer b"}))
 
     assert (sessions.ends_alone, sessions.tokens) == (False, [])
+
+
+def test_a_session_that_something_else_may_have_ended_shows_nothing_of_a_logout() -> None:
+    sessions = begun("a", "b", "c")
+
+    sessions.notice(by("a", LOGOUT, {"terminatedSessions": 1}))
+    sessions.notice(by("c", PROFILE, account(), seconds=60))
+    sessions.notice(by("c", SESSIONS_TERMINATE_ALL, seconds=61))
+    sessions.notice(refusal(PROFILE, "4010", 401, headers={"Authorization": "Bearer b"}))
+
+    assert (sessions.ends_alone, sessions.tokens) == (True, ["c"])
 
 
 @pytest.mark.parametrize("impact, ended", [("disruptive", True), ("read-only", False)])

@@ -183,6 +183,18 @@ def exchange(
             exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"items": [{"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}], "remainingCount": 10}}),
             {("73519264", "backup-code")},
         ),
+        (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"sheet": "52x36x7s6r\nfcmsffq2aa\nabcdefghij", "note": "Keep these codes, please"}}),
+            {("52x36x7s6r", "backup-code"), ("fcmsffq2aa", "backup-code"), ("abcdefghij", "backup-code")},
+        ),
+        (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": "1. 52x36x, 2. 91m200, 3. 7j2kkk1 and no more"}),
+            {("52x36x", "backup-code"), ("91m200", "backup-code"), ("7j2kkk1", "backup-code")},
+        ),
+        (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"first": "52x36x7s", "second": "91m200aa", "third": "7j2kkk1b"}}),
+            {("52x36x7s", "backup-code"), ("91m200aa", "backup-code"), ("7j2kkk1b", "backup-code")},
+        ),
         (exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": False, "code": "X.Y1234", "data": None}), set()),
         (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), {("JBSWY3DP", "secret")}),
         (exchange("/a?access_token=qqqq"), {("qqqq", "token")}),

@@ -120,9 +120,11 @@ _attempts_rule("LOGIN-080", range(2, 1000))
 def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = sent_fields(exchange).get("sessionId")
     login = memory.get(session) if isinstance(session, str) else None
-    if login is None or not login["tried"] or memory.get(login["account"]) != session:
+    if login is None or not login["tried"]:
         return
     is_gone = exchange.code == NO_SESSION or exchange.status == 404
+    if is_gone and memory.get(login["account"]) != session:
+        return
     is_told = is_gone or exchange.success or exchange.code == COOLDOWN
     if is_told and exchange.time + exchange.elapsed_ms / 1000 < login["ends"]:
         message = "after a wrong code the login session is unknown to MFA send"

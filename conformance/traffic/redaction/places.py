@@ -65,6 +65,8 @@ BACKUP_CODES = "/backup-codes/generate"
 BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
 """How a backup code looks among other things in an answer whose form is not shown (N5)."""
 
+BETWEEN_CODES = re.compile(r"[^A-Za-z0-9-]+")
+
 CODE_LETTERS = re.compile(r"[A-Za-z0-9-]{6,40}\Z")
 
 
@@ -138,10 +140,17 @@ _OPENINGS = frozenset("{[")
 
 
 def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
-    """The texts in arrays that look like codes, in whatever form the answer has."""
+    """The texts in arrays that look like codes, several codes in one text, and several fields of the same
+    length: the form of the answer is not shown."""
     if isinstance(data, dict):
+        fields = [value for value in data.values() if isinstance(value, str)]
+        yield from ((value, "backup-code") for value in fields if _are_codes(fields))
         for inner in data.values():
             yield from _backup_codes(inner)
+    elif isinstance(data, str):
+        words = [word for word in BETWEEN_CODES.split(data) if CODE_LETTERS.match(word)]
+        codes = words if _are_codes(words) else [word for word in words if BACKUP_CODE.match(word)]
+        yield from ((code, "backup-code") for code in codes if len(codes) > 2)
     elif isinstance(data, list):
         texts = [pair for item in data for pair in _texts(item, "backup-code")]
         are_alike = _are_codes([value for value, _ in texts])

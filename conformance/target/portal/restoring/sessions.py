@@ -30,6 +30,8 @@ class OwnSessions:
         self._of_refresh_token: dict[str, str] = {}
         self._outlived: dict[str, float] = {}
         """By access token, when another session of its account was logged out last (epoch seconds)."""
+        self._may_be_over: set[str] = set()
+        """The access tokens of those that something else than a logout may have ended since they served."""
         self.ends_alone: bool | None = None
         """Whether a logout ends no session but its own; None where nothing shows it."""
 
@@ -46,6 +48,8 @@ class OwnSessions:
     def notice(self, exchange: Exchange) -> None:
         """Notes which sessions an exchange begins or ends."""
         key, token = key_of(exchange), exchange.request.bearer
+        if exchange.success and exchange.request.method != "GET" and key != LOGOUT:
+            self._may_be_over.update(self._accounts)
         if key == LOGIN_COMPLETE and exchange.success:
             self._begin(exchange, exchange.client)
         elif key == TOKEN_REFRESH and exchange.success:
@@ -71,11 +75,13 @@ class OwnSessions:
             )
         elif exchange.status == 401:
             self._accounts.pop(token)
-            if token in self._outlived:
+            if token in self._outlived and token not in self._may_be_over:
                 self.ends_alone = False
-        elif exchange.success and exchange.time > self._outlived.get(token, exchange.time) + HEARD_OF:
-            self._outlived.pop(token)
-            self.ends_alone = self.ends_alone is not False
+        elif exchange.success:
+            self._may_be_over.discard(token)
+            if exchange.time > self._outlived.get(token, exchange.time) + HEARD_OF:
+                self._outlived.pop(token)
+                self.ends_alone = self.ends_alone is not False
 
 
 def _is_alone(number: Json) -> bool:
