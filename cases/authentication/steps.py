@@ -21,7 +21,7 @@ SETTLING = 3.0
 several servers."""
 
 ARRIVAL = 1.0
-"""Seconds in which a mail is waited for that should not come."""
+"""Seconds in which a mail is waited for that should not come, where mails may be slow."""
 
 TURNS = 2
 """How often a cooldown is waited for: another sign-in of the account may have begun it anew meanwhile."""

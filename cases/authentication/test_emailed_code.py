@@ -200,7 +200,7 @@ def _verify_unmailed(portal: Portal, account: Account, verify: Verify, refused: 
     """A refused send is no send. A mail that takes longer than a moment is not waited for."""
     if refused.code != COOLDOWN or serves_everywhere(portal, account, "EMAIL"):
         return
-    portal.clock.pause(ARRIVAL, "a mail of the send that was refused")
+    portal.clock.pause(account.arrival(ARRIVAL), "a mail of the send that was refused")
     came = contradicts(
         refused, "", "no mail", "a mail with a code", "the send was refused, and a code was mailed"
     )

@@ -101,7 +101,7 @@ def test_a_refused_request_for_a_forgotten_password_mails_nothing(portal: Portal
         refused = answered(portal.call(PASSWORD_FORGOT, json={"email": account.email}, bot_challenge=False))
         if refused.success:
             raise Untestable("a request without a bot challenge was accepted", "target")
-        portal.clock.pause(ARRIVAL, "a mail of the request that was refused")
+        portal.clock.pause(account.arrival(ARRIVAL), "a mail of the request that was refused")
         if not account.has_mailed_code():
             verify("MODEL-014", HELD)
             return

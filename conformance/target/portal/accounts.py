@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import threading
+import time
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,9 @@ A_MOMENT = 2.0
 PLENTY = 180.0
 """Seconds of a time budget with which a sign-in may meet a cooldown at any time."""
 
+SOON = 0.1
+"""Seconds that a mail which should not come is waited for at least."""
+
 MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
 
@@ -76,6 +80,7 @@ class ProfileAccount:
         self._reader: InboxReader | None = None
         self._mark: Mark = None
         self._last_mailed: str | None = None
+        self._slowest_mail: float | None = None
 
     def __repr__(self) -> str:
         return f"<ProfileAccount {self.name}>"
@@ -144,13 +149,21 @@ class ProfileAccount:
             return (codes.untouched_totp if refused == 1 else codes.totp)(self._otp_secret)
         return codes.adjacent_totp(self._otp_secret, refused)
 
+    def arrival(self, longest: float) -> float:
+        """Seconds after which a mail that is not there does not come: ten times as long as the slowest code
+        of this account took to be read, and no longer than ``longest``, which it is where none was read."""
+        slowest = longest if self._slowest_mail is None else 10 * self._slowest_mail
+        return min(longest, max(SOON, slowest))
+
     def _mailed_code(self, since: Mark) -> str:
+        began = time.perf_counter()
         try:
             code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
         except NothingArrived as missing:
             self._attempts.code_missing(missing.reason)
             raise
         self._portal.secrets.add(code, "code")
+        self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)
         self._last_mailed = code
         return code
 
