@@ -16,7 +16,7 @@ from reference_impl.serve import start
 
 
 def with_access_code(text: str, code: str) -> str:
-    return re.sub(r'access_code = ".*"', f'access_code = "{code}"', text)
+    return re.sub(r'^access_code = ".*"', f'access_code = "{code}"', text, flags=re.MULTILINE)
 
 
 OWN = Choices(portal_mismatch_code="OTHER", portal_mismatch_status=404)

@@ -259,7 +259,9 @@ def test_what_others_recorded_is_redacted_by_check_as_well(tmp_path: Path) -> No
         text = file.read_text(encoding="utf-8", errors="replace")
         found = [(place.name, value) for value, place in planted.items() if stands_in(value, text)]
         assert found == [], file.name
-    assert any(note.endswith("If it is no secret: --keep verificationCode") for note in checked.run.notes)
+    assert any(
+        note.endswith("Where they are none, give --keep verificationCode.") for note in checked.run.notes
+    )
 
 
 def test_ordinary_values_of_the_reference_portal_are_no_secrets(tmp_path: Path) -> None:
@@ -306,8 +308,8 @@ def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_
     for secret in ("0.Qk3rT9zLwXv2", "481526", profile.accounts["spare"].password):
         assert secret not in text
     assert {line.partition(": ")[2] for line in lines} == {
-        "1 value of x-challenge-response. If it is no secret: --keep x-challenge-response",
-        "1 value of verificationCode. If it is no secret: --keep verificationCode",
+        "1 value of x-challenge-response. Where they are none, give --keep x-challenge-response.",
+        "1 value of verificationCode. Where they are none, give --keep verificationCode.",
     }
 
 

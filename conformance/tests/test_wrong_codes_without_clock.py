@@ -15,9 +15,10 @@ RULE = "LOGIN-080"
 
 
 @pytest.mark.parametrize(
-    "faults, verdict", [([], "pass"), (["second-wrong-code-ends-session"], "warn")], ids=["lawful", "fault"]
+    "faults, verdict, is_stated",
+    [([], "pass", False), (["second-wrong-code-ends-session"], "warn", False), ([], "pass", True)],
+    ids=["two", "fault", "as-many-as-the-profile-says"],
 )
-@pytest.mark.parametrize("is_stated", [False, True])
 def test_several_wrong_codes_decide_it(
     tmp_path: Path, faults: list[str], verdict: str, is_stated: bool
 ) -> None:

@@ -23,7 +23,7 @@ POOR_REQUESTS, POOR_SHARE = 10, 0.02
 then a matter of chance."""
 
 
-AWAY_SECONDS = 30.0
+AWAY_SECONDS = 15.0
 """The longest, in a whole run, that a portal which has answered may refuse connections: it is restarted."""
 
 RETRY_SECONDS = 0.5
