@@ -8,19 +8,12 @@ from conformance.judging import watch
 from conformance.report.omitted_fields import NEEDED, results_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PROFILE, SECURE_SESSION, SESSIONS
-from conformance.tests.traffic import answer, at, envelope
+from conformance.tests.traffic import answer, at, envelope, session
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.selection import RuleSelection, select_rules
 
-SESSION: dict[str, Json] = {
-    "sessionId": "s-1",
-    "clientIp": "192.0.2.1",
-    "userAgent": "a client",
-    "loginTime": at(minutes=5),
-    "lastActivityTime": at(minutes=1),
-    "isCurrent": True,
-}
+SESSION = session(loginTime=at(minutes=5), lastActivityTime=at(minutes=1), isCurrent=True)
 LASTING = "half an hour has to pass"
 
 
