@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
+from cases.nobody import Ask, asked_for_nobody, is_surely_free
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
@@ -120,6 +121,13 @@ def new_among(listing: Exchange, before: list[Invitation], marker: str) -> list[
     known = {own_id(record) for record in before} - {None}
     others = (record for record in listed(listing) if record not in own and record not in before)
     return own + [record for record in others if own_id(record) not in known]
+
+
+def asked_for_no_invitation(portal: Portal, invitations: list[Invitation], ask: Ask) -> Exchange:
+    """The answer to the id of no invitation, of the form of those that are listed."""
+    ids = [id for record in invitations if isinstance(id := record.get("bizId"), str)]
+    existing = ids[0] if ids else portal.record("workspace")
+    return asked_for_nobody(portal, existing, ask, is_free=is_surely_free(existing, *ids))
 
 
 def shows(record: Invitation, marker: str) -> bool:

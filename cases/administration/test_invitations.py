@@ -11,13 +11,13 @@ from cases.administration.inviting import (
     OF_ITS_STATE,
     Invited,
     address_of,
+    asked_for_no_invitation,
     invited,
     invited_again,
     unless_used_up,
 )
 from cases.changing import changed_beside, creation
 from cases.dating import DATED, dated
-from cases.nobody import asked_for_nobody, is_surely_free
 from cases.premises import authorized, form, granted, listed, settled, text
 from cases.profile.values import is_shown_whole
 from cases.surroundings import Surroundings
@@ -187,13 +187,10 @@ def verify_text(verify: Verify, id: str, invitation: Invited, field: str, value:
 @requirement("INVITE-005")
 @impact("mutating")
 def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
-    records = listed(granted(portal.call(INVITATIONS, token=admin.token)))
-    ids = [id for record in records if isinstance(id := record.get("bizId"), str)]
-    existing = ids[0] if ids else portal.record("workspace")
-
     def ask(id: str) -> Exchange:
         body = {"invitationBizId": id, "reason": "unknown"}
         return authorized(portal.call(INVITATION_CANCEL, json=body, token=admin.token))
 
-    exchange = asked_for_nobody(portal, existing, ask, is_free=is_surely_free(existing, *ids))
+    invitations = listed(granted(portal.call(INVITATIONS, token=admin.token)))
+    exchange = asked_for_no_invitation(portal, invitations, ask)
     verify("INVITE-005", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

@@ -15,13 +15,13 @@ from cases.administration.inviting import (
     OF_ITS_STATE,
     Invited,
     address_of,
+    asked_for_no_invitation,
     invited,
     invited_again,
     shows,
 )
 from cases.changing import changed_beside
 from cases.dating import AROUND, DATED, dated, exact_moment, moved
-from cases.nobody import asked_for_nobody, is_surely_free
 from cases.premises import A_WHILE, authorized, code_of, form, granted, is_invalid, listed, settled
 from cases.profile.both_ends import verify_both_ends
 from cases.profile.closed import closed_statuses
@@ -292,17 +292,10 @@ def is_open(record: dict[str, Json], id: Json) -> bool:
 def test_an_unknown_invitation_is_not_found(
     portal: Portal, verify: Verify, spare: Account, key: str, more: dict[str, str]
 ) -> None:
-    ids = [
-        invitation["bizId"]
-        for invitation in listed(own_invitations(portal, spare))
-        if isinstance(invitation.get("bizId"), str)
-    ]
-    existing = ids[0] if ids else portal.record("workspace")
-
     def ask(id: str) -> Exchange:
         return authorized(portal.call(key, json={"invitationBizId": id, **more}, token=spare.token))
 
-    exchange = asked_for_nobody(portal, existing, ask, is_free=is_surely_free(existing, *ids))
+    exchange = asked_for_no_invitation(portal, listed(own_invitations(portal, spare)), ask)
     verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 
 
