@@ -46,11 +46,17 @@ from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
 from conformance.target.clock import wall
 from conformance.target.portal import Portal
+from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.verdicts.verify import Verify
 
 
 def run_all(session: pytest.Session, run: RunSession) -> None:
     """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
+    with rare_garbage_collection():
+        _run_agenda(session, run)
+
+
+def _run_agenda(session: pytest.Session, run: RunSession) -> None:
     portal, clock = run.portal, run.clock
     agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.unreachable is None:

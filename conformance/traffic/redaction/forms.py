@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 GRAM = 4
-STRIDE = 3
-INDEXED = GRAM + STRIDE - 1
+"""Characters of a gram, and how far apart those are that are looked up in a text."""
+
+INDEXED = 6
 """Characters of the shortest form that the index can hold."""
+
+WHOLE_GRAM = 2 * GRAM - 1
+"""Characters of the shortest form that holds a whole gram, wherever it stands in a text."""
 
 CROWD = 16
 """Forms under one gram that are compared one by one."""
@@ -20,6 +27,18 @@ equal names."""
 
 SEARCHED_WHOLE = 500
 """Entries beyond ``CROWD`` under a gram that are searched whole; more are looked up at each place."""
+
+HALF_WAY_IN = 1
+"""Where the gram stands in a form of six characters that is looked up half-way."""
+
+FOUR_OCTETS = "I"
+"""Type code of arrays of grams."""
+
+Gram = int
+"""Four characters as one number."""
+
+Hit = tuple[int, Gram]
+"""Where a gram of a form stands in a text."""
 
 Span = tuple[int, int, str]
 """Where a secret stands in a text (start, end), and its placeholder."""
@@ -47,13 +66,16 @@ def parts_of(value: str, placeholder: str, *, rounded_up: int = 0) -> tuple[Secr
 
 
 class FormIndex:
-    """Finds each of many forms in a text, by characters that are looked up at every third position."""
+    """Finds each of many forms in a text, by four characters that are looked up at every fourth position."""
 
     def __init__(self) -> None:
-        self._grams: dict[str, list[tuple[str, int, str]]] = {}
+        self._grams: dict[Gram, list[tuple[str, int, str]]] = {}
+        self._between: Counter[Gram] = Counter()
+        """The grams that are looked up half-way as well, each with its number of forms: at one place of four,
+        a form of six characters holds no whole gram otherwise."""
         self._placeholders: dict[str, str] = {}
         self._first_parts: dict[str, SecretPart] = {}
-        self._crowds: dict[str, dict[tuple[int, int], int]] = {}
+        self._crowds: dict[Gram, dict[tuple[int, int], int]] = {}
         """The forms beyond ``CROWD`` under a gram: where it stands in them, how long they are, and how many
         are alike in that."""
         self._last_texts: dict[str, SecretPart] = {}
@@ -73,7 +95,9 @@ class FormIndex:
         if form in self._placeholders:
             return
         self._placeholders[form] = placeholder
-        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+        if len(form) < WHOLE_GRAM:
+            self._between[_gram(form, HALF_WAY_IN)] += 1
+        for offset, gram in _grams_of(form):
             filed = self._grams.setdefault(gram, [])
             if len(filed) < CROWD:
                 filed.append((form, offset, placeholder))
@@ -99,7 +123,9 @@ class FormIndex:
         """Removes a form, where it is one of this placeholder."""
         if self._placeholders.get(form) != placeholder:
             return
-        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+        if len(form) < WHOLE_GRAM:
+            self._between -= Counter([_gram(form, HALF_WAY_IN)])
+        for offset, gram in _grams_of(form):
             entries = self._grams.get(gram, [])
             others = [entry for entry in entries if entry[0] != form]
             if len(others) == len(entries):
@@ -114,7 +140,7 @@ class FormIndex:
             self._last_texts.pop(last.text, None)
         self._first_parts.pop(form, None)
 
-    def _leave_crowd(self, gram: str, place: tuple[int, int]) -> None:
+    def _leave_crowd(self, gram: Gram, place: tuple[int, int]) -> None:
         crowd = self._crowds.get(gram, {})
         if crowd.get(place, 0) > 1:
             crowd[place] -= 1
@@ -127,11 +153,11 @@ class FormIndex:
         """Where which form stands in a text, in no order, and overlapping where they do."""
         spans: list[Span] = []
         grams, first_parts = self._grams, self._first_parts
-        hits = [at for at in range(0, len(text) - GRAM + 1, STRIDE) if text[at : at + GRAM] in grams]
+        hits = self._hits(text)
         if len(hits) > OFTEN:
             hits = self._without_frequent(text, hits)
-        for at in hits:
-            for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
+        for at, gram in hits:
+            for form, offset, placeholder in grams.get(gram, ()):
                 start = at - offset
                 if start < 0 or not text.startswith(form, start):
                     spans.extend(self._last_part(text, form, start))
@@ -140,38 +166,43 @@ class FormIndex:
                 elif not _goes_on(text, first_parts[form], start):
                     spans.append(_widened(text, first_parts[form], start))
         if self._crowds:
-            spans.extend(span for at in hits for span in self._crowded(text, at))
+            spans.extend(span for hit in hits for span in self._crowded(text, *hit))
         return spans
 
-    def _without_frequent(self, text: str, hits: list[int]) -> list[int]:
+    def _hits(self, text: str) -> list[Hit]:
+        """The grams of forms that stand in a text, where they are looked up."""
+        octets = _octets(text)
+        hits = _hits_in(octets, 0, self._grams)
+        return hits + _hits_in(octets, GRAM // 2, self._between) if self._between else hits
+
+    def _without_frequent(self, text: str, hits: list[Hit]) -> list[Hit]:
         """The hits without those of frequent grams around which no form, nor its last part, stands."""
-        times = Counter([text[at : at + GRAM] for at in hits])
+        times = Counter(gram for _, gram in hits)
         frequent = {
             gram
             for gram, number in times.items()
             if number > OFTEN and sum(self._crowds.get(gram, {}).values()) <= SEARCHED_WHOLE
         }
-        if not frequent:
-            return hits
-        kept = {at for at in hits if text[at : at + GRAM] not in frequent}
         offsets: dict[str, set[int]] = {}
         for gram in frequent:
             for needle, offset in self._needles(gram):
                 offsets.setdefault(needle, set()).add(offset)
-        for needle, of_needle in offsets.items():
-            for start in _starts(text, needle):
-                places = [start + offset for offset in of_needle]
-                kept.update(at for at in places if at >= 0 and at % STRIDE == 0)
-        return sorted(kept)
+        kept = {
+            start + offset
+            for needle, of_needle in offsets.items()
+            for start in _starts(text, needle)
+            for offset in of_needle
+        }
+        return [(at, gram) for at, gram in hits if gram not in frequent or at in kept]
 
-    def _needles(self, gram: str) -> Iterator[tuple[str, int]]:
+    def _needles(self, gram: Gram) -> Iterator[tuple[str, int]]:
         """The forms under a gram and their last parts, each with where the gram stands in it."""
         filed = {(form, offset) for form, offset, _ in self._grams[gram]}
         for offset, length in self._crowds.get(gram, ()):
             filed |= {
                 (form, offset)
                 for form in self._placeholders
-                if len(form) == length and form.startswith(gram, offset)
+                if len(form) == length and _gram(form, offset) == gram
             }
         for form, offset in filed:
             yield form, offset
@@ -179,10 +210,10 @@ class FormIndex:
             if last is not None:
                 yield last.text, offset - len(last.before)
 
-    def _crowded(self, text: str, at: int) -> Iterator[Span]:
+    def _crowded(self, text: str, at: int, gram: Gram) -> Iterator[Span]:
         """The forms of a crowd that stand around a gram: each is looked up whole, so that it takes no longer
         to search for many that are alike."""
-        for offset, length in self._crowds.get(text[at : at + GRAM], ()):
+        for offset, length in self._crowds.get(gram, ()):
             start = at - offset
             form = text[max(0, start) : start + length]
             placeholder = self._placeholders.get(form) if start >= 0 else None
@@ -233,10 +264,29 @@ def _widened(text: str, part: SecretPart, start: int) -> Span:
     return start, end, part.placeholder
 
 
-def _first_gram(form: str) -> int:
-    return max(0, len(form) - INDEXED - 4)
+def _octets(text: str) -> bytes:
+    """One octet for each character. Characters that share one lead to forms that do not stand there, and are
+    not taken for them."""
+    return text.encode("latin-1", errors="replace")
 
 
-def _grams_of(form: str) -> list[str]:
-    first = _first_gram(form)
-    return [form[offset : offset + GRAM] for offset in range(first, first + STRIDE)]
+def _hits_in(octets: bytes, begin: int, wanted: Mapping[Gram, object]) -> list[Hit]:
+    """The wanted grams among those at every fourth position from ``begin`` on."""
+    grams = array(FOUR_OCTETS)
+    grams.frombytes(memoryview(octets)[begin : len(octets) - (len(octets) - begin) % GRAM])
+    present = wanted.keys() & grams
+    return (
+        [hit for hit in zip(count(begin, GRAM), grams, strict=False) if hit[1] in present] if present else []
+    )
+
+
+def _gram(form: str, offset: int) -> Gram:
+    return int.from_bytes(_octets(form[offset : offset + GRAM]), sys.byteorder)
+
+
+def _grams_of(form: str) -> list[tuple[int, Gram]]:
+    """The grams that a form is filed under, one for each place relative to those that are looked up, with
+    where they stand in it."""
+    last = len(form) - GRAM
+    first = max(0, last - 2 * GRAM + 1)
+    return [(offset, _gram(form, offset)) for offset in range(first, min(first + GRAM, last + 1))]

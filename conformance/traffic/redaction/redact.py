@@ -280,7 +280,7 @@ class Secrets:
         if self._unfiled:
             self._file_tokens()
         spans = self._forms.spans(text)
-        if len(self._numbers) > FEW or any(number in text for number in self._numbers):
+        if len(self._numbers) > FEW or any(map(text.__contains__, self._numbers)):
             spans.extend(self._number_spans(text))
         if self._older:
             spans.extend(self._older_spans(text))
@@ -290,7 +290,7 @@ class Secrets:
             words = ((match.span(), self._words.get(match[0])) for match in ANY_WORD.finditer(text))
             spans.extend((*span, placeholder) for span, placeholder in words if placeholder)
         for loose in (self._short,) if len(self._words) > FEW else (self._words, self._short):
-            if len(loose) > FEW or any(form in text for form in loose):
+            if len(loose) > FEW or any(map(text.__contains__, loose)):
                 spans.extend(
                     (*match.span(), loose[match[0]]) for match in self._pattern(loose).finditer(text)
                 )
