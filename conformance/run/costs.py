@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, MAILING
+from conformance.spec.tables import MFA_METHODS
 
 if TYPE_CHECKING:  # counting needs no profile
     from conformance.target.profile.model import Profile
     from conformance.traffic.exchange import Exchange
+
+CODES_OF_SIGN_INS = ("mailed_codes", "authenticator_codes")
+"""What is counted of an account's sign-ins, by where their code came from."""
 
 NOBODY = "nobody"
 """Stands for all addresses that the suite makes up."""
@@ -22,8 +26,8 @@ NOBODY = "nobody"
 @dataclass(frozen=True)
 class CaseCost:
     """What one case sent when it was last measured against the bundled portal. ``accounts``: by account, or
-    ``nobody``, how many of its mails, those among them with a code of its sign-in, wrong passwords and wrong
-    codes."""
+    ``nobody``, how many of its mails, those among them with a code of its sign-in, sign-ins by a code of the
+    authenticator, wrong passwords and wrong codes."""
 
     requests: int = 0
     sign_ins: int = 0
@@ -63,7 +67,7 @@ class CaseCosts:
         cost["sign_ins"] += operation.key == LOGIN_INITIATE
         cost["mails"] += is_mail
         cost["changes"] += exchange.success and operation.impact != "read-only"
-        for what in _mailed(exchange) if is_mail else _refused(exchange):
+        for what in _mailed(exchange) if is_mail else _signed_in(exchange):
             counts = cost.setdefault("accounts", {}).setdefault(self._account(exchange), {})
             counts[what] = counts.get(what, 0) + 1
 
@@ -88,11 +92,17 @@ def _mailed(exchange: Exchange) -> Iterator[str]:
         yield "mailed_codes"
 
 
-def _refused(exchange: Exchange) -> Iterator[str]:
-    """What of a sign-in the portal refused: a password or a code."""
+def _signed_in(exchange: Exchange) -> Iterator[str]:
+    """What of a sign-in the portal refused, a password or a code; and whether it took an authenticator's."""
     operation = exchange.request.operation
     key = operation.key if operation is not None else ""
     if key == LOGIN_INITIATE and exchange.code == "AUTH.INVALID_CREDENTIALS":
         yield "wrong_passwords"
     if key == LOGIN_COMPLETE and exchange.code == "AUTH.MFA_CODE_INVALID":
         yield "wrong_codes"
+    if key == LOGIN_COMPLETE and exchange.success and _method(exchange) == MFA_METHODS["OTP"]:
+        yield "authenticator_codes"
+
+
+def _method(exchange: Exchange) -> object:
+    return exchange.sent.get("method") if isinstance(exchange.sent, dict) else None

@@ -27,7 +27,15 @@ from conformance.run.schedule import Planned
 from conformance.run.search import STATE_MACHINES, growth
 from conformance.run.testable import reachable
 from conformance.spec import Impact
-from conformance.spec.endpoints import FILE, INVITATIONS, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
+from conformance.spec.endpoints import (
+    FILE,
+    INVITATIONS,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    PASSWORD_FORGOT,
+)
+from conformance.spec.tables import MFA_METHODS
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, load, parse
@@ -385,13 +393,15 @@ def test_what_each_case_costs_is_counted_by_account() -> None:
         costs.count(case, exchange(2, PASSWORD_FORGOT, sent=spare, answer=envelope({})))
     costs.count("a case", exchange(3, LOGIN_MFA_SEND, sent={"sessionId": "s"}, answer=envelope({})))
     costs.count("a case", exchange(4, INVITATIONS, answer=envelope([])))
+    by_authenticator = {"sessionId": "s", "method": MFA_METHODS["OTP"], "code": "123456"}
+    costs.count("a case", exchange(5, LOGIN_COMPLETE, sent=by_authenticator, answer=envelope({})))
 
     cost = CaseCost(**costs.by_case["a case"])
-    assert (cost.requests, cost.sign_ins, cost.mails) == (5, 2, 2)
+    assert (cost.requests, cost.sign_ins, cost.mails) == (6, 2, 2)
     assert cost.accounts == {
         "spare": {"wrong_passwords": 1, "mails": 1},
         "nobody": {"wrong_passwords": 1},
-        "admin": {"mails": 1, "mailed_codes": 1},
+        "admin": {"mails": 1, "mailed_codes": 1, "authenticator_codes": 1},
     }
 
 
@@ -623,6 +633,15 @@ def test_a_mail_in_place_of_a_wait_for_an_authenticator_is_announced(text: str) 
     by_code = re.sub(r'inbox = "mail"\n', "", text)
     assert plan(without_clock(by_code), "read-only").mailed_at_need == []
     assert plan(parse(text, {}), "read-only").mailed_at_need == [], "the time can be moved"
+
+
+def test_a_sign_in_by_mail_is_a_mail_where_the_bundled_portal_asks_an_authenticator(text: str) -> None:
+    row = "cases/authentication/test_foreign_tokens.py::test_a_refresh_without_a_token_is_invalid"
+    costs = {row: CaseCost(requests=2, sign_ins=1, accounts={"spare": {"authenticator_codes": 1}})}
+    planned = plan(parse(text, {}), "read-only", measured=costs)
+
+    assert (planned.mails, planned.mailed_codes) == (1, 1)
+    assert planned.accounts == {"spare@example.test": {"mails": 1}}
 
 
 def test_the_waits_for_mailed_codes_are_announced_and_in_the_estimate(text: str) -> None:

@@ -244,18 +244,22 @@ def _add_cost(
 
 def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[str, int]) -> None:
     """Adds what a case does with an account; where the profile has no such one, another takes its place. No
-    code is mailed to an account without an inbox."""
+    code is mailed to an account without an inbox, and one for each sign-in of an account that has no
+    authenticator."""
     stand_ins = (name, *(other for other in ("spare", "admin") if name != NOBODY))
     present = next((each for each in stand_ins if each in profile.accounts), None)
     account = profile.accounts[present] if present is not None else None
+    mailed, instead = counts.get("mailed_codes", 0), 0
     if present in by_mail(profile):
-        planned.mailed_codes += counts.get("mailed_codes", 0)
-    unsent = counts.get("mailed_codes", 0) if account is not None and account.inbox is None else 0
-    planned.mails -= unsent
+        instead = counts.get("authenticator_codes", 0)
+        planned.mailed_codes += mailed + instead
+    unsent = mailed if account is not None and account.inbox is None else 0
+    planned.mails += instead - unsent
     totals = planned.accounts.setdefault(NOBODY if account is None else account.email, {})
-    for what, count in counts.items():
-        if what != "mailed_codes":
-            totals[what] = totals.get(what, 0) + count - (unsent if what == "mails" else 0)
+    sent = {**counts, "mails": counts.get("mails", 0) + instead - unsent}
+    for what in ("mails", "wrong_passwords", "wrong_codes"):
+        if sent.get(what):
+            totals[what] = totals.get(what, 0) + sent[what]
 
 
 def _add_wait(planned: RunPlan, row: CaseRow, *, budget: float) -> None:

@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from math import ceil, inf
 
 from conformance.run.catalogue import CaseRow
-from conformance.run.costs import CaseCost
+from conformance.run.costs import CODES_OF_SIGN_INS, CaseCost
 from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, Pace
 from conformance.run.planning import UNKNOWN_WINDOW, by_mail, restoring_seconds
 from conformance.run.search import growth
@@ -49,7 +49,8 @@ def durations(
 
     def requests(row: CaseRow) -> float:
         cost = costs.get(row.id, CaseCost())
-        codes = sum(counts.get("mailed_codes", 0) for name, counts in cost.accounts.items() if name in mailed)
+        of_mailed = [counts for name, counts in cost.accounts.items() if name in mailed]
+        codes = sum(counts.get(code, 0) for counts in of_mailed for code in CODES_OF_SIGN_INS)
         return (cost.requests * pace.seconds + codes * MAIL_SECONDS) * times_of(row, effort)
 
     def restoring(row: CaseRow) -> float:
