@@ -34,6 +34,7 @@ from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
+from conformance.target.portal.restoring import end_sessions
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -223,8 +224,7 @@ def _run(
     what it changed."""
     gone: TargetUnreachable | None = None
     blocked: IngressRefusal | None = None
-    interrupted = has_crashed = False
-    unusable = ""
+    interrupted, has_crashed, unusable = False, False, ""
     changes = ready.machine.changes
     try:
         journal.begin()
@@ -251,6 +251,7 @@ def _run(
         unusable=unusable or unwritten,
         blocked=blocked,
         left_behind=(*_restored(changes, gone), *changes.without_way_back()),
+        open_sessions=_end_sessions(portal, ready, gone),
     )
 
 
@@ -282,6 +283,14 @@ def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[st
         return changes.pending(f"restoring it ended in an error ({type(error).__name__}: {error})")
     finally:
         changes.close()
+
+
+def _end_sessions(portal: Portal, ready: Replay, gone: TargetUnreachable | None) -> str:
+    """Ends the sessions in which changes were looked up and restored, of accounts that the recording logs out
+    as well; which stay open, as a sentence."""
+    if gone is not None:
+        return ""
+    return end_sessions(portal, logged_out=ready.machine.sign_ins.logged_out) or ""
 
 
 def _blocked(portal: Portal) -> IngressRefusal | None:

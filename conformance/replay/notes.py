@@ -39,6 +39,8 @@ class FinishedReplay:
     """Why the target's ingress lets nothing through; then nothing was sent."""
     left_behind: tuple[str, ...] = ()
     """What was changed and could not be restored, as sentences."""
+    open_sessions: str = ""
+    """Which sessions that restoring began stay open, as a sentence."""
     meter: LoadMeter | None = None
     """What a load measured."""
     only_later: frozenset[int] = frozenset()
@@ -141,6 +143,8 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
     yield f"{plan.size} recorded exchanges of {clients}: {states or 'none of them was replayed'}."
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
+    if finished.open_sessions:
+        yield finished.open_sessions
     for why, times in plan.ignored.most_common():
         yield f"{passive(times, 'entry')} ignored: {why}."
     reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)

@@ -122,7 +122,6 @@ class RunSession:
         """Writes an exchange, and judges it unless exchanges are diverted."""
         self.log.write(exchange)
         self.portal.changes.notice(exchange)
-        self.portal.own_sessions.notice(exchange)
         for listener in self.listeners:
             listener(self.acting(), exchange)
         (self._diverted_to or self.judge_exchange)(exchange)

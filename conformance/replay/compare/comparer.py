@@ -113,12 +113,12 @@ class Comparer:
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
+        began = self._began(pair, clocks)
         comparison = JsonComparison(
-            self.correlation, old, new, operation=pair.operation, clocks=clocks, pair=pair
+            self.correlation, old, new, operation=pair.operation, clocks=clocks, began=began, pair=pair
         )
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
-        began = self._began(pair, clocks)
         lacking = [*self.sign_ins.lacking(pair, began), *turned_round(pair)]
         own = [*self.moves.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
         if not differences and not lacking and not own:

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 import msgspec
 
 from conformance.replay.compare.difference import Difference, OtherAnswer
-from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
+from conformance.replay.compare.order import (
+    content_key,
+    is_doubtful,
+    is_shifted,
+    names,
+    places_by_identity,
+    places_of_own_sessions,
+    same_in_another_order,
+)
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     BEGAN,
@@ -37,6 +45,7 @@ from conformance.replay.recording.kinds import (
     shape_of,
 )
 from conformance.replay.recording.values import claims_of
+from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.exchange import ABSENT, Json
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
@@ -64,13 +73,16 @@ class JsonComparison:
 
     __slots__ = (
         "_account",
+        "_began",
         "_clocks",
         "_correlation",
+        "_is_doubtful",
         "_is_equal_same",
         "_live",
         "_number",
         "_operation",
         "_recorded",
+        "_skipped",
         "is_stable",
     )
 
@@ -82,10 +94,13 @@ class JsonComparison:
         *,
         operation: str = "",
         clocks: Clocks | None = None,
+        began: Clocks | None = None,
         pair: ReplayedExchange | None = None,
     ) -> None:
-        """``pair`` is what is compared; none where nothing depends upon its number and account."""
+        """``pair`` is what is compared; none where nothing depends upon its number and account. ``began``:
+        when the recording and the replay began, by the clocks of their portals."""
         self.is_stable = True
+        self._began = began
         self._clocks = clocks
         self._operation = operation
         self._number = 0 if pair is None else pair.number
@@ -93,8 +108,12 @@ class JsonComparison:
         self._correlation = correlation
         self._recorded = recorded
         self._live = live
-        self._is_equal_same = not correlation.counts_ids and _flags(recorded) == _flags(live)
+        learns_of_equal = correlation.counts_ids or bool(correlation.doubtful)
+        self._is_equal_same = not learns_of_equal and _flags(recorded) == _flags(live)
         """Whether equal objects need no further comparison."""
+        self._skipped = NUMBERS if learns_of_equal else EQUAL_AS_IS
+        self._is_doubtful = False
+        """Whether what is compared may belong to two records that have nothing to do with each other."""
 
     def differences(self) -> list[Difference]:
         """Every difference. Identities at corresponding places are paired."""
@@ -120,11 +139,10 @@ class JsonComparison:
         if self._is_equal_same and old == new:
             return []
         differences: list[Difference] = []
-        skipped = NUMBERS if self._correlation.counts_ids else EQUAL_AS_IS
         for name, value in old.items():
             other = new.get(name, ABSENT)
             kind = type(value)
-            if kind is type(other) and kind in skipped and value == other:
+            if kind is type(other) and kind in self._skipped and value == other:
                 continue
             if other is ABSENT:
                 differences.append(Difference("missing", (name,), value, None))
@@ -183,10 +201,13 @@ class JsonComparison:
         if len(old) != len(new):
             self._learn_aligned(old, new, name)
             return [Difference("length", (), len(old), len(new))]
+        places = self._places(old, new)
+        if any(at != place for at, place in places.items()):
+            return self._moved(old, new, name, places)
         mark = len(self._correlation.journal)
         differences: list[Difference] = []
         for at, (item, other) in enumerate(zip(old, new, strict=True)):
-            inner = self._values(item, other, name)
+            inner = self._items(item, other, name, is_known=at in places)
             if inner:
                 differences.extend(each.within(at) for each in inner)
         if len(differences) > 1 and (same_in_another_order(old, new) or is_shifted(old, new)):
@@ -204,15 +225,48 @@ class JsonComparison:
         elif type(old) is type(new):
             self._values(old, new, name)
 
+    def _places(self, old: list[Json], new: list[Json]) -> dict[int, int]:
+        """By place in the recorded list, where the same record stands in the live one, as far as that is
+        sure."""
+        if self._operation == SESSIONS and self._began is not None:
+            return places_of_own_sessions(old, new, self._began)
+        return places_by_identity(old, new, self._correlation)
+
+    def _moved(self, old: list[Json], new: list[Json], name: str, places: dict[int, int]) -> list[Difference]:
+        """The differences of lists in which records stand at other places."""
+        differences = [Difference("order", (), names(old), names(new))]
+        for at, place in places.items():
+            differences.extend(
+                each.within(at) for each in self._items(old[at], new[place], name, is_known=True)
+            )
+        rest = [item for at, item in enumerate(old) if at not in places]
+        others = [item for place, item in enumerate(new) if place not in places.values()]
+        self._learn_by_content(rest, others, name)
+        return differences
+
     def _learn_aligned(self, old: list[Json], new: list[Json], name: str) -> None:
         """Learns the identities of the items that correspond, whatever their order."""
+        self._moved(old, new, name, self._places(old, new))
+
+    def _learn_by_content(self, old: list[Json], new: list[Json], name: str) -> None:
         there: dict[str, list[Json]] = {}
         for item in reversed(new):
             there.setdefault(content_key(item), []).append(item)
         for item in old:
             counterparts = there.get(content_key(item))
             if counterparts:
-                self._values(item, counterparts.pop(), name)
+                self._items(item, counterparts.pop(), name)
+
+    def _items(self, old: Json, new: Json, name: str, *, is_known: bool = False) -> list[Difference]:
+        """The differences of two records of lists; ``is_known``: they are the same one."""
+        before = self._is_doubtful
+        if not is_known and type(old) is dict and type(new) is dict:
+            is_anybodys = self._operation == SESSIONS and self._began is not None
+            self._is_doubtful = before or is_anybodys or is_doubtful(old, new, self._correlation)
+        try:
+            return self._values(old, new, name)
+        finally:
+            self._is_doubtful = before
 
     def _scalars(self, old: Json, new: Json, name: str) -> list[Difference]:
         if old is None or new is None:
@@ -247,9 +301,11 @@ class JsonComparison:
         if record == SIGN_IN:
             record = f"{SIGN_IN} of {self._account}"  # each account may count its own
         if record is not None and (is_counted(before) or is_counted(after)):
-            is_paired = self._correlation.pair_counted(record, before, after)
+            doubt = self._is_doubtful
+            is_paired = self._correlation.pair_counted(record, before, after, is_doubtful=doubt)
         else:
-            is_paired = self._correlation.pair(before, after)
+            doubt = self._is_doubtful and before != after
+            is_paired = self._correlation.pair(before, after, is_doubtful=doubt)
         return [] if is_paired else [Difference("value", (), old, new)]
 
     def _text(self, old: str, new: str) -> list[Difference]:
@@ -259,7 +315,7 @@ class JsonComparison:
         ) == _without_numbers(new):
             self.is_stable = False  # another word of it may be paired later
             return []
-        if old in self._correlation.used:
+        if old in self._correlation.used and not (self._is_doubtful and "@" in old):
             self._correlation.add_weak(old, new)
         return [Difference("value", (), old, new)]
 

@@ -1,10 +1,14 @@
-"""Whether two lists contain the same items in another order, by their content without ids and times."""
+"""Which items of two lists are the same ones, whatever their order: by their identity, or their content."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from conformance.replay.recording.kinds import ISO, is_opaque, kind_of
+from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.kinds import ISO, is_counted, is_opaque, kind_of
 from conformance.traffic.exchange import Json
 
 
@@ -50,3 +54,80 @@ def _name(item: Json) -> Json:
 
 NAMING = ("Name", "Email", "Code", "code", "bizId")
 """The ends of the names of fields that name a record; an id does so where nothing else does."""
+
+
+OWN_IDS = ("bizId", "sessionId", "id")
+"""The fields that hold the id of the record itself."""
+
+Key = tuple[str, str]
+"""A field that identifies a record, and its value."""
+
+
+def places_by_identity(old: Sequence[Json], new: Sequence[Json], correlation: Correlation) -> dict[int, int]:
+    """By place in a recorded list, the place in the live one where the same record stands: one of the same
+    id or email, or of the id that is paired with its own."""
+    there = _places(new)
+    places: dict[int, int] = {}
+    for (name, value), at in _places(old).items():
+        paired = correlation.live.get(value, value)
+        is_certain = value not in correlation.doubtful
+        place = there.get((name, paired if is_certain else value), there.get((name, value)))
+        if place is not None and place not in places.values():
+            places.setdefault(at, place)
+    return places
+
+
+def places_of_own_sessions(old: Sequence[Json], new: Sequence[Json], began: Clocks) -> dict[int, int]:
+    """The same for the sessions of the caller: the one that sends the request, and those that began during
+    the recording and the replay, where they are as many. All others may be anybody's."""
+    current, current_now = _current(old), _current(new)
+    recorded, live = (
+        sorted(
+            (epoch_of(session.get(BEGAN)), at)
+            for at, session in enumerate(sessions)
+            if isinstance(session, dict) and epoch_of(session.get(BEGAN)) >= since
+        )
+        for sessions, since in ((old, began.recorded), (new, began.live))
+    )
+    places = {}
+    if len(recorded) == len(live):
+        places = {at: place for (_, at), (_, place) in zip(recorded, live, strict=True)}
+    if len(current) == len(current_now) == 1 and current_now[0] not in places.values():
+        places[current[0]] = current_now[0]
+    return places
+
+
+def is_doubtful(old: Mapping[str, Json], new: Mapping[str, Json], correlation: Correlation) -> bool:
+    """Whether two records may be of different people or things: an email differs, or without one a name."""
+    shared = [
+        (name, value, other)
+        for name, value in old.items()
+        if isinstance(value, str) and isinstance(other := new.get(name), str)
+    ]
+    emails = [(value, other) for _, value, other in shared if "@" in value]
+    named = [(value, other) for name, value, other in shared if name.endswith(("Name", "Code"))]
+    return any(
+        value.lower() != other.lower() and correlation.live.get(value) != other
+        for value, other in emails or named
+    )
+
+
+def _places(items: Sequence[Json]) -> dict[Key, int]:
+    """By what identifies a record of a list, its place; what stands there twice identifies none."""
+    keys = [(key, at) for at, item in enumerate(items) if isinstance(item, dict) for key in _keys_of(item)]
+    times = Counter(key for key, _ in keys)
+    return {key: at for key, at in keys if times[key] == 1}
+
+
+def _keys_of(item: Mapping[str, Json]) -> Iterator[Key]:
+    for name, value in item.items():
+        if isinstance(value, str):
+            is_id = name in OWN_IDS and (is_opaque(value) or not is_counted(value))
+            if is_id or ("@" in value and name.lower().endswith("email")):
+                yield name, value
+
+
+def _current(sessions: Sequence[Json]) -> list[int]:
+    """The places of the session that sends the request."""
+    listed = enumerate(sessions)
+    return [at for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True]

@@ -43,6 +43,9 @@ class Correlation:
     """How many recorded UUIDs are paired with ids of another form."""
     counts_ids: bool = False
     """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
+    doubtful: set[Paired] = field(default_factory=set)
+    """Recorded ids that are paired with those of records in their place which have another name: they may be
+    somebody else's. Nothing is changed by such an id, and better evidence replaces it."""
     counted: dict[tuple[str, str], str] = field(default_factory=dict)
     """The live ids of records, by kind and recorded id, where ids are counted for each kind."""
     replaced: dict[Paired, str] = field(default_factory=dict)
@@ -82,34 +85,62 @@ class Correlation:
                 return
         self._add(recorded, live)
 
-    def pair(self, recorded: str, live: str) -> bool:
-        """Adds a pair; False where either value is paired with another one."""
+    def pair(self, recorded: str, live: str, *, is_doubtful: bool = False) -> bool:
+        """Adds a pair; False where either value is paired with another one. A doubtful pair gives way to one
+        that is not."""
         if self.shows_another or recorded in self.replaced:
             return self._is_another_or_itself(recorded, live)
-        counterpart = self.live.get(recorded)
-        if counterpart is not None:
-            return counterpart == live
-        if self.recorded.get(live, recorded) != recorded:
+        counterpart, other = self.live.get(recorded), self.recorded.get(live, recorded)
+        if counterpart == live and other == recorded:
+            self._note_doubt(recorded, is_doubtful and recorded in self.doubtful)
+            return True
+        if counterpart not in (None, live) and (is_doubtful or recorded not in self.doubtful):
             return False
+        if other != recorded:
+            if is_doubtful or other not in self.doubtful:
+                return counterpart == live
+            self._drop_doubtful(other)
         self.set(recorded, live)
+        self._note_doubt(recorded, is_doubtful)
         return True
 
-    def pair_counted(self, kind: str, recorded: str, live: str) -> bool:
+    def pair_counted(self, kind: str, recorded: str, live: str, *, is_doubtful: bool = False) -> bool:
         """As ``pair``, among the records of one kind: one of another kind may have either id as well."""
-        if self.shows_another or (kind, recorded) in self.replaced:
-            return self._is_another_or_itself((kind, recorded), live)
-        if self.counted.get((kind, recorded), live) != live:
+        key = (kind, recorded)
+        if self.shows_another or key in self.replaced:
+            return self._is_another_or_itself(key, live)
+        gives_way = key in self.doubtful and not is_doubtful
+        if self.counted.get(key, live) != live and not gives_way:
             return False
-        if self._counted_back.get((kind, live), recorded) != recorded:
-            return False
-        if (kind, recorded) not in self.counted:
-            self.generation += recorded != live
-            self.counted[kind, recorded] = live
+        other = self._counted_back.get((kind, live), recorded)
+        if other != recorded:
+            if is_doubtful or (kind, other) not in self.doubtful:
+                return False
+            self._drop_doubtful((kind, other))
+        if self.counted.get(key) != live:
+            self.generation += recorded != live or key in self.counted
+            self._counted_back.pop((kind, self.counted.get(key, "")), None)
+            self.counted[key] = live
             self._counted_back[kind, live] = recorded
-            self.journal.append((kind, recorded))
+            self.journal.append(key)
+            self._note_doubt(key, is_doubtful)
+        elif not is_doubtful:
+            self.doubtful.discard(key)
         if self.live.get(recorded, live) == live and self.recorded.get(live, recorded) == recorded:
             self.set(recorded, live)
         return True
+
+    def _note_doubt(self, recorded: Paired, is_doubtful: bool) -> None:
+        (self.doubtful.add if is_doubtful else self.doubtful.discard)(recorded)
+
+    def _drop_doubtful(self, recorded: Paired) -> None:
+        """Takes the pair of a recorded id away, whose live one is another's."""
+        self.generation += 1
+        self.doubtful.discard(recorded)
+        if isinstance(recorded, tuple):
+            self._counted_back.pop((recorded[0], self.counted.pop(recorded)), None)
+        else:
+            self.recorded.pop(self.live.pop(recorded), None)
 
     def set(self, recorded: str, live: str) -> None:
         """Adds a pair in place of earlier ones, and the pairs that are packed into both values."""
@@ -152,11 +183,12 @@ class Correlation:
         """Drops the pairs that were added since the journal had ``mark`` entries."""
         self.generation += len(self.journal) > mark
         for paired in self.journal[mark:]:
+            self.doubtful.discard(paired)
             if paired in self.replaced:
                 self._pop_itself(paired)
             elif isinstance(paired, tuple):
                 kind, _ = paired
-                self._counted_back.pop((kind, self.counted.pop(paired)), None)
+                self._counted_back.pop((kind, self.counted.pop(paired, "")), None)
             else:
                 live = self.live.pop(paired, None)
                 if live is not None and self.recorded.get(live) == paired:

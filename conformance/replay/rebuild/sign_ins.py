@@ -62,6 +62,8 @@ class SignInCodes:
     """By recorded login session: the code in the mail that came for it."""
     certain: set[tuple[str, str]] = field(default_factory=set)
     """Accounts, and codes that certainly came for their sign-in."""
+    logged_out: set[str] = field(default_factory=set)
+    """The accounts that the recording logs out, and the replay did."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
@@ -296,5 +298,6 @@ class SignInCodes:
             )
         elif key == LOGOUT:
             client.signed_out = True
+            self.logged_out.update([client.account] if client.account else [])
         else:
             self.factors.learn(key, recorded, live, client)

@@ -30,6 +30,12 @@ RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id
 TOTALS = ("data.totalElements", "data.pagination.totalRecords")
 """Where an answer to a query says how much it has found."""
 
+NOT_SURELY = (
+    "the record {!r} that it changes is not surely there: what stands in its place in the target's lists has "
+    "another name, or is a session that the replay did not begin"
+)
+"""Why a change is not sent; it may be made to somebody else's record."""
+
 PRESENT = ("old", "current", "present")
 """The beginnings of the names under which a change of the password sends the present one."""
 
@@ -54,6 +60,7 @@ class RequestValues:
         self._account = account
         operation = recorded.request.operation
         self._operation = operation.key if operation else ""
+        self._changes = operation is not None and operation.impact != "read-only"
         key = operation.key if operation and recorded.success else ""
         self._sets_password = key in PASSWORDS
         self._signs_in = key == LOGIN_INITIATE
@@ -84,17 +91,23 @@ class RequestValues:
         return "not-a-token"
 
     def live(self, value: str) -> str:
-        """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending."""
+        """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending, and
+        CannotRebuild where a change might be made to somebody else's record."""
         live = self._context.counterpart(value)
         if live is None:
             self.uncorrelated.append(value)
             return value
+        if self._changes and value in self._context.correlation.doubtful:
+            raise CannotRebuild(NOT_SURELY.format(value))
         return live
 
     def _counted(self, name: str, value: str) -> str | None:
-        """The live id of a record whose kind the field's name tells; None where it was not returned."""
+        """The live id of a record whose kind the field's name tells; None where it was not returned. Raises
+        CannotRebuild as ``live`` does."""
         counted = self._context.correlation.counted
         record = record_of(name, self._operation) if counted else None
+        if record is not None and self._changes and (record, value) in self._context.correlation.doubtful:
+            raise CannotRebuild(NOT_SURELY.format(value))
         return None if record is None else counted.get((record, value))
 
     def target(self, request: Request, operation: Operation | None) -> str:

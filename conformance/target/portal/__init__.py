@@ -136,16 +136,23 @@ class Portal:
         secrets = Secrets() if secrets is None else secrets
         for value, kind in profile.secrets():
             secrets.add(value, kind)
-        clock = clock or clock_of(profile)
+        clock, own_sessions = clock or clock_of(profile), OwnSessions()
+
+        def noticed(exchange: Exchange) -> None:
+            own_sessions.notice(exchange)
+            on_exchange(exchange)
+
         transport = Transport(
-            profile, clock=clock, impact=impact, secrets=secrets, on_exchange=on_exchange, handler=handler
+            profile, clock=clock, impact=impact, secrets=secrets, on_exchange=noticed, handler=handler
         )
         authenticators = {
             account.otp_secret: account.email for account in profile.accounts.values() if account.otp_secret
         }
         is_real = handler is None and not clock.is_simulated
         used_steps = UsedSteps(step_files(profile.portal.url, authenticators) if is_real else None)
-        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger, used_steps=used_steps)
+        portal = cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger, used_steps=used_steps)
+        portal.own_sessions = own_sessions
+        return portal
 
     def __enter__(self) -> Portal:
         return self

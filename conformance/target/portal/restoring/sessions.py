@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,9 @@ class OwnSessions:
         """Whether a logout ends no session but its own; None where nothing shows it."""
 
     @property
-    def tokens(self) -> list[str]:
-        """The access tokens of the open sessions."""
-        return list(self._accounts)
+    def accounts(self) -> list[tuple[str, str]]:
+        """The access tokens of the open sessions, each with the name of its account."""
+        return list(self._accounts.items())
 
     @property
     def open_by_account(self) -> Counter[str]:
@@ -89,16 +90,18 @@ def _is_alone(number: Json) -> bool:
     return not isinstance(number, int) or number <= 1
 
 
-def end_sessions(portal: Portal) -> str | None:
-    """Logs out the sessions that the run began, where it was seen that this ends no other; only at the impact
-    that ends sessions. What stays open, as a sentence."""
+def end_sessions(portal: Portal, *, logged_out: Collection[str] = ()) -> str | None:
+    """Logs out the sessions that the run began, where it was seen that this ends no other, and those of
+    accounts that were ``logged_out`` before; only at the impact that ends sessions. What stays open, as a
+    sentence."""
     sessions, until = portal.own_sessions, time.monotonic() + LONGEST_END
-    if portal.impact == "disruptive" and sessions.ends_alone:
+    if portal.impact == "disruptive":
         with suppress(NoAnswer, Untestable, TargetUnreachable):
-            for token in sessions.tokens:
+            for token, account in sessions.accounts:
                 if time.monotonic() > until:
                     break
-                portal.call(LOGOUT, token=token)
+                if sessions.ends_alone or account in logged_out:
+                    portal.call(LOGOUT, token=token)
     left = sorted(sessions.open_by_account.items())
     if not left:
         return None
