@@ -196,6 +196,11 @@ class Driver:
             self._over.set_result(None)
         self.loop.call_soon(self._fill)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all has been sent, or the replay has failed."""
+        return self._over.done()
+
     def fail(self, error: BaseException) -> None:
         if not self._over.done():
             self._over.set_exception(error)
@@ -269,8 +274,9 @@ class Runner:
         self._late = 0.0
 
     def resume(self, reply: Reply, problem: Untestable | None = None) -> None:
-        """Hands the session what it asked for, or why that cannot be had, and does what it asks next."""
-        while True:
+        """Hands the session what it asked for, or why that cannot be had, and does what it asks next. Nothing
+        where the replay is over."""
+        while not self._driver.is_over:
             action = self._next_action(reply, problem)
             reply = problem = None
             if type(action) is Send:
@@ -329,6 +335,8 @@ class Runner:
 
     def _transmit(self, send: Send) -> None:
         driver = self._driver
+        if driver.is_over:
+            return
         if self._connection is None:
             self._connection = driver.connection()
         if self._due is not None:

@@ -83,7 +83,10 @@ class Connection:
         self.finish(None, WireResponse(error="nothing came in time"))
 
     def close(self) -> None:
+        """Gives up the request, and a connection that is being made."""
         self._on_response = None
+        if self._task is not None:
+            self._task.cancel()
         self._drop()
 
     def finish(self, pipe: Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:

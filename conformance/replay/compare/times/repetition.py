@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import resolution_of
+from conformance.replay.compare.times.clocks import epoch_of, resolution_of
 from conformance.replay.compare.written import FIELDS
 from conformance.replay.recording.kinds import ISO, kind_of, magnitude
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
@@ -80,7 +80,9 @@ class Repetitions:
 
     def _remember(self, pair: ReplayedExchange) -> None:
         if not self.is_full:
-            values = {hash((place, old)): hash(new) for place, _, old, new in _by_form(pair)}
+            values = {
+                hash((place, _moment(old))): hash(_moment(new)) for place, _, old, new in _by_form(pair)
+            }
             self._add(pair.repeats, FirstRead(pair.recorded.time, pair.fingerprints, values))
 
     def _add(self, repeats: int, first: FirstRead) -> None:
@@ -91,8 +93,8 @@ class Repetitions:
     def _since(self, first: FirstRead, pair: ReplayedExchange) -> Iterator[Difference]:
         passed = pair.recorded.time - first.time
         for place, steps, old, new in _by_form(pair):
-            shown = hash(new)
-            if first.values.get(hash((place, old)), shown) == shown:
+            shown = hash(_moment(new))
+            if first.values.get(hash((place, _moment(old))), shown) == shown:
                 continue
             if passed > min(_resolution(steps, value) for value in (old, new)):
                 yield Difference("repetition", steps, old, new)
@@ -103,6 +105,12 @@ def is_remembered(pair: ReplayedExchange) -> bool:
     if pair.operation in MOVING or CONSTANTS in pair.operation:
         return False
     return pair.recorded.success and pair.live.success
+
+
+def _moment(value: Json) -> Json:
+    """A time as seconds since the epoch, so that it is the same in any zone; any other value as it is."""
+    moment = epoch_of(value)
+    return value if math.isnan(moment) else moment
 
 
 def _by_form(pair: ReplayedExchange) -> Iterator[Compared]:
