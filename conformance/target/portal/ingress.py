@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ WITHOUT_CODE = (400, 401, 403)
 
 REFUSALS = (400, 401, 403, 404, 503)
 """The statuses of an ingress that lets nobody in, or of a portal that is down for maintenance."""
+
+ACCOUNTS_TRIED = 3
 
 NO_CODE = "No access code is set, so nothing behind the ingress can be tested. Set PORTAL_ACCESS_CODE."
 EMPTY_CODE = (
@@ -102,8 +105,9 @@ def _outcome(answer: Exchange) -> tuple[int | None, object]:
 
 
 def _can_sign_in(portal: Portal) -> bool:
-    """Whether any account gets in, where the answers alone leave it open."""
-    for name in portal.profile.accounts:
+    """Whether an account gets in, where the answers alone leave it open. A few are tried: sign-ins are
+    limited, and the next window would be waited for."""
+    for name in islice(portal.profile.accounts, ACCOUNTS_TRIED):
         try:
             portal.account(name).signed_in()
         except Untestable:
