@@ -222,6 +222,9 @@ def _is_of_the_account(portal: Portal, verify: Verify, refreshed: Exchange, own:
 def _used_code_again(
     portal: Portal, account: Account, verify: Verify, accepted: Exchange, *, factor: Factor, code: str
 ) -> None:
+    if factor == "OTP":
+        verify.untested("LOGIN-061", "how often a code of an authenticator serves is not stated")
+        return
     other = begun(portal, account)
     if serves_everywhere(portal, account, factor):
         verify.untested("LOGIN-061", "the inbox is of the kind fixed, whose code serves again and again")

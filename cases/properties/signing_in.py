@@ -289,7 +289,7 @@ class SigningIn(Machine):
         elif how in ("right", "mailed"):
             self._is_completed(session, answer, factor=factor)
         else:
-            self._is_not_completed(session, answer, how)
+            self._is_not_completed(session, answer, how, factor=factor)
         if answer.success and not self.trial.is_spoiled:
             session.player.proven.add(factor)
             session.used_up = True
@@ -330,10 +330,11 @@ class SigningIn(Machine):
         elif session.lives(answer):
             self.trial.verify("LOGIN-034", self._is_known(session, answer))
 
-    def _is_not_completed(self, session: Begun, answer: Exchange, how: str) -> None:
+    def _is_not_completed(self, session: Begun, answer: Exchange, how: str, *, factor: Factor) -> None:
         session.wrong += 1
         if how == "used":
-            self.trial.verify("LOGIN-061", is_refused(answer, session.answer))
+            if factor == "EMAIL":
+                self.trial.verify("LOGIN-061", is_refused(answer, session.answer))
         elif how == "other":
             self.trial.verify("LOGIN-059", is_refused(answer, session.answer))
         elif may_be_own_rule(answer):

@@ -186,6 +186,24 @@ def _accepting_any_code(handler: Handler) -> Handler:
     return completing
 
 
+def _taking_used_mailed_codes(handler: Handler) -> Handler:
+    """A mailed code completes further login sessions of its account."""
+    used: set[tuple[str, str]] = set()
+
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        session = portal.login_sessions.get(body["sessionId"])
+        given = (session.account_id if session else "", body["code"])
+        if session and body["method"] == EMAIL and given in used:
+            now = portal.now()
+            portal.mfa_codes[session.id] = MfaCode(body["code"], expires=now + 300, sent=now)
+        data = handler(portal, caller, body)
+        if body["method"] == EMAIL:
+            used.add(given)
+        return data
+
+    return completing
+
+
 def _second_try_is_the_last(handler: Handler) -> Handler:
     tries: Counter[str] = Counter()
 
@@ -513,9 +531,9 @@ FAULTS = (
     ),
     of(
         "LOGIN-061",
-        "used-authenticator-code-works-again",
+        "used-mailed-code-works-again",
         COMPLETE,
-        apply=first(COMPLETE, _forget_used_codes),
+        apply=handled(COMPLETE, _taking_used_mailed_codes),
     ),
     of(
         "LOGIN-065",

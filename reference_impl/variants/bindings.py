@@ -23,6 +23,17 @@ from reference_impl.wrappers import Answer, Seen
 
 # What a request is bound to.
 
+
+def _forgets_used_codes(handler: Handler) -> Handler:
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        session = portal.login_sessions.get(body["sessionId"])
+        if session:
+            portal.security(session.account_id)["usedCodes"] = []
+        return handler(portal, caller, body)
+
+    return completing
+
+
 Around = Callable[[Handler], Handler]
 
 
@@ -156,6 +167,11 @@ VARIANTS: tuple[Variant, ...] = (
         "the client hash is a fingerprint of the client",
         _bound_to_its_client,
         "client",
+    ),
+    may(
+        "authenticator-codes-serve-again",
+        "how often a code of an authenticator serves is not stated",
+        handled(COMPLETE, _forgets_used_codes),
     ),
     may(
         "challenge-tokens-serve-thrice",
