@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cases.premises import authorized, form, outcome
+import pytest
+
+from cases.premises import answered, authorized, form, outcome
 from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, requirement
 from conformance.spec.endpoints import EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP
 
@@ -15,6 +17,14 @@ def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Ver
     verify.observe(
         "mail-validation-answers", imap, {"imap": form_or_outcome(imap), "smtp": form_or_outcome(smtp)}
     )
+
+
+@requirement("AUTHN-004")
+@impact("mutating")
+@pytest.mark.parametrize("key", [EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP])
+def test_mail_servers_are_validated_for_a_caller_with_a_token(portal: Portal, key: str) -> None:
+    """A body as it is meant to be: one that is refused for its form says nothing of the token."""
+    answered(portal.call(key, json=portal.operation_body(key)))
 
 
 def validated(portal: Portal, caller: Account, key: str) -> Exchange:

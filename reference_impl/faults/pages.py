@@ -21,6 +21,10 @@ def _rounded_down(records: str, size: str) -> Callable[[Data], None]:
     return turn
 
 
+def _one_more_at_the_end(page: Data) -> None:
+    page["totalRecords"] += page["currentPage"] == page["totalPages"] > 2
+
+
 def _never_next(page: Data) -> None:
     page["hasNext"] = False
 
@@ -129,6 +133,12 @@ FAULTS = (
         "a-full-page-has-a-next-one",
         HISTORY,
         apply=turned(HISTORY, "", _further_while_full),
+    ),
+    of(
+        "PAGE-008",
+        "history-counts-one-more-on-its-last-page",
+        HISTORY,
+        apply=turned(HISTORY, "pagination", _one_more_at_the_end),
     ),
     of(
         "PAGE-008",

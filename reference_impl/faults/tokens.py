@@ -44,6 +44,7 @@ from reference_impl.faults.operations import (
     SESSIONS,
     TERMINATE_ALL,
     TYPES_QUERY,
+    VALIDATE_SMTP,
     WHITELIST,
     constants,
 )
@@ -511,6 +512,12 @@ FAULTS = (
             )
         ),
         also="AUTHN-004",
+    ),
+    of(
+        "AUTHN-004",
+        "mail-servers-are-validated-without-a-token",
+        VALIDATE_SMTP,
+        apply=_open(VALIDATE_SMTP),
     ),
     of("AUTHN-005", "public-key-wants-a-token", PUBLIC_KEY, apply=_guarded(PUBLIC_KEY), also="SECURE-003"),
     of("AUTHN-005", "reset-wants-a-token", RESET, apply=_guarded(RESET)),
