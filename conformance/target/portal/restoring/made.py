@@ -44,6 +44,10 @@ ANSWERED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "DECLINED"})
 """The states of an invitation that there is nothing to cancel of."""
 
 
+BY_NAME = {CHANNEL_TYPES_QUERY: "typeCode"}
+"""The listings with a filter by a name that the run gives."""
+
+
 @dataclass(frozen=True)
 class Made:
     """What is known of a record that may have been made. ``ids`` are those that it may have, the surest
@@ -134,9 +138,16 @@ def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
     Untestable where no listing shows them."""
     if change.key not in LISTED_BY or (change.name is None and not change.ids):
         raise Untestable("no listing shows whether it was created")
-    records = list(_listed(portal, change.key, portal.account(change.account).token))
+    token = portal.account(change.account).token
+    records = list(_listed(portal, change.key, token))
     by_id = [record for record in records if own_id(record) in change.ids]
-    return by_id or [record for record in records if _shows(record, change.name)]
+    shown = by_id or [record for record in records if _shows(record, change.name)]
+    named = BY_NAME.get(LISTED_BY[change.key][0])
+    if not shown and named is not None and change.name is not None:
+        # It may stand on another page.
+        named_so = _listed(portal, change.key, token, named=(named, change.name))
+        shown = [record for record in named_so if _shows(record, change.name)]
+    return shown
 
 
 def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]]:
@@ -157,10 +168,16 @@ def _shows(record: dict[str, Json], name: str | None) -> bool:
     return name is not None and any(isinstance(value, str) and name in value for value in record.values())
 
 
-def _listed(portal: Portal, key: str, token: str) -> Iterator[dict[str, Json]]:
-    """The records that the listing of what an operation creates shows. Untestable: it is refused."""
+def _listed(
+    portal: Portal, key: str, token: str, *, named: tuple[str, str] | None = None
+) -> Iterator[dict[str, Json]]:
+    """The records that the listing of what an operation creates shows; of those ``named`` by a field alone,
+    where that is given. Untestable: it is refused."""
     listing, items = LISTED_BY[key]
-    answer = portal.call(listing, json=UNFILTERED.get(listing, ABSENT), token=token)
+    body = UNFILTERED.get(listing, ABSENT)
+    if named is not None and isinstance(body, dict):
+        body = {**body, named[0]: named[1]}
+    answer = portal.call(listing, json=body, token=token)
     if not answer.success:
         raise Untestable(f"{listing} was refused: {refusal(answer)}", "target")
     yield from records_in(dig(answer.envelope, steps(items)))

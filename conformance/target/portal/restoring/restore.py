@@ -113,6 +113,8 @@ class Restoring:
         self._refused: set[tuple[str, str]] = set()
         self._answer: Exchange | None = None
         self._in_vain: set[tuple[str, bool]] = set()
+        self._is_searched = False
+        """Whether the listing was there, and shows no id of the record to take away."""
 
     def all_of(self, run: str | None) -> Iterator[NotRestored]:
         for change in self._ledger.pending:
@@ -146,7 +148,7 @@ class Restoring:
         except Untestable as problem:
             return problem.reason
         for number, prepare in enumerate(ways):
-            self._answer = None
+            self._answer, self._is_searched = None, False
             try:
                 prepare()
                 reason = self._restored_once(change)
@@ -157,11 +159,11 @@ class Restoring:
         return reason
 
     def _is_final(self, change: TargetChange, *, is_anew: bool) -> bool:
-        """Whether no new session helps: the record is unknown to the portal, or a new session of the account
-        was refused like the one before it."""
+        """Whether no new session helps: the record is unknown to the portal, or to its listing, or a new
+        session of the account was refused like the one before it."""
         answer = self._answer
         if answer is None:
-            return False
+            return self._is_searched
         refused = (change.account, answer.status == 401)
         if is_anew:
             self._in_vain.add(refused)
@@ -194,6 +196,7 @@ class Restoring:
         search = Made.found(self._portal, change, others=self._ledger.results)
         is_made = search.is_shown or self._ledger.is_accepted(change.id)
         reason = search.problem or f"it was accepted, and {no_id(change)}"
+        self._is_searched = search.problem is None and not search.ids
         for id in search.ids:
             refused = self._undone_once(change, id)
             if refused is None:
