@@ -55,8 +55,8 @@ def unchallenged(exchange: Exchange) -> Exchange:
     """An answer to a request that was let through: which endpoints want a bot challenge is not shown. Raises
     Untestable."""
     if answered(exchange).code == "4030":
-        place = endpoint_of(exchange)
-        raise Untestable(f"{place} asks for a bot challenge; see [bot_challenge]", "configuration")
+        place, token = endpoint_of(exchange), "the token of [bot_challenge] is missing, wrong or used up"
+        raise Untestable(f"{place} asks for a bot challenge: {token}", "configuration")
     return exchange
 
 
