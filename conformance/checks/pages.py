@@ -89,9 +89,20 @@ def first_page_of_the_pagination_object_is_one(exchange: Exchange) -> Iterator[C
 
 @check("PAGE-010", on=_on(PAGED, "currentPage", "totalPages", under="data.pagination"))
 def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
+    """Where pages are counted from 0, PAGE-009 says so, and the last one is that before ``totalPages``."""
     if isinstance(exchange.at("data.pagination.hasNext"), bool):
-        expected = counted(exchange, "pagination.currentPage") < counted(exchange, "pagination.totalPages")
-        yield equal(exchange, "data.pagination.hasNext", expected)
+        page, pages = (counted(exchange, f"pagination.{name}") for name in ("currentPage", "totalPages"))
+        before_the_end = pages - 1 if _is_counted_from_zero(exchange, page) else pages
+        yield equal(exchange, "data.pagination.hasNext", page < before_the_end)
+
+
+def _is_counted_from_zero(exchange: Exchange, page: int) -> bool:
+    """Whether a page of items has the number 0, or holds the few that are left after as many full pages."""
+    number = len(items(exchange, "items"))
+    size, total = (exchange.at(f"data.pagination.{name}") for name in ("pageSize", "totalRecords"))
+    if page == 0 or not is_integer(size) or not is_integer(total):
+        return page == 0 and number > 0
+    return bool(0 < number < size and page * size + number == total)
 
 
 @check("PAGE-011", on=_on(PAGED, "totalRecords", under="data.pagination"))

@@ -60,7 +60,15 @@ PROOFS = [
     ),
     Proof(
         "PAGE-010",
-        [types(), types(*TWENTY, **FIRST_OF_THREE), types(channel_type(), **LAST_OF_THREE)],
+        [
+            types(),
+            types(*TWENTY, **FIRST_OF_THREE),
+            types(channel_type(), **LAST_OF_THREE),
+            types(*TWENTY, **FIRST_OF_THREE, currentPage=0),
+            types(channel_type(), currentPage=0),
+            types(currentPage=0, totalPages=0),
+            types(channel_type(), **{**LAST_OF_THREE, "currentPage": 2}),
+        ],
         types(channel_type(), **{**LAST_OF_THREE, "hasNext": True}),
     ),
     Proof(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cases.security.history import history, ids, is_completion, is_refusal, new_entries, since
+from conformance.errors import Untestable
 from conformance.tests.reached import connected
 
 LATE = ("history-is-written-later",)
@@ -32,3 +35,22 @@ def test_a_completed_sign_in_is_waited_for_behind_a_refused_one() -> None:
         page = new_entries(portal, fresh.token, earlier, fresh.completed, is_completion)
 
     assert any(map(is_completion, since(page, earlier, fresh.completed)))
+
+
+def test_a_sign_in_past_a_first_page_that_has_become_full_is_not_missed_there() -> None:
+    """Oldest first: the refused sign-in is the last entry of the first page, the completed one on another."""
+    with connected(variants=("history-oldest-first",)) as (portal, _, running):
+        spare = portal.account("spare")
+        spare.signed_in()
+        entries = max(running.portal.history.values(), key=lambda kept: kept[-1]["loginTime"])
+        first = entries[0]
+        entries[:0] = [
+            first | {"bizId": f"former-{hours}", "loginTime": first["loginTime"] - hours * 3600}
+            for hours in range(19 - len(entries), 0, -1)
+        ]
+        earlier = ids(history(portal, spare.token))
+        portal.login.initiate(spare, portal.wrong_password())
+        fresh = spare.fresh_sign_in()
+
+        with pytest.raises(Untestable, match="need not show the latest"):
+            new_entries(portal, fresh.token, earlier, fresh.completed, is_completion)

@@ -13,6 +13,7 @@ from conformance.spec.endpoints import (
     BACKUP_CODES_GENERATE,
     INVITATION_CANCEL,
     INVITE,
+    IP_WHITELIST_SET,
     OTP_REVOKE,
     OTP_SETUP,
     PROFILE,
@@ -154,3 +155,29 @@ def test_a_restored_value_that_is_shown_as_before_is_not_named() -> None:
 
     assert portal.restore() == []
     assert shown_otherwise(portal, portal.changes.restored) == []
+
+
+class Adding:
+    """A portal whose IP whitelist takes what is set in addition."""
+
+    def __init__(self) -> None:
+        self.ips: list[str] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("ip-whitelist") and request.method == "POST":
+            self.ips += json.loads(request.content)["ips"]
+        if request.url.path.endswith("ip-whitelist"):
+            return answer({"enabled": False, "entries": [{"ip": ip} for ip in self.ips]})
+        return answer(SIGNED_IN)
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_value_that_stays_is_not_shown_otherwise_beside(stays: bool) -> None:
+    portal = answering(Adding())
+    admin = portal.account("admin")
+    reasons = iter([None, "the whitelist keeps 192.0.2.2" if stays else None])
+    for _ in range(2):
+        with put_back(portal, IP_WHITELIST_SET, {"ips": []}, by=admin, left=lambda: next(reasons)) as change:
+            portal.changes.notice(change.ask({"ips": ["192.0.2.2"]}))
+
+    assert bool(shown_otherwise(portal, portal.changes.restored)) is not stays

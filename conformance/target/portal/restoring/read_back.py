@@ -37,8 +37,10 @@ A_WHILE = 2.0
 
 def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[str]:
     """Which of the restored changes, the earliest first, is shown otherwise than before, as sentences: a
-    portal may write a value in a form of its own."""
-    originals = _originals(restored)
+    portal may write a value in a form of its own. What stays changed is named as such, and not here."""
+    originals = _originals(
+        change for change in restored if not portal.changes.is_left(change.key, account=change.account)
+    )
     otherwise: list[str] = []
     with suppress(NoAnswer, Untestable, TargetUnreachable):
         otherwise = list(_differing(portal, originals))
