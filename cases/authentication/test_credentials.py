@@ -7,6 +7,7 @@ from conformance.cases import (
     HELD,
     INVALID_PARAMETER,
     LIMITS,
+    Account,
     Comparison,
     Exchange,
     Portal,
@@ -14,6 +15,7 @@ from conformance.cases import (
     contradicts,
     is_error,
     is_not_invalid_parameter,
+    is_refused,
     requirement,
     sign_ins,
     summary,
@@ -22,14 +24,15 @@ from conformance.cases import (
 
 @requirement(
     "LOGIN-040", "LOGIN-041", "LOGIN-042", "LOGIN-049", "LOGIN-050", "LOGIN-052", "LOGIN-066", "LOGIN-081",
+    "LOGIN-084",
 )  # fmt: skip
-@sign_ins(2)
+@sign_ins(3)
 def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Portal, verify: Verify) -> None:
     """What is wrong has the lengths at the ends of what is allowed, which spares three sign-ins.
 
     A wrong password may count towards a lock: the administrator's account is tried where there is no other.
     """
-    refused = _known(portal, verify, an_account(portal, "limited", "spare", "admin").email)
+    refused = _known(portal, verify, an_account(portal, "limited", "spare", "admin"))
     unknown = _unknown(portal, verify)
 
     verify("LOGIN-040", is_error(refused, WRONG_CREDENTIALS))
@@ -38,8 +41,31 @@ def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Porta
         verify("LOGIN-066", _refused_alike(unknown, refused))
 
 
-def _known(portal: Portal, verify: Verify, email: str) -> Exchange:
-    """How a wrong password of ordinary length is answered, or the shortest, where that is no matter."""
+def _known(portal: Portal, verify: Verify, account: Account) -> Exchange:
+    """How a wrong password of an account is answered: the right one with a blank behind it, or where that
+    decides nothing one that differs more."""
+    near = _with_a_blank(portal, verify, account)
+    if near is None or near.code != WRONG_CREDENTIALS:
+        return _shortest(portal, verify, account.email)
+    _shortest(portal, verify, nobody(portal))
+    return near
+
+
+def _with_a_blank(portal: Portal, verify: Verify, account: Account) -> Exchange | None:
+    """A portal may refuse blanks around a password as such. None where it would be too long."""
+    near = f"{account.password} "
+    if len(near) > LIMITS.password_max or account.password != account.password.strip():
+        return None
+    portal.secrets.add(near, "password")
+    answer = _wrong(portal, account.email, near)
+    if answer.success or answer.code == WRONG_CREDENTIALS or answer.code in INVALID_PARAMETER:
+        message = "a password was taken with a blank behind it"
+        verify("LOGIN-084", is_refused(answer, message=message))
+    return answer
+
+
+def _shortest(portal: Portal, verify: Verify, email: str) -> Exchange:
+    """How the shortest password is answered, or one of ordinary length, where that is no matter."""
     short = _wrong(portal, email, password_of(LIMITS.password_min))
     if short.code not in INVALID_PARAMETER:
         verify("LOGIN-049", HELD)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 
+from cases.authentication.after_a_wrong_code import right_after_a_wrong_one
 from cases.authentication.steps import (
     ARRIVAL,
     SETTLING,
@@ -331,28 +332,13 @@ def _judge_a_refused_send(
     Untestable where the sign-in could not be completed."""
     if resent.code == COOLDOWN and completing.success:
         verify("MODEL-014", is_success(completing, resent))
-    elif resent.code == COOLDOWN and completing.code == WRONG_CODE:
-        yield from _without_a_refused_send(portal, account, verify, resent, completing)
+    elif completing.code == WRONG_CODE:
+        right = yield from right_after_a_wrong_one(portal, account, verify)
+        if resent.code == COOLDOWN and right is not None and right.success:
+            message = "a send that was refused for the cooldown made the code invalid that was mailed before"
+            verify("MODEL-014", equal(completing, "code", SUCCESS_CODE, resent, right, message=message))
     if not completing.success:
         raise Untestable(f"the sign-in could not be completed ({refusal_text(completing)})", "target")
-
-
-def _without_a_refused_send(
-    portal: Portal, account: Account, verify: Verify, resent: Exchange, completing: Exchange
-) -> Generator[Wait, None, None]:
-    """Another sign-in in which a wrong code is followed by the right one, and no send is refused."""
-    if serves_everywhere(portal, account, "EMAIL"):
-        return
-    session = offering(begun(portal, account), "EMAIL")
-    sent = yield from delivered(portal, session)
-    if not sent.success:
-        return
-    code = account.code("EMAIL")
-    wrong = completed(portal, session, "EMAIL", account.wrong_code("EMAIL"))
-    right = completed(portal, session, "EMAIL", code)
-    if wrong.code == WRONG_CODE and right.success:
-        message = "a send that was refused for the cooldown made the code invalid that was mailed before"
-        verify("MODEL-014", equal(completing, "code", SUCCESS_CODE, resent, right, message=message))
 
 
 def _unless_refused_lawfully(portal: Portal, first: Mailed, second: str, answer: Exchange) -> None:

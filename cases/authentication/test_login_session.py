@@ -17,6 +17,7 @@ from cases.authentication.steps import (
     method_of,
     right_code,
     seconds_at,
+    serves_everywhere,
 )
 from cases.nobody import unknown_id
 from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged
@@ -119,7 +120,7 @@ LOCKED_FOR = 3600.0
 """Seconds after which an account that was locked for them is taken to be free again."""
 
 
-@requirement("LOGIN-080", "MODEL-011", "HISTORY-013", "HISTORY-018")
+@requirement("LOGIN-029", "LOGIN-080", "MODEL-011", "HISTORY-013", "HISTORY-018")
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(1)
@@ -140,9 +141,15 @@ def test_several_wrong_codes_do_not_end_a_login_session(
     code = yield from right_code(portal, spare, session, factor)
     earlier = answered(portal.call(SESSIONS_HISTORY, token=spare.token))
     around = Surroundings(portal, beside={spare.token: (SESSIONS_CONFIG,)})
+    short = _cut_short(portal, spare, verify, session, factor=factor, code=code)
+    if any(answer.success for answer in short):
+        raise Untestable("a wrong code completed the login session", "target")
+    left = number - sum(answer.code == WRONG_CODE for answer in short)
+    left = min(left, allowed - len(short))
     wrong = [
-        portal.login.complete(session, method=factor, code=spare.wrong_code(factor)) for _ in range(number)
+        portal.login.complete(session, method=factor, code=spare.wrong_code(factor)) for _ in range(left)
     ]
+    wrong = [*short, *wrong]
     around.judged(verify, "MODEL-011", wrong[-1])
     if any(answer.success for answer in wrong):
         raise Untestable("a wrong code completed the login session", "target")
@@ -162,6 +169,25 @@ def test_several_wrong_codes_do_not_end_a_login_session(
         if is_integer(before) and is_integer(after):
             at, kept = "data.pagination.totalRecords", after >= before
             verify("HISTORY-018", holds(page, at, kept, f"at least {before}", noted, accepted))
+
+
+SHORTEST = 4
+"""Letters of a code that is cut by its last one."""
+
+
+def _cut_short(
+    portal: Portal, account: Account, verify: Verify, session: Exchange, *, factor: Factor, code: str
+) -> list[Exchange]:
+    """The answer to the right code without its last digit, which may be refused for its form as well. None is
+    sent where the code is short, or the fixed one of a test deployment."""
+    if len(code) < SHORTEST or serves_everywhere(portal, account, factor):
+        return []
+    portal.secrets.add(code[:-1], "wrong-code")
+    refused = portal.login.complete(session, method=factor, code=code[:-1])
+    if refused.success or refused.code == WRONG_CODE or refused.code in INVALID_PARAMETER:
+        message = "a code was taken without its last digit"
+        verify("LOGIN-029", is_refused(refused, session, message=message))
+    return [refused]
 
 
 def _verify_completion(

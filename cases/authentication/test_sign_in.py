@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import suppress
 
+from cases.authentication.after_a_wrong_code import right_after_a_wrong_one
 from cases.authentication.steps import (
     WRONG_CREDENTIALS,
     an_account,
@@ -80,7 +81,7 @@ def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     code = yield from right_code(portal, account, session, factor)
 
     refused = _refusals(portal, account, verify, session, factor=factor, code=code)
-    accepted = _accepted(portal, account, verify, session, refused, factor=factor, code=code)
+    accepted = yield from _accepted(portal, account, verify, session, refused, factor=factor, code=code)
     _verify_approved(verify, session, accepted)
     _is_used_up(portal, verify, session, accepted, factor=factor, code=code)
     refreshed = _gives_tokens(portal, verify, accepted)
@@ -147,7 +148,7 @@ def _accepted(
     *,
     factor: Factor,
     code: str,
-) -> Exchange:
+) -> Generator[Wait, None, Exchange]:
     """The answer to the right code. Raises Untestable where it does not complete the session."""
     accepted = completed(portal, session, factor, code)
     if ended(accepted) >= session.time + seconds_at(session, "data.expiresIn", LIMITS.login_session):
@@ -163,6 +164,12 @@ def _accepted(
         verify("LOGIN-030", is_success(accepted, session, *refused))
     elif _is_surely_right(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:
         verify(COMPLETES[factor], is_success(accepted, session))
+    elif factor == "EMAIL" and accepted.code == WRONG_CODE:
+        right = yield from right_after_a_wrong_one(portal, account, verify)
+        if right is not None and right.code == WRONG_CODE:
+            raise Untestable(
+                "a wrong code makes the mailed one invalid, so that no sign-in follows", "target"
+            )
     reason = f"[accounts.{account.name}]: its {factor} code is refused ({refusal_text(accepted)})"
     advice = account.advice(accepted, factor) if accepted.code == WRONG_CODE else ""
     raise CannotSignIn(f"{reason}. {advice}" if advice else reason)

@@ -60,6 +60,10 @@ def _with_another_end(body: Body) -> list[Body]:
     return [body | {"password": body["password"][:-1] + letter} for letter in LETTERS]
 
 
+def _without_blanks_around(body: Body) -> list[Body]:
+    return [body | {"password": body["password"].strip()}]
+
+
 def _by_its_octets(value: Any, limits: Limits) -> Any:
     if not isinstance(value, str) or not limits.password_min <= len(value.encode()) <= limits.password_max:
         raise Unfit
@@ -208,6 +212,12 @@ FAULTS = (
         INITIATE,
         apply=or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _with_another_end),
         also="LOGIN-077",
+    ),
+    of(
+        "LOGIN-084",
+        "blanks-around-a-password-are-dropped",
+        INITIATE,
+        apply=or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _without_blanks_around),
     ),
     of(
         "MFA-016",

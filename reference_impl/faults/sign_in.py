@@ -186,6 +186,23 @@ def _accepting_any_code(handler: Handler) -> Handler:
     return completing
 
 
+def _if_the_code_begins_well(handler: Handler) -> Handler:
+    """Four digits of a mailed code are enough."""
+
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        issued = portal.mfa_codes.get(body["sessionId"])
+        if (
+            issued
+            and body["method"] == EMAIL
+            and len(body["code"]) > 3
+            and issued.text.startswith(body["code"])
+        ):
+            body = body | {"code": issued.text}
+        return handler(portal, caller, body)
+
+    return completing
+
+
 def _taking_used_mailed_codes(handler: Handler) -> Handler:
     """A mailed code completes further login sessions of its account."""
     used: set[tuple[str, str]] = set()
@@ -497,6 +514,18 @@ FAULTS = (
         "second-wrong-code-ends-session",
         COMPLETE,
         apply=handled(COMPLETE, _second_try_is_the_last),
+    ),
+    of(
+        "LOGIN-030",
+        "a-wrong-code-voids-the-mailed-code",
+        COMPLETE,
+        apply=moved("mfa code", "SENT", "wrong code", "USED"),
+    ),
+    of(
+        "LOGIN-029",
+        "the-beginning-of-a-code-completes",
+        COMPLETE,
+        apply=handled(COMPLETE, _if_the_code_begins_well),
     ),
     of(
         "LOGIN-058",
