@@ -8,22 +8,11 @@ from contextlib import contextmanager
 
 from cases.authentication.steps import WRONG_CREDENTIALS
 from cases.dating import grain
-from cases.premises import A_WHILE, answered, authorized, granted, outcome, settled, unless_paced
-from conformance.cases import (
-    ABSENT,
-    INVALID_PARAMETER,
-    Account,
-    Exchange,
-    Json,
-    Portal,
-    Untestable,
-    Verify,
-    holds,
-)
+from cases.premises import A_WHILE, answered, authorized, granted, settled, unless_paced
+from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.checks.records import moment, portal_time
 from conformance.spec.endpoints import PASSWORD_CHANGE, SESSIONS_CONFIG
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
-from conformance.verdicts.comparisons import is_rate_limited, may_keep_a_rate
 
 HEARD_OF = "every part of the portal to hear of a new password"
 
@@ -171,28 +160,13 @@ def signs_in_at_last(portal: Portal, account: Account, password: str, *, expecte
 
 
 def unsealed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:
-    """Sends a body as it is where an encrypted one belongs.
+    """Sends a body as it is where an encrypted one belongs, under a secure-channel session of its own: what
+    cannot be opened may well close it.
 
     Raises Untestable where it is the caller who is refused, or a rate that is kept: its code is not shown.
     """
-    exchange = _sent_unsealed(portal, key, body, token)
-    return unless_paced(exchange) if token is None else unless_paced(authorized(exchange))
-
-
-def malformed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:
-    """As ``unsealed``, for a body that nothing can open; one that is surely refused for that by a code of the
-    portal's own is refused for no rate."""
-    exchange = _sent_unsealed(portal, key, body, token)
-    is_unclear = exchange.status == 400 and may_keep_a_rate(exchange) and not is_rate_limited(exchange)
-    if is_unclear and _is_for_itself(portal, key, body, token, exchange):
-        return exchange
-    return unless_paced(exchange) if token is None else unless_paced(authorized(exchange))
-
-
-def _sent_unsealed(portal: Portal, key: str, body: Json, token: str | None) -> Exchange:
-    """Under a secure-channel session of its own: what cannot be opened may well close it."""
     channel = portal.secure.open()
-    return portal.call(
+    exchange = portal.call(
         key,
         json=body,
         token=token,
@@ -200,16 +174,4 @@ def _sent_unsealed(portal: Portal, key: str, body: Json, token: str | None) -> E
         content_type=CONTENT_TYPE,
         open_answer=portal.secure.opener(channel),
     )
-
-
-def _is_for_itself(portal: Portal, key: str, body: Json, token: str | None, refused: Exchange) -> bool:
-    """Whether a body that cannot be opened is refused for that: in turn with it an encrypted one, which lacks
-    all that is required, is read each time. A rate would refuse both, or neither."""
-    for is_last in (False, True):
-        channel = portal.secure.open()
-        read = portal.secure.post(key, {}, channel=channel, token=token, session_id=channel.session_id)
-        if read.success or read.code not in INVALID_PARAMETER:
-            return False
-        if not is_last and outcome(_sent_unsealed(portal, key, body, token)) != outcome(refused):
-            return False
-    return True
+    return unless_paced(exchange) if token is None else unless_paced(authorized(exchange))

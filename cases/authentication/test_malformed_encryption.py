@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cases.authentication.passwords import malformed
+from cases.authentication.passwords import unsealed
 from conformance.cases import (
     Account,
     Json,
@@ -40,7 +40,7 @@ def test_a_malformed_encrypted_body_is_invalid(
 ) -> None:
     """In the form that the target's encrypted bodies have."""
     body = content if portal.secure.shared().form == "object" else json.dumps(content)
-    refused = malformed(portal, key, body, token=spare.token if key == PASSWORD_CHANGE else None)
+    refused = unsealed(portal, key, body, token=spare.token if key == PASSWORD_CHANGE else None)
 
     if "p" in content and refused.status == 401 and not refused.success:
         raise Untestable("a payload that cannot be opened may be taken for a stale one", "target")

@@ -36,7 +36,7 @@ from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal, SecureKey
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Answer, Seen
+from reference_impl.wrappers import Seen
 
 
 def _newest(portal: Portal) -> Any:
@@ -171,16 +171,6 @@ def _unchecked(portal: Portal, caller: Caller, body: Body) -> None:
 class _Anything:
     def matches(self, plain: str) -> bool:
         return True
-
-
-def _not_opened(seen: Seen, answer: Answer) -> None:
-    session = seen.portal.secure_sessions.get(seen.asked.headers.get("x-secure-channel-session-id", ""))
-    if session is None or answer.body["code"] != INVALID:
-        return
-    try:
-        sealing.open_body(seen.body, session.request_key, seen.portal.choices)
-    except sealing.Unreadable:
-        answer.body["code"] = "5000"
 
 
 def _known_addresses_told(seen: Seen, data: Any) -> None:
@@ -367,14 +357,6 @@ FAULTS = (
         RESET,
         apply=renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
         also="PASSWORD-019",
-    ),
-    of(
-        "PASSWORD-012 PASSWORD-013 PASSWORD-014",
-        "malformed-bodies-have-a-code-of-their-own",
-        RESET,
-        INIT,
-        CHANGE,
-        apply=rewritten(_not_opened, RESET, INIT, CHANGE),
     ),
     of(
         "PASSWORD-013",

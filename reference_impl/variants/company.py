@@ -231,14 +231,6 @@ def slow_down_once_refused(seen: Seen, answer: Answer) -> None:
         seen.memory["last"] = now
 
 
-def _too_fast_once_refused(seen: Seen, answer: Answer) -> None:
-    """As ``slow_down_once_refused``, with a status and a code that tell of no rate."""
-    slow_down_once_refused(seen, answer)
-    if answer.body["code"] == "SECURITY.SLOW_DOWN":
-        answer.status = 400
-        answer.body["code"] = "5000"
-
-
 def locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
     """After so many refusals in a row the account is shut for ten minutes."""
 
@@ -382,12 +374,6 @@ VARIANTS: tuple[Variant, ...] = (
         "passwords-have-a-rate",
         _RATES,
         rewritten(enveloped(slow_down_once_refused), RESET, INIT, CHANGE),
-        "password-rate",
-    ),
-    may(
-        "passwords-have-a-rate-of-400",
-        _RATES,
-        rewritten(enveloped(_too_fast_once_refused), RESET, INIT, CHANGE),
         "password-rate",
     ),
     may(
