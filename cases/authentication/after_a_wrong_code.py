@@ -51,7 +51,7 @@ def _after_a_wrong_one(
         held = holds(
             right, "code", right.success, "the code of a success", session, wrong, alone, message=message
         )
-        verify("LOGIN-030", held)
+        verify("LOGIN-091", held)
     return right
 
 

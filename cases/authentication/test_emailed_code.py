@@ -74,7 +74,7 @@ class Mailed:
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
-    "LOGIN-072", "LIMIT-006", "LIMIT-007", "LIMIT-016", "MODEL-014",
+    "LOGIN-072", "LOGIN-091", "LIMIT-006", "LIMIT-007", "LIMIT-016", "MODEL-014",
 )  # fmt: skip
 @needs("inboxes")
 @sign_ins(2, reuses=2)
@@ -332,6 +332,8 @@ def _judge_a_refused_send(
     Untestable where the sign-in could not be completed."""
     if resent.code == COOLDOWN and completing.success:
         verify("MODEL-014", is_success(completing, resent))
+        if not serves_everywhere(portal, account, "EMAIL"):
+            verify("LOGIN-091", is_success(completing, resent))
     elif completing.code == WRONG_CODE:
         right = yield from right_after_a_wrong_one(portal, account, verify)
         if resent.code == COOLDOWN and right is not None and right.success:

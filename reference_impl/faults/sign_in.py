@@ -516,7 +516,7 @@ FAULTS = (
         apply=handled(COMPLETE, _second_try_is_the_last),
     ),
     of(
-        "LOGIN-030",
+        "LOGIN-091",
         "a-wrong-code-voids-the-mailed-code",
         COMPLETE,
         apply=moved("mfa code", "SENT", "wrong code", "USED"),
