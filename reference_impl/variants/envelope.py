@@ -298,5 +298,6 @@ VARIANTS = (
         "whitelist-of-objects",
         "fields of IP whitelist entries are not shown",
         chosen(whitelist_entries="objects"),
+        "whitelist",
     ),
 )
