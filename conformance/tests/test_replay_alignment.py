@@ -122,6 +122,22 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     assert not is_sure or correlation.live[IDS[2]] == IDS[5], "the other one began before the replay"
 
 
+@pytest.mark.parametrize("others, kinds", [(0, {"order"}), (1, set())])
+def test_the_place_of_an_own_session_among_those_of_others_is_no_order(others: int, kinds: set[str]) -> None:
+    old = [session(1, 1_700_000_010, is_current=True), session(2, 1_700_000_005)]
+    own = session(5, 1_800_000_010, is_current=True)
+    new = [session(7, 1_800_000_015) if others else session(4, 1_800_000_005), own]
+    comparison = JsonComparison(
+        Correlation(used=()),
+        {"data": old},
+        {"data": new},
+        operation=SESSIONS,
+        began=Clocks(1_700_000_000, 1_800_000_000),
+    )
+
+    assert {each.kind for each in comparison.differences()} - {"repetition"} == kinds
+
+
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An administrator looks for somebody by email, and writes a remark."""

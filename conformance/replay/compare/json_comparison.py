@@ -233,8 +233,10 @@ class JsonComparison:
         return places_by_identity(old, new, self._correlation)
 
     def _moved(self, old: list[Json], new: list[Json], name: str, places: dict[int, int]) -> list[Difference]:
-        """The differences of lists in which records stand at other places."""
-        differences = [Difference("order", (), names(old), names(new))]
+        """The differences of lists in which records stand at other places. Among sessions of others, the
+        places of own ones say nothing."""
+        is_order = self._operation != SESSIONS or len(places) == len(old) == len(new)
+        differences = [Difference("order", (), names(old), names(new))] if is_order else []
         for at, place in places.items():
             differences.extend(
                 each.within(at) for each in self._items(old[at], new[place], name, is_known=True)

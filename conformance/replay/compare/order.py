@@ -82,18 +82,19 @@ def places_of_own_sessions(old: Sequence[Json], new: Sequence[Json], began: Cloc
     the recording and the replay, where they are as many. All others may be anybody's."""
     current, current_now = _current(old), _current(new)
     recorded, live = (
-        sorted(
-            (epoch_of(session.get(BEGAN)), at)
-            for at, session in enumerate(sessions)
-            if isinstance(session, dict) and epoch_of(session.get(BEGAN)) >= since
-        )
+        [
+            at
+            for _, at in sorted(
+                (epoch_of(session.get(BEGAN)), at)
+                for at, session in enumerate(sessions)
+                if isinstance(session, dict) and epoch_of(session.get(BEGAN)) >= since
+            )
+        ]
         for sessions, since in ((old, began.recorded), (new, began.live))
     )
-    places = {}
-    if len(recorded) == len(live):
-        places = {at: place for (_, at), (_, place) in zip(recorded, live, strict=True)}
-    if len(current) == len(current_now) == 1 and current_now[0] not in places.values():
-        places[current[0]] = current_now[0]
+    places = dict(zip(recorded, live, strict=True)) if len(recorded) == len(live) else {}
+    if len(current) == len(current_now) == 1 and places.get(current[0]) != current_now[0]:
+        places = {current[0]: current_now[0]}
     return places
 
 
