@@ -69,7 +69,7 @@ def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfigura
             planned = plan(of_target("http://127.0.0.1:9"), "read-only", PlanChoice(budget=20.0))
             decided = {row["id"] for row in results["requirements"] if row["verdict"] != "untested"}
             assert set(planned.rules) - decided <= {"AUTHN-015", "ERROR-010"}  # of cases that name an account
-            assert len(decided - set(planned.rules)) <= 3
+            assert len(decided - set(planned.rules)) <= 4  # a plan within 20 s is careful
         for report in ("report.html", "summary.md", "junit.xml"):
             assert "Inconclusive" in (out / report).read_text(encoding="utf-8"), report
 

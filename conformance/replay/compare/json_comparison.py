@@ -45,7 +45,7 @@ from conformance.replay.recording.kinds import (
     shape_of,
 )
 from conformance.replay.recording.values import claims_of
-from conformance.spec.endpoints import SESSIONS
+from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Json
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
@@ -59,6 +59,9 @@ TOLD_AGAIN = frozenset({CREATED, *ADDRESSES})
 
 STAYING = (CREATED, UPDATED)
 """Times of a record that stay while nobody changes it."""
+
+OF_SIGN_INS = frozenset({SESSIONS, SESSIONS_HISTORY})
+"""Lists that each sign-in makes longer."""
 
 NUMBERS = frozenset({int})
 EQUAL_AS_IS = NUMBERS | {str}
@@ -233,9 +236,9 @@ class JsonComparison:
         return places_by_identity(old, new, self._correlation)
 
     def _moved(self, old: list[Json], new: list[Json], name: str, places: dict[int, int]) -> list[Difference]:
-        """The differences of lists in which records stand at other places. Among sessions of others, the
-        places of own ones say nothing."""
-        is_order = self._operation != SESSIONS or len(places) == len(old) == len(new)
+        """The differences of lists in which records stand at other places. Among sign-ins of others, or of
+        earlier ones, the places of own ones say nothing."""
+        is_order = self._operation not in OF_SIGN_INS or len(places) == len(old) == len(new)
         differences = [Difference("order", (), names(old), names(new))] if is_order else []
         for at, place in places.items():
             differences.extend(
