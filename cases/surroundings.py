@@ -217,11 +217,13 @@ class Surroundings:
         if not changed:
             return HELD
         busy = self._watched(changed, after, settled, named)
+        is_quiet = any(place[0] not in busy for _, place, _ in changed)
+        repeated = self._repeated(again) if again is not None and is_quiet else None
         for token, place, value in changed:
             if place[0] in busy:
                 is_own = self._moves_when_read(token, place)
-            elif again is not None:
-                is_own = self._moves_again(token, place, again)
+            elif repeated is not None:
+                is_own = differ(*(reading[token].values.get(place) for reading in repeated))
             else:
                 is_own = not self._is_dated_elsewhere(token, place, settled[token], done)
             if is_own:
@@ -268,12 +270,12 @@ class Surroundings:
             self._portal.clock.wait(A_MOMENT, "a time that a read may set")
         return all(differ(before, after) for before, after in pairwise(shown))
 
-    def _moves_again(self, token: str, place: Place, again: Callable[[], object]) -> bool:
-        before = self._read()[token]
+    def _repeated(self, again: Callable[[], object]) -> tuple[Mapping[str, Reading], Mapping[str, Reading]]:
+        """What is shown before and after it is done again: once, however much has changed."""
+        before = self._read()
         self._portal.clock.wait(A_WHILE, "a time that is another if it is done again")
         again()
-        after = self._read()[token]
-        return differ(before.values.get(place), after.values.get(place))
+        return before, self._read()
 
     def _is_dated_elsewhere(self, token: str, place: Place, after: Reading, done: Exchange) -> bool:
         """Whether the record was updated since, and by its time before or after what was done."""
