@@ -83,7 +83,7 @@ class _Lenient:
         return True
 
 
-def _forget_used_codes(portal: Portal, caller: Caller, body: Body) -> None:
+def forget_used_codes(portal: Portal, caller: Caller, body: Body) -> None:
     session = portal.login_sessions.get(body["sessionId"])
     if session:
         portal.security(session.account_id)["usedCodes"] = []
@@ -376,7 +376,7 @@ FAULTS = (
         apply=together(
             (
                 moved("login session", "PENDING_MFA", "right code", "PENDING_MFA"),
-                first(COMPLETE, _forget_used_codes),
+                first(COMPLETE, forget_used_codes),
                 moved("mfa code", "SENT", "right code", "SENT"),
             )
         ),

@@ -6,13 +6,14 @@ from typing import Any
 from reference_impl import wire
 from reference_impl.changes import Change, handled, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import erring
+from reference_impl.faults.fault import erring, first
 from reference_impl.faults.operations import (
     COMPLETE,
     INITIATE,
     REFRESH,
     SEND,
 )
+from reference_impl.faults.sign_in import forget_used_codes
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import ROWS, Handler
@@ -22,18 +23,6 @@ from reference_impl.variants.variant import Variant, enveloped, may
 from reference_impl.wrappers import Answer, Seen
 
 # What a request is bound to.
-
-
-def _forgets_used_codes(handler: Handler) -> Handler:
-    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-        session = portal.login_sessions.get(body["sessionId"])
-        if session:
-            portal.security(session.account_id)["usedCodes"] = []
-        return handler(portal, caller, body)
-
-    return completing
-
-
 Around = Callable[[Handler], Handler]
 
 
@@ -171,7 +160,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "authenticator-codes-serve-again",
         "how often a code of an authenticator serves is not stated",
-        handled(COMPLETE, _forgets_used_codes),
+        first(COMPLETE, forget_used_codes),
     ),
     may(
         "challenge-tokens-serve-thrice",

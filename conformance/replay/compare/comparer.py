@@ -12,6 +12,7 @@ from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     AT_THE_EPOCH,
+    OF_SIGN_INS,
     Clocks,
     StampingClock,
     clocks_of,
@@ -35,14 +36,11 @@ from conformance.replay.compare.written import (
     without_leftovers,
 )
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS, SESSIONS_HISTORY
+from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS
 from conformance.traffic.exchange import ABSENT, Json, Response, dig
 
 MOST = 50
 """Differences of one response that are reported; more of them add nothing."""
-
-GROWING = frozenset({SESSIONS, SESSIONS_HISTORY})
-"""Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
 
 
 WRITTEN_ANEW: Mapping[tuple[str | int, ...], str] = {(BACKUP_CODES, "remainingCount"): BACKUP_CODES_GENERATE}
@@ -125,14 +123,14 @@ class Comparer:
             return ResponseComparison(differences, comparison.is_stable)
         places = {each.place for each in (*lacking, *own)}
         differences = [each for each in differences if each.place not in places]
-        is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
+        is_growing = pair.operation in OF_SIGN_INS or has_moved_range(pair.operation, _moments(pair))
         if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
             differences = [
                 each
                 for each in differences
                 if is_miscounted(each, old, new) or not self._is_by_growth(pair.operation, each)
             ]
-        elif pair.operation in GROWING:
+        elif pair.operation in OF_SIGN_INS:
             others = [each for each in differences if is_of_others(each, (old, new), began)]
             for each in others:
                 self.noise.note(pair.operation, each)

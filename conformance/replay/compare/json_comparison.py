@@ -23,6 +23,7 @@ from conformance.replay.compare.times.clocks import (
     BEGAN,
     CREATED,
     ENDS,
+    OF_SIGN_INS,
     UPDATED,
     Clocks,
     LastChange,
@@ -45,7 +46,7 @@ from conformance.replay.recording.kinds import (
     shape_of,
 )
 from conformance.replay.recording.values import claims_of
-from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
+from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.exchange import ABSENT, Json
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
@@ -59,9 +60,6 @@ TOLD_AGAIN = frozenset({CREATED, *ADDRESSES})
 
 STAYING = (CREATED, UPDATED)
 """Times of a record that stay while nobody changes it."""
-
-OF_SIGN_INS = frozenset({SESSIONS, SESSIONS_HISTORY})
-"""Lists that each sign-in makes longer."""
 
 NUMBERS = frozenset({int})
 EQUAL_AS_IS = NUMBERS | {str}
@@ -244,8 +242,9 @@ class JsonComparison:
             differences.extend(
                 each.within(at) for each in self._items(old[at], new[place], name, is_known=True)
             )
+        matched = set(places.values())
         rest = [item for at, item in enumerate(old) if at not in places]
-        others = [item for place, item in enumerate(new) if place not in places.values()]
+        others = [item for place, item in enumerate(new) if place not in matched]
         self._learn_by_content(rest, others, name)
         return differences
 

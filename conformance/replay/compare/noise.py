@@ -74,14 +74,10 @@ class Noise:
         old = self.rules.get(key)
         compare, low, high = _needed(difference)
         if old is not None:
-            if (
-                compare == old.compare == "range"
-                and not _holds(old, difference)
-                and not _is_count(difference)
-            ):
-                compare, low, high = "type", None, None  # no range holds what moves again
-            elif compare == old.compare == "range":
+            if compare == old.compare == "range":
                 low, high = _joined(low, old.low, min), _joined(high, old.high, max)
+                if not _is_count(difference) and not _holds(old, difference):
+                    compare, low, high = "type", None, None  # no range holds what moves again
             compare = max(compare, old.compare, key=WEAKNESS.index)
         self.rules[key] = Rule(
             *key, compare=compare, low=low, high=high, times=1 if old is None else old.times + 1

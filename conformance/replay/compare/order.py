@@ -68,12 +68,13 @@ def places_by_identity(old: Sequence[Json], new: Sequence[Json], correlation: Co
     id or email, or of the id that is paired with its own."""
     there = _places(new)
     places: dict[int, int] = {}
+    matched: set[int] = set()
     for (name, value), at in _places(old).items():
-        paired = correlation.live.get(value, value)
-        is_certain = value not in correlation.doubtful
-        place = there.get((name, paired if is_certain else value), there.get((name, value)))
-        if place is not None and place not in places.values():
-            places.setdefault(at, place)
+        paired = value if value in correlation.doubtful else correlation.live.get(value, value)
+        place = there.get((name, paired), there.get((name, value)))
+        if place is not None and place not in matched and at not in places:
+            places[at] = place
+            matched.add(place)
     return places
 
 

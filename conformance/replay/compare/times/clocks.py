@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeGuard
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.recording.kinds import magnitude
+from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -20,6 +21,9 @@ CREATED = "createdAt"
 UPDATED = "updatedAt"
 ENDS = "expiresAt"
 BEGAN = "loginTime"
+OF_SIGN_INS = frozenset({SESSIONS, SESSIONS_HISTORY})
+"""The lists that each sign-in makes longer."""
+
 LEAST_SECONDS, LEAST_SHARE = 60.0, 0.02
 """By how much a lifetime differs at least: a clock may be off by some seconds."""
 

@@ -14,18 +14,14 @@ from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import epoch_of, resolution_of
+from conformance.replay.compare.times.clocks import OF_SIGN_INS, epoch_of, resolution_of
 from conformance.replay.compare.written import FIELDS
 from conformance.replay.recording.kinds import ISO, kind_of, magnitude
-from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 
 MOST_PLACES = 10_000
 """Places that are remembered in all: about a megabyte."""
-
-MOVING = frozenset({SESSIONS, SESSIONS_HISTORY})
-"""Lists that requests of the caller change."""
 
 CONSTANTS = "/constants/"
 """Within the paths of lists without times, which are long."""
@@ -102,7 +98,7 @@ class Repetitions:
 
 def is_remembered(pair: ReplayedExchange) -> bool:
     """Whether the first of such reads is remembered, where they are repeated."""
-    if pair.operation in MOVING or CONSTANTS in pair.operation:
+    if pair.operation in OF_SIGN_INS or CONSTANTS in pair.operation:
         return False
     return pair.recorded.success and pair.live.success
 
