@@ -43,7 +43,7 @@ CLEAN = "clean"
 SEEDS = range(5)
 TRIES = 8
 """With how many faults a case is tried alone."""
-AT_ONCE = 6
+AT_ONCE = 12
 """How many variants a grouped selftest tries in one fault run."""
 PROOFS = "proofs.json"
 QUIET = (
