@@ -43,7 +43,11 @@ def dated(listing: Exchange, path: str, value: Json, done: Exchange) -> Iterator
     if time is not None:
         is_near = abs(time - about) <= AROUND
         expected = f"about {about.isoformat()}"
-        yield HELD if is_near else contradicts(listing, path, expected, value, f"set by {_named(done)}")
+        yield (
+            HELD
+            if is_near
+            else contradicts(listing, path, expected, value, f"{_named(done)} set it, at another time")
+        )
 
 
 def moved(listing: Exchange, path: str, before: Json, after: Json, done: Exchange) -> Iterator[Comparison]:
@@ -52,7 +56,7 @@ def moved(listing: Exchange, path: str, before: Json, after: Json, done: Exchang
     early, late = exact_moment(before), exact_moment(after)
     if early is None or late is None or early > portal_time(done) - grain(after):
         return
-    message = f"{_named(done)} changed the record, and {before} was shown before"
+    message = f"{_named(done)} changed the record, and the time is no later than {before} before it"
     expected = f"a time after {before}"
     yield HELD if late > early else contradicts(listing, path, expected, after, message)
 

@@ -90,7 +90,7 @@ def verify_others(
             return
     verify(
         requirement,
-        holds(listing, "data.accounts", not others, "the others as they were", done, actual=others),
+        holds(listing, "data.accounts", not others, "the other accounts as they were", done, actual=others),
     )
 
 

@@ -129,7 +129,17 @@ def test_an_open_invitation_is_accepted_once(
         if accepted.success:
             invitation.creation.stays(ANSWERED.format("accepted"))
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
-        verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
+        verify(
+            "INVITATION-020",
+            holds(
+                after,
+                "data",
+                code == "ACCEPTED",
+                "the accepted invitation as ACCEPTED",
+                accepted,
+                actual=code,
+            ),
+        )
 
         also_open = neighbour.creation.id if neighbour is not None else None
         if accepted.success:

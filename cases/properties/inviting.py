@@ -114,7 +114,7 @@ class Inviting(Machine):
     def _is_no_longer_as_it_was(self, invitation: Sent) -> None:
         listing = self._sent(lambda sent: invitation.record not in listed(sent))
         same = invitation.record in listed(listing)
-        expected = "not the invitation as it was"
+        expected = "the invitation gone, or shown as cancelled"
         comparison = holds(listing, "data", not same, expected, *invitation.steps, actual=invitation.record)
         self.trial.verify("INVITE-003", comparison)
 

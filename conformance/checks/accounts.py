@@ -99,7 +99,7 @@ def _text_filter_rule(requirement: str, asked: str, field: str, matches: Callabl
             # What is put out of sight for whoever looks on says nothing of what was looked for.
             if isinstance(record.get(field), str) and not is_mask(record[field]):
                 held = matches(wanted, record[field])
-                yield holds(exchange, f"{path}.{field}", held, f"contains {wanted!r}")
+                yield holds(exchange, f"{path}.{field}", held, f"a text that contains {wanted!r}")
 
 
 def has_the_text(wanted: str, field: str) -> bool:

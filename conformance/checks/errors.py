@@ -63,9 +63,8 @@ def _status_rule(code: str, requirement: str) -> None:
     def status_of_the_code(exchange: Exchange) -> Iterator[Comparison]:
         if code in INVALID_PARAMETER and exchange.status in OF_ANOTHER_MATTER:
             return
-        yield one_of(
-            exchange, "status", ERROR_BY_CODE[code].statuses, message=f"{code} comes with another HTTP status"
-        )
+        message = f"{code} comes with HTTP status {exchange.status}"
+        yield one_of(exchange, "status", ERROR_BY_CODE[code].statuses, message=message)
 
 
 def _status_reading(code: str, key: str) -> None:

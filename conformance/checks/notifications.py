@@ -100,7 +100,7 @@ filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId", is_the_same_id, TOT
 
 def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparison:
     """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
-    return holds(exchange, place, folded(wanted) in folded(code), f"contains {wanted!r}")
+    return holds(exchange, place, folded(wanted) in folded(code), f"a text that contains {wanted!r}")
 
 
 filter_rule("CHANNELTYPE-021", CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)

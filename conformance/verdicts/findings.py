@@ -15,6 +15,7 @@ from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
+from conformance.verdicts.wording import in_words
 
 NOT_SELECTED = "not selected by"
 """How the reason begins of what ``--only``, ``--skip`` or ``--failed`` leave out."""
@@ -406,7 +407,7 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
 
 def _message(comparison: Contradiction) -> str:
     place = comparison.path or "the answer"
-    return f"{place}: expected {described(comparison.expected)}, seen {shown(comparison.actual)}"
+    return f"{place}: expected {described(comparison.expected)}, seen {seen_in_words(comparison.actual)}"
 
 
 def endpoint_of(exchange: Exchange) -> str:
@@ -429,7 +430,13 @@ def shown(value: Json) -> str:
 def described(expected: Json) -> str:
     """What was expected in one line: a value as JSON; a text of several words is a description."""
     is_description = isinstance(expected, str) and " " in expected.strip()
-    return shortened(str(expected)) if is_description else shown(expected)
+    return shortened(str(expected)) if is_description else seen_in_words(expected)
+
+
+def seen_in_words(value: Json) -> str:
+    """A value in one line: in words where it is an object of our own, else as JSON."""
+    words = in_words(value, shown)
+    return shown(value) if words is None else shortened(words)
 
 
 def shortened(text: str, limit: int = 200) -> str:

@@ -143,7 +143,7 @@ def what_was_revoked_is_not_offered(exchange: Exchange, memory: Memory) -> Itera
         if not codes or exchange.time > revoked + SOON:
             return
         if "OTP" not in codes or exchange.time > revoked + HEARD_OF:
-            message = "the authenticator was revoked before"
+            message = "an authenticator that was revoked is offered"
             yield holds(exchange, "data.mfaMethods", "OTP" not in codes, "no authenticator", message=message)
     elif key in STEPS:
         _signed_in(exchange, memory)

@@ -42,4 +42,6 @@ def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]
 
 
 def _as_many(exchange: Exchange, path: str, total: int, number: int) -> Comparison:
-    return holds(exchange, path, total == number, number, message=f"{total} are counted and {number} listed")
+    return holds(
+        exchange, path, total == number, number, message=f"the count is {total}, and {number} are listed"
+    )

@@ -7,16 +7,16 @@ from conformance.report.model.run import FindingEntry
 from conformance.report.model.severity import compares_answers
 from conformance.report.model.visible import one_line
 from conformance.traffic.exchange import Json
+from conformance.verdicts.wording import in_words
 
 
 def expectation(expected: Json) -> str:
-    """What was expected: a value as JSON, a description in its words."""
-    if isinstance(expected, dict) and len(expected) == 1:
-        ((name, value),) = expected.items()
-        if name in ("one of", "none of") and isinstance(value, list):
-            word = " or " if name == "one of" else " nor "
-            return ("neither " if name == "none of" else "") + word.join(literal(item) for item in value)
-    return in_words(expected)
+    """What was expected: a value as JSON, or in words where it is an object of our own; a text of several
+    words is a description and has no quotes."""
+    words = in_words(expected, literal)
+    if words is None and isinstance(expected, str) and " " in expected.strip():
+        words = expected
+    return literal(expected, 600) if words is None else one_line(words, 600)
 
 
 def contrast(finding: FindingEntry) -> str:
@@ -38,15 +38,13 @@ def message_of(finding: FindingEntry) -> str:
 
 def seen(finding: FindingEntry, limit: int = 300) -> str:
     """What was seen, in one line."""
-    return "nothing (missing)" if finding.missing else literal(finding.actual, limit)
+    if finding.missing:
+        return "nothing (missing)"
+    words = in_words(finding.actual, literal)
+    return literal(finding.actual, limit) if words is None else one_line(words, limit)
 
 
 def own_message(finding: FindingEntry, limit: int = 600) -> str:
     """The message where it says more than place, expected and seen do; else nothing."""
     repeats = finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
     return "" if repeats else one_line(finding.message, limit)
-
-
-def in_words(value: Json) -> str:
-    """The value as JSON; a text of several words is a description and has no quotes."""
-    return one_line(value, 600) if isinstance(value, str) and " " in value.strip() else literal(value, 600)

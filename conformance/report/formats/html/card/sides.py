@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from conformance.report.formats.finding_text import expectation, in_words, seen
+from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.formats.html.card.exchange_view import outcome
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
@@ -79,7 +79,7 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
     if finding.path.startswith("headers."):
         name = finding.path.removeprefix("headers.")
         actual = None if exchange is None else at(exchange, finding.path)
-        return [BodyLine(0, name, "missing" if actual is ABSENT else in_words(finding.actual), "seen")]
+        return [BodyLine(0, name, "missing" if actual is ABSENT else expectation(finding.actual), "seen")]
     if finding.missing:
         return [BodyLine(0, "", seen(finding), "seen")]
     return _value_lines(finding.actual, "seen")

@@ -1,0 +1,56 @@
+"""Expected and seen values that are objects of our own, in words: ``{"one of": [1, 2]}`` is "1 or 2"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.traffic.exchange import Json
+
+Literal = Callable[[Json], str]
+"""A value as a report writes it."""
+
+PATTERNS = {
+    "one of": ("", " or ", ""),
+    "none of": ("neither ", " nor ", ""),
+    "codes": ("the codes ", ", ", ""),
+    "missing": ("no ", ", no ", ""),
+    "twice": ("", ", ", " twice"),
+    "others": ("", ", ", " as well"),
+}
+"""By the only name of an object: what stands before, between and behind its items."""
+
+OF_AN_ANSWER = frozenset({"status", "success", "code", "body"})
+
+
+def in_words(value: Json, literal: Literal) -> str | None:
+    """The words; nothing for any other value, and for an object from the target."""
+    if not isinstance(value, dict):
+        return None
+    if len(value) == 1:
+        ((name, items),) = value.items()
+        return _listed(name, items, literal)
+    return _answer(value, literal) if "status" in value and value.keys() <= OF_AN_ANSWER else None
+
+
+def _listed(name: str, items: Json, literal: Literal) -> str | None:
+    if name not in PATTERNS or not isinstance(items, list) or not items:
+        return None
+    before, between, behind = PATTERNS[name]
+    return before + between.join(map(literal, items)) + behind
+
+
+def _answer(value: dict[str, Json], literal: Literal) -> str:
+    """``status 404 with code "RESOURCE.NOT_FOUND"``."""
+    status = _alternatives(value["status"], literal)
+    if "body" in value:
+        return f"status {status} with {value['body']}"
+    code = _alternatives(value["code"], literal) if value.get("code") is not None else ""
+    parts = ["success"] * (value.get("success") is True) + [f"code {code}"] * bool(code)
+    return f"status {status}" + (f" with {' and '.join(parts)}" if parts else " without a code")
+
+
+def _alternatives(value: Json, literal: Literal) -> str:
+    """The value, or each that may stand in its place; a list of none is any."""
+    if isinstance(value, list):
+        return " or ".join(map(literal, value)) or "any"
+    return in_words(value, literal) or literal(value)
