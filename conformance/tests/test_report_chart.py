@@ -7,13 +7,15 @@ from xml.etree import ElementTree
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.chart import Stretch, Timeline, aligned, bars, timeline
-from conformance.report.model.evidence import Pulse
+from conformance.report.model.pulse import MOST_MOMENTS, Moments, Pulse
 from conformance.report.model.run import OperationTime, Timed
 
 
 def pulse(*starts: float, sign_ins: int = 0) -> Pulse:
-    flags = bytearray([1] * sign_ins + [0] * (len(starts) - sign_ins))
-    return Pulse(array("d", starts), array("d", [10.0] * len(starts)), flags)
+    drawn = Pulse()
+    for at, start in enumerate(starts):
+        drawn.add(start, 10.0, is_sign_in=at < sign_ins)
+    return drawn
 
 
 def timing(group: str, total: float) -> OperationTime:
@@ -108,16 +110,39 @@ def test_exchanges_out_of_order_make_the_same_timeline() -> None:
     known = [at for at, time in enumerate(began) if time > 0]
 
     def drawn(order: list[int]) -> Timeline | None:
-        pulse = Pulse(
-            array("d", (began[at] for at in order)),
-            array("d", (took[at] for at in order)),
-            bytearray(at == 1 for at in order),
-        )
+        pulse = Pulse()
+        for at in order:
+            pulse.add(began[at], took[at], is_sign_in=at == 1)
         return timeline(pulse, [])
 
     assert drawn(known) is not None
     assert drawn(known[::-1]) == drawn(known)
-    assert drawn([4, 2, 1, 0, 3]) == drawn(known)
+    without, whole = drawn(known), drawn([4, 2, 1, 0, 3])
+    assert without is not None
+    assert whole is not None
+    assert whole.drawing.partition(">")[2] == without.drawing.partition(">")[2]  # its label counts all
+
+
+def test_of_a_million_exchanges_a_sample_is_drawn_like_all() -> None:
+    def kinds(moments: int) -> Pulse:
+        pulse = Pulse()
+        for at in range(moments):
+            pulse.add(1_000.0 + 200.0 * at / moments, 1.0, is_sign_in=at % 8 == 0)
+        return pulse
+
+    all_of, sample = kinds(12_000), kinds(240_000)
+    few, many = timeline(all_of, []), timeline(sample, [])
+
+    assert (all_of.others.every, sample.others.every, sample.sign_ins.every) == (1, 8, 1)
+    assert len(sample.others.started) < MOST_MOMENTS
+    assert few is not None
+    assert many is not None
+    for css in ("signin", "bar1"):
+        tall, short = (
+            [float(row.get("height", "0")) for row in drawn(found.drawing, css)] for found in (many, few)
+        )
+        assert len(tall) == len(short)
+        assert all(abs(left - right) < 2 for left, right in zip(tall, short, strict=True))
 
 
 def test_each_time_is_counted_where_it_is_drawn() -> None:
@@ -128,7 +153,7 @@ def test_each_time_is_counted_where_it_is_drawn() -> None:
     ]
     times = [0.0, 0.1, 4.9, 9.99, 10.0, 10.1, 250.0, 499.0, 500.0, 501.5, 519.9, 520.0, 521.0]
 
-    counts = chart._columns(times, stretches)
+    counts = chart._columns(Moments(array("d", times)), stretches)
 
     drawn = [(chart._place(time, stretches) - chart.LEFT) / (chart.WIDTH - chart.LEFT) for time in times]
     assert counts == [

@@ -144,4 +144,4 @@ def test_an_answer_that_is_recorded_as_endless_has_a_time(tmp_path: Path) -> Non
 
     pulse = read(file, {1}).pulse
 
-    assert pulse.elapsed[0] == LONGEST_ELAPSED
+    assert pulse.others.elapsed[0] == LONGEST_ELAPSED

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from conformance.report.model.pulse import Pulse
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -71,16 +72,6 @@ class Times:
         if len(self.sample) >= MOST_TIMES:
             self.sample = self.sample[::2]
             self.every *= 2
-
-
-@dataclass
-class Pulse:
-    """When each exchange began (epoch seconds), how long it took (ms), and whether it was part of a
-    sign-in."""
-
-    started: array[float] = field(default_factory=lambda: array("d"))
-    elapsed: array[float] = field(default_factory=lambda: array("f"))
-    sign_in: bytearray = field(default_factory=bytearray)
 
 
 @dataclass
@@ -190,10 +181,7 @@ class RunEvidence:
         if times is None:
             times = self.times[endpoint] = Times()
         times.add(elapsed_ms)
-        pulse = self.pulse
-        pulse.started.append(started)
-        pulse.elapsed.append(elapsed_ms)
-        pulse.sign_in.append("/auth/login/" in endpoint)
+        self.pulse.add(started, elapsed_ms, is_sign_in="/auth/login/" in endpoint)
 
     @property
     def timings(self) -> list[OperationTime]:

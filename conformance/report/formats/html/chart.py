@@ -7,12 +7,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress, islice, repeat
-from operator import add, le, truediv
+from itertools import islice
 
 from markupsafe import Markup
 
-from conformance.report.model.evidence import Pulse
+from conformance.report.model.pulse import Moments, Pulse
 from conformance.report.model.run import OperationTime, Timed
 from conformance.report.model.words import duration, plural
 
@@ -118,18 +117,11 @@ def _totals(rows: Sequence[OperationTime]) -> tuple[float, float, str]:
 def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
     """The run from its first request to its last: sign-ins, other requests and waits; long pauses are
     shortened."""
-    order = _in_order(pulse.started)
-    if len(order) < 2:
+    times, ends = _spans(pulse)
+    if len(times) < 2:
         return None
-    times, elapsed, signs = pulse.started, pulse.elapsed, bytes(pulse.sign_in)
-    if type(order) is array:
-        times = array("d", map(times.__getitem__, order))
-        elapsed = array("f", map(elapsed.__getitem__, order))
-        signs = bytes(map(signs.__getitem__, order))
-    ends = array("d", map(add, times, map(truediv, elapsed, repeat(1000))))
     stretches = _stretches(times, ends)
-    signed = _columns(array("d", compress(times, signs)), stretches)
-    others = _columns(array("d", compress(times, signs.translate(OPPOSITE))), stretches)
+    signed, others = (_columns(kind, stretches) for kind in (pulse.sign_ins, pulse.others))
     most = max([1, *signed, *others])
     parts = [
         *_lane(signed, most, base=46, css="signin"),
@@ -141,24 +133,27 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
     labels = Markup(
         '<text x="0" y="38">sign-ins</text><text x="0" y="94">requests</text><text x="0" y="118">waits</text>'
     )
-    steps = f"{sum(pulse.sign_in)} of them sign-in steps"
-    words = f"Timeline: {plural(len(order), 'request')}, {steps}, {plural(len(waits), 'wait')}"
+    number, steps = pulse.sign_ins.total + pulse.others.total, pulse.sign_ins.total
+    words = (
+        f"Timeline: {plural(number, 'request')}, {steps} of them sign-in steps, {plural(len(waits), 'wait')}"
+    )
     drawing = Markup('<svg viewBox="0 0 {} 155" role="img" aria-label="{}">{}{}</svg>').format(
         int(WIDTH), words, labels, Markup("").join(parts)
     )
     return Timeline(drawing, any(stretch.pause for stretch in stretches))
 
 
-def _in_order(started: Sequence[float]) -> range | array[int]:
-    """The indexes of the exchanges that have a time, by time, in little memory."""
-    if started and started[0] > 0 and all(map(le, started, islice(started, 1, None))):
-        return range(len(started))
-    return array("L", sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__))
+def _spans(pulse: Pulse) -> tuple[array[float], array[float]]:
+    """When exchanges began, in the order of time, and when each of them ended."""
+    started = pulse.sign_ins.started + pulse.others.started
+    elapsed = pulse.sign_ins.elapsed + pulse.others.elapsed
+    order = sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__)
+    times = array("d", map(started.__getitem__, order))
+    return times, array("d", (time + elapsed[at] / 1000 for time, at in zip(times, order, strict=True)))
 
 
 LEFT = 70.0
 COLUMN_WIDTH = (WIDTH - LEFT) / COLUMNS
-OPPOSITE = bytes([1, *[0] * 255])
 
 
 def _stretches(starts: Sequence[float], ends: Sequence[float]) -> list[Stretch]:
@@ -203,9 +198,9 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
     return WIDTH
 
 
-def _columns(times: Sequence[float], stretches: Sequence[Stretch]) -> list[int]:
-    """The number of times in each column; the times are in order."""
-    counts = [0] * COLUMNS
+def _columns(moments: Moments, stretches: Sequence[Stretch]) -> list[int]:
+    """The number of exchanges in each column."""
+    counts, times = [0] * COLUMNS, moments.times
     first = 0
     for stretch in stretches:
         column = partial(
@@ -215,7 +210,7 @@ def _columns(times: Sequence[float], stretches: Sequence[Stretch]) -> list[int]:
         while first < last:
             at = column(times[first])
             beyond = bisect_right(times, at, first, last, key=column)
-            counts[at] += beyond - first
+            counts[at] += (beyond - first) * moments.every
             first = beyond
     return counts
 
@@ -261,16 +256,10 @@ def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Mar
         ).format(start, 108 + 8 * lane, max(2.0, end - start), f"{wait.label}: {duration(wait.seconds)}")
 
 
-def earliest(pulse: Pulse) -> float:
-    """When the first exchange began that has a time; 0 where none has."""
-    first = min(pulse.started, default=0.0)
-    return first if first > 0 else min((time for time in pulse.started if time > 0), default=0.0)
-
-
 def aligned(timeline: Sequence[Timed], pulse: Pulse) -> list[Timed]:
     """The waits by the clock of the exchanges: waits by another clock are shifted to the first exchange."""
     waits = [span for span in timeline if span.kind == "wait"]
-    first = earliest(pulse)
+    first = pulse.earliest
     begin = min((span.start for span in timeline), default=0.0)
     if not waits or abs(begin - first) < 86_400:
         return waits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.cells import Cells, cells
@@ -118,7 +117,8 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     waits = chart.aligned(run.timeline, evidence.pulse)
     timings = run.timings or evidence.timings
     timeline = chart.timeline(evidence.pulse, waits)
-    start = min(chain(evidence.pulse.started, (wait.start for wait in waits)), default=0.0)
+    begun = [evidence.pulse.earliest] * (evidence.pulse.earliest > 0)
+    start = min([*begun, *(wait.start for wait in waits)], default=0.0)
     slow = [timing for timing in timings if timing.endpoint != OTHER]
     return cells(
         words=_time_in_words(run, timings, sum(wait.seconds for wait in waits)),
@@ -152,7 +152,7 @@ def _time_in_words(run: Run, timings: Sequence[OperationTime], waited: float) ->
 
 def _moved(run: Run, evidence: RunEvidence) -> tuple[str, str] | None:
     """How long the run took, and on the target's clock, where that was moved; else None."""
-    by_target = max(evidence.pulse.started, default=0.0) - chart.earliest(evidence.pulse)
+    by_target = evidence.pulse.latest - evidence.pulse.earliest
     is_moved = by_target > run.seconds + MOVED_CLOCK_SECONDS
     return (duration(run.seconds), duration(by_target)) if is_moved else None
 
