@@ -88,6 +88,7 @@ class Portal:
             target=self.url,
             secrets=secrets,
             check_way_back=self._check_way_back,
+            result_ids={key: settings.result_id for key, settings in profile.operations.items()},
         )
         self._password_history = PasswordHistory(self)
         self._numbers, self.own_sessions = count(1), OwnSessions()
