@@ -95,8 +95,9 @@ def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
         page, pages = (counted(exchange, f"pagination.{name}") for name in ("currentPage", "totalPages"))
         if page == pages - 1 > 0 and asks_for_a_page(exchange) and _are_all_full(exchange, pages):
             return
+        is_empty = exchange.at("data.pagination.totalRecords") == 0
         before_the_end = pages - 1 if _is_counted_from_zero(exchange, page) else pages
-        yield equal(exchange, "data.pagination.hasNext", page < before_the_end)
+        yield equal(exchange, "data.pagination.hasNext", page < before_the_end and not is_empty)
 
 
 def _are_all_full(exchange: Exchange, pages: int) -> bool:

@@ -69,6 +69,7 @@ PROOFS = [
             types(*TWENTY, **FIRST_OF_THREE, currentPage=0),
             types(channel_type(), currentPage=0),
             types(currentPage=0, totalPages=0),
+            types(currentPage=0, totalPages=1),
             types(channel_type(), **{**LAST_OF_THREE, "currentPage": 2}),
             answer(SESSIONS_HISTORY, page({}, **SECOND_OF_FULL_ONES), query="pageSize=1&page=2"),
         ],
