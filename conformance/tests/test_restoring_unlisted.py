@@ -18,7 +18,7 @@ from conformance.spec.endpoints import (
 from conformance.spec.operations import operation
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
-from conformance.tests.reached import answer, answering, connected
+from conformance.tests.reached import answer, answering, connected, moved
 from conformance.traffic.exchange import Exchange, Json
 
 
@@ -43,7 +43,9 @@ def test_no_new_session_is_begun_for_a_record_that_no_listing_shows() -> None:
         assert len(left) == 1
         assert "no listing shows an id" in left[0]
         assert LOGIN_INITIATE not in keys(exchanges)
-        assert keys(exchanges).count(CHANNELS_QUERY) == 7, "the first page, and six ways to ask for the last"
+        assert keys(exchanges).count(CHANNELS_QUERY) == 14, (
+            "twice: the first page, and six ways to ask for the last"
+        )
 
 
 def test_a_channel_type_on_another_page_is_found_by_its_code() -> None:
@@ -113,3 +115,21 @@ def test_a_channel_that_no_page_shows_is_not_restored() -> None:
     accepted(portal, CHANNEL_CREATE, portal.unique())
 
     assert len(portal.restore()) == 1
+
+
+def test_what_is_listed_late_is_waited_for() -> None:
+    class Late(ManyChannels):
+        looks = 0
+
+        def _page(self, sent: dict[str, Json]) -> httpx.Response:
+            self.looks += 1
+            return super()._page(sent) if self.looks > 1 else answer({"items": [], "pagination": {}})
+
+    played = Late("size", 1)
+    portal = answering(played, clock=moved())
+    name = portal.unique()
+    accepted(portal, CHANNEL_CREATE, name)
+    played.names[:] = [name]
+
+    assert portal.restore() == []
+    assert played.names == []
