@@ -77,9 +77,8 @@ class Portal:
         """Whether what is read now only shows what other requests left as it was."""
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
-        self.login = Login(self)
+        self.login, self.secure = Login(self), SecureChannel(self)
         self.puts_off: float | None = None
-        self.secure = SecureChannel(self)
         self.records = Lookup(self)
         self.changes = ChangeLedger(
             ledger,
