@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
+from conformance.errors import OutOfTime
 from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back, may_keep_a_rate
 from conformance.verdicts.findings import endpoint_of
 
@@ -42,6 +43,16 @@ def settled(
         return after
     portal.clock.pause(BEHIND, why)  # a replica follows by a clock that nobody moves
     return read()
+
+
+def time_to_settle(portal: Portal, why: str = "a change to be seen") -> None:
+    """Raises OutOfTime where the time budget leaves no time to wait for a change that shows late: what is
+    made then, and known by a listing alone, could not be taken away."""
+    left = None if portal.clock.is_simulated else portal.clock.remaining()
+    if left is not None and left < WRITTEN:
+        raise OutOfTime(
+            f"waiting for {why} may take {WRITTEN:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
+        )
 
 
 def answered(exchange: Exchange) -> Exchange:

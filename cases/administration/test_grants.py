@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cases.changing import Creation, creation
 from cases.notifications.making import differences
-from cases.premises import change_accepted, form, granted, listed, settled
+from cases.premises import change_accepted, form, granted, listed, settled, time_to_settle
 from cases.surroundings import Surroundings, id_of_record
 from conformance.cases import (
     Account,
@@ -97,6 +97,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
     body = portal.operation_body(CURRENCY_GRANT)
     with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as making:
+        time_to_settle(portal)
         answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
             making.settled()

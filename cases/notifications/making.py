@@ -26,7 +26,7 @@ from conformance.spec.endpoints import (
     CHANNELS_QUERY,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.portal.restoring import told_id
+from conformance.target.portal.restoring import shown_elsewhere, told_id
 
 
 @dataclass(frozen=True)
@@ -183,15 +183,21 @@ def is_left_out(own: OwnRecord, requirement: str, flag: str, field: str, off: st
 def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
     """Found again by the name that only this run gives."""
     listing = matching(portal, by, family.query)
-    for record in items(listing):
-        if any(isinstance(value, str) and name in value for value in record.values()):
-            id = record.get("bizId")
-            if isinstance(id, str):
-                return id
+    shown = [record for record in items(listing) if _shows(record, name)] or shown_elsewhere(
+        portal, family.verb("create"), by.token, name, listing
+    )
+    for record in shown:
+        id = record.get("bizId")
+        if isinstance(id, str):
+            return id
     raise Untestable(
         f"the new record is not on the first page of {family.query}; "
         f'[operations."{family.verb("create")}"] result_id may say where the answer has its id'
     )
+
+
+def _shows(record: Mapping[str, Json], name: str) -> bool:
+    return any(isinstance(value, str) and name in value for value in record.values())
 
 
 def differences(record: Mapping[str, Json], sent: Mapping[str, Json]) -> dict[str, Json]:

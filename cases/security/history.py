@@ -18,6 +18,7 @@ from conformance.cases import (
 )
 from conformance.checks.records import moment, portal_time
 from conformance.spec.endpoints import SESSIONS_HISTORY
+from conformance.traffic.values import is_integer
 
 AROUND = timedelta(seconds=5)
 """How far the time of an entry may lie from the sign-in it tells of, on two clocks."""
@@ -81,6 +82,22 @@ def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str,
         start = min(start, latest)
     fresh = [entry for entry in entries(page) if entry.get("bizId") not in earlier]
     return [entry for entry in fresh if _is_since(entry.get("loginTime"), start)]
+
+
+def of_before(fresh: list[dict[str, Json]], begun: Exchange) -> list[dict[str, Json]]:
+    """Those of the entries that show late and tell of an earlier sign-in: they look like one that was
+    completed, and are of a time before a request began, by the clock of its answer."""
+    if not is_integer(begun.at("timestamp")):
+        return []
+    start = portal_time(begun) - timedelta(milliseconds=begun.elapsed_ms)
+    return [entry for entry in fresh if is_completion(entry) and _is_before(entry.get("loginTime"), start)]
+
+
+def _is_before(time: Json, start: datetime) -> bool:
+    """A time in whole seconds may be up to one later than it says."""
+    written = moment(time)
+    is_exact = isinstance(time, str) and "." in time and written is not None and written.microsecond > 0
+    return written is not None and written + timedelta(seconds=0 if is_exact else 1) <= start
 
 
 def _is_since(time: Json, start: datetime) -> bool:

@@ -89,11 +89,21 @@ def first_page_of_the_pagination_object_is_one(exchange: Exchange) -> Iterator[C
 
 @check("PAGE-010", on=_on(PAGED, "currentPage", "totalPages", under="data.pagination"))
 def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
-    """Where pages are counted from 0, PAGE-009 says so, and the last one is that before ``totalPages``."""
+    """Where pages are counted from 0, PAGE-009 says so, and the last one is that before ``totalPages``. Where
+    all pages are full, the number of one that was asked for may say either."""
     if isinstance(exchange.at("data.pagination.hasNext"), bool):
         page, pages = (counted(exchange, f"pagination.{name}") for name in ("currentPage", "totalPages"))
+        if page == pages - 1 > 0 and asks_for_a_page(exchange) and _are_all_full(exchange, pages):
+            return
+        is_empty = exchange.at("data.pagination.totalRecords") == 0
         before_the_end = pages - 1 if _is_counted_from_zero(exchange, page) else pages
-        yield equal(exchange, "data.pagination.hasNext", page < before_the_end)
+        yield equal(exchange, "data.pagination.hasNext", page < before_the_end and not is_empty)
+
+
+def _are_all_full(exchange: Exchange, pages: int) -> bool:
+    size = len(items(exchange, "items"))
+    at = {name: exchange.at(f"data.pagination.{name}") for name in ("pageSize", "totalRecords")}
+    return at == {"pageSize": size, "totalRecords": pages * size}
 
 
 def _is_counted_from_zero(exchange: Exchange, page: int) -> bool:

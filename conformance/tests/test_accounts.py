@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
+from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import LONG_FROM
 from conformance.target.portal.sign_ins.advice import clock_offset, otp_advice
@@ -354,6 +356,54 @@ def test_a_code_that_lay_in_the_inbox_before_the_send_is_never_taken() -> None:
         portal.login.send(second)
 
         assert admin.code("EMAIL") != old
+
+
+class LateInbox:
+    """Of the codes that were sent one more has arrived each time that it is read."""
+
+    def __init__(self, sent: list[str]) -> None:
+        self.sent, self.arrived = sent, 0
+
+    def mark(self) -> int:
+        return self.arrived
+
+    def code_after(self, mark: object, clock: Clock) -> str:
+        self.arrived = min(self.arrived + 1, len(self.sent))
+        return self.sent[self.arrived - 1]
+
+    def has_code_after(self, mark: object) -> bool:
+        return self.arrived != mark
+
+
+@pytest.mark.parametrize("is_late, tried", [(True, ["100001", "100002"]), (False, ["100001"])])
+def test_the_late_mail_of_an_earlier_send_is_followed_by_the_next_one(
+    is_late: bool, tried: list[str]
+) -> None:
+    sent: list[str] = []
+    codes: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        if request.url.path.endswith("send"):
+            sent.append(f"10000{len(sent) + 1}")
+            return answer({"sent": True})
+        if request.url.path.endswith("complete"):
+            codes.append(body["code"])
+            if body["code"] != sent[-1]:
+                return answer(status=401, code="AUTH.MFA_CODE_INVALID")
+            return answer({"accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600})
+        return answer({"sessionId": f"s-{len(sent)}", "mfaMethods": [{"code": "EMAIL"}]})
+
+    inbox = '[inboxes.mail]\nkind = "fixed"\ncode = "000000"\n'
+    profile = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"') + inbox
+    admin = (portal := answering(respond, profile=profile)).account("admin")
+    admin.read_from(LateInbox(sent))
+    if is_late:
+        portal.login.send(portal.login.initiate(admin))
+
+    admin.fresh_sign_in()
+
+    assert codes == tried
 
 
 def test_other_mails_to_the_account_are_waited_for_as_well() -> None:

@@ -174,6 +174,22 @@ def test_the_profile_says_where_the_answer_to_an_invitation_has_its_id() -> None
     assert portal.restore() == []
 
 
+def test_the_ledger_takes_the_id_from_where_the_profile_says_that_it_stands() -> None:
+    class Received(Inviting):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            response = super().__call__(request)
+            if request.method == "POST" and request.url.path.endswith("/invitations"):
+                return answer({"made": {"receiptNo": "7f57f4c4c2", "number": self.invitations[-1]["id"]}})
+            return response
+
+    played = Received(told={}, listed=WITHOUT_ID)
+    portal = noted(played, profile=MINIMAL + RESULT_ID)
+    send(portal)
+
+    assert portal.restore() == []
+    assert played.states == ["CANCELLED"]
+
+
 def test_a_channel_that_is_still_listed_was_not_deleted() -> None:
     def respond(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("channels/query"):

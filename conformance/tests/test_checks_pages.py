@@ -46,6 +46,8 @@ def many_orders(number: int) -> list[Json]:
 
 LAST_OF_THREE = {"totalPages": 3, "totalRecords": 41, "currentPage": 3, "hasNext": False}
 FIRST_OF_THREE = {"totalPages": 3, "totalRecords": 41, "hasNext": True}
+SECOND_OF_FULL_ONES = {"totalPages": 3, "totalRecords": 3, "pageSize": 1, "currentPage": 2, "hasNext": False}
+"""The last one where pages are counted from 0."""
 
 PROOFS = [
     Proof(
@@ -67,7 +69,9 @@ PROOFS = [
             types(*TWENTY, **FIRST_OF_THREE, currentPage=0),
             types(channel_type(), currentPage=0),
             types(currentPage=0, totalPages=0),
+            types(currentPage=0, totalPages=1),
             types(channel_type(), **{**LAST_OF_THREE, "currentPage": 2}),
+            answer(SESSIONS_HISTORY, page({}, **SECOND_OF_FULL_ONES), query="pageSize=1&page=2"),
         ],
         types(channel_type(), **{**LAST_OF_THREE, "hasNext": True}),
     ),

@@ -191,7 +191,17 @@ def test_a_target_whose_clock_is_off_is_examined_all_the_same() -> None:
 
     assert "the portal's clock is 300 s ahead" in of(found, "time").message
     assert "portal's clock is" in of(found, "accounts.admin").message
-    assert of(found, "accounts.spare").state == "works"
+
+
+def test_a_clock_that_is_off_is_no_matter_where_nobody_has_an_authenticator() -> None:
+    def edit(text: str) -> str:
+        return re.sub(r"(?m)^(otp_secret|mfa) = .*\n", "", without("clock")(text))
+
+    rows, _, _running = examined(edit, now=lambda: time.time() + 300, clock=False)
+
+    assert "time" not in {each.part for each in rows}
+    assert of(rows, "accounts.admin").state == "works"
+    assert of(rows, "accounts.spare").state == "works"
 
 
 def test_an_inbox_that_gives_no_code_is_tried_for_one_account() -> None:

@@ -17,11 +17,12 @@ import pytest
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from cases.administration.test_grants import granting
 from conformance.errors import OutOfTime
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.clock import SystemClock
 from conformance.target.locks import FileLock, locks_of, target_lock
-from conformance.target.portal import Portal
+from conformance.target.portal import RESTORING_SECONDS, Portal
 from conformance.target.profile.model import Profile, load, parse
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
 from reference_impl.limits import Limits
@@ -106,6 +107,20 @@ def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(tmp_path:
             assert portal.restore() == []
         assert signs_in(running, own_password(running))
     assert not (tmp_path / "changes.jsonl").exists()
+
+
+def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(tmp_path: Path) -> None:
+    with start(clock=False) as running:
+        profile, ledger = parse(running.profile(), {}), tmp_path / "changes.jsonl"
+        with with_budget(profile, RESTORING_SECONDS + 3, ledger, monotonic=lambda: 1_000.0) as portal:
+            admin = portal.account("admin")
+            admin.signed_in()
+            before = len(running.portal.records["currency grant"])
+            with pytest.raises(OutOfTime, match="the time budget leaves 3 s"), granting(portal, admin):
+                pass
+
+            assert portal.restore() == []
+        assert len(running.portal.records["currency grant"]) == before
 
 
 def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(tmp_path: Path) -> None:

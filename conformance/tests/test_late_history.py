@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from cases.security.history import history, ids, is_completion, is_refusal, new_entries, since
+from cases.security.history import history, ids, is_completion, is_refusal, new_entries, of_before, since
+from conformance.checks.records import portal_time
 from conformance.errors import Untestable
 from conformance.tests.reached import connected
 
@@ -54,3 +57,24 @@ def test_a_sign_in_past_a_first_page_that_has_become_full_is_not_missed_there() 
 
         with pytest.raises(Untestable, match="need not show the latest"):
             new_entries(portal, fresh.token, earlier, fresh.completed, is_completion)
+
+
+def test_the_late_entry_of_an_earlier_sign_in_is_none_of_the_refused_one() -> None:
+    with connected() as (portal, _, _):
+        spare = portal.account("spare")
+        refused = portal.login.initiate(spare, portal.wrong_password())
+    answered = portal_time(refused).replace(microsecond=123000)
+    began = answered - timedelta(milliseconds=refused.elapsed_ms)
+    before = [
+        {"loginTime": (began - timedelta(milliseconds=5)).isoformat(timespec="microseconds")},
+        {"loginTime": (began - timedelta(seconds=3)).isoformat(timespec="seconds")},
+    ]
+    others = [
+        {"loginTime": answered.isoformat(timespec="milliseconds")},
+        {"loginTime": answered.isoformat(timespec="seconds")},
+        before[0] | {"failureReason": "BAD_PASSWORD"},
+    ]
+
+    assert refused.response is not None
+    refused.envelope["timestamp"] = int(answered.timestamp() * 1000)  # type: ignore[index]
+    assert of_before([*before, *others], refused) == before

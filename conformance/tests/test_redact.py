@@ -188,6 +188,10 @@ def exchange(
             {("52x36x7s6r", "backup-code"), ("fcmsffq2aa", "backup-code"), ("abcdefghij", "backup-code")},
         ),
         (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": "[backup-code-1]\n[backup-code-2]\n[backup-code-3]"}),
+            set(),
+        ),
+        (
             exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": "1. 52x36x, 2. 91m200, 3. 7j2kkk1 and no more"}),
             {("52x36x", "backup-code"), ("91m200", "backup-code"), ("7j2kkk1", "backup-code")},
         ),

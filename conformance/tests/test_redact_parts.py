@@ -135,6 +135,16 @@ def test_a_part_that_holds_the_id_of_the_run_stays_readable_and_the_whole_is_red
     assert secrets.redact("mail-suite-4a97f2-1 suite-4a97f2-1") == "[password-1] suite-4a97f2-1"
 
 
+def test_a_name_that_a_recorded_run_made_up_is_no_secret() -> None:
+    secrets = Secrets()
+
+    secrets.add_from(exchange({"turnstileToken": "suite-4a97f2-6", "password": "suite-4a97f2-secret"}))
+
+    assert secrets.redact("suite-4a97f2-6, suite-4a97f2-67 and suite-4a97f2-secret") == (
+        "suite-4a97f2-6, suite-4a97f2-67 and [password-1]"
+    )
+
+
 @pytest.mark.parametrize("length", [21, 22, 23, 24])
 def test_three_quarters_are_redacted_however_they_are_rounded(length: int) -> None:
     value, secrets = "Aq7-Zk2_Wm9xPb4rTd6vHs3j"[:length], Secrets()

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from conformance.replay import replay
+from conformance.replay.changes.reading import body_before, new_name, record_before
 from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNT_UPDATE,
     BACKUP_CODES_GENERATE,
     CHANNEL_DELETE,
     INVITE,
@@ -24,6 +28,8 @@ from conformance.spec.endpoints import (
 )
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.tests.reached import answer as http_answer
+from conformance.tests.reached import answering
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker
 from conformance.tests.test_replay_changes import recorded
@@ -159,6 +165,39 @@ def test_a_record_of_another_kind_with_the_id_of_one_that_the_replay_made_is_not
 
     assert [change.key for change in changes.ledger.pending] == [INVITE]
     assert any(CHANNEL_DELETE in note for note in changes.notes())
+
+
+ACCOUNTS = {"bizId": "a-1", "accountName": "Ada"}
+
+
+@pytest.mark.parametrize(
+    "data", [ACCOUNTS, {"openSessions": 2, "account": ACCOUNTS, "other": {"bizId": "b-2"}}]
+)
+def test_an_account_is_read_wherever_the_answer_has_it(data: Json) -> None:
+    portal = answering(lambda request: http_answer(data))
+    change = NoteChange(4, ACCOUNT_UPDATE, {"userBizId": "a-1", "accountName": "Eve"}, "admin", "t", None)
+
+    before = record_before(portal, change, ACCOUNT)
+
+    assert body_before(portal, change, before, FieldsUndo(ACCOUNT)) == {
+        "userBizId": "a-1",
+        "accountName": "Ada",
+    }
+
+
+@pytest.mark.parametrize(
+    ("listed", "name"),
+    [
+        ([], "eve@example.test"),
+        ([{"inviteeEmail": "eve@example.test", "message": "the first"}], "the second"),
+        ([{"inviteeEmail": "eve@example.test", "message": "the second"}], None),
+    ],
+)
+def test_an_invitation_is_known_by_what_no_other_one_has(listed: list[Json], name: str | None) -> None:
+    portal = answering(lambda request: http_answer(listed))
+    sent = {"inviteeEmail": "eve@example.test", "message": "the second", "expirationDays": 3}
+
+    assert new_name(portal, NoteChange(4, INVITE, sent, "admin", "t", None)) == name
 
 
 def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_that_only_reads(

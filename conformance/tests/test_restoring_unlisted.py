@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+import httpx
+import pytest
+
 from conformance.spec.endpoints import (
     CHANNEL_CREATE,
     CHANNEL_TYPE_CREATE,
@@ -11,9 +16,10 @@ from conformance.spec.endpoints import (
     LOGIN_INITIATE,
 )
 from conformance.spec.operations import operation
+from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
-from conformance.tests.reached import connected
-from conformance.traffic.exchange import Exchange
+from conformance.tests.reached import answer, answering, connected, moved
+from conformance.traffic.exchange import Exchange, Json
 
 
 def keys(exchanges: list[Exchange]) -> list[str]:
@@ -37,7 +43,9 @@ def test_no_new_session_is_begun_for_a_record_that_no_listing_shows() -> None:
         assert len(left) == 1
         assert "no listing shows an id" in left[0]
         assert LOGIN_INITIATE not in keys(exchanges)
-        assert keys(exchanges).count(CHANNELS_QUERY) == 1
+        assert keys(exchanges).count(CHANNELS_QUERY) == 14, (
+            "twice: the first page, and six ways to ask for the last"
+        )
 
 
 def test_a_channel_type_on_another_page_is_found_by_its_code() -> None:
@@ -56,3 +64,72 @@ def test_a_channel_type_on_another_page_is_found_by_its_code() -> None:
 
         assert record["bizId"] not in records
         assert keys(exchanges) == [CHANNEL_TYPES_QUERY, CHANNEL_TYPES_QUERY, CHANNEL_TYPE_DELETE]
+
+
+PAGE = 20
+
+
+class ManyChannels:
+    """A portal whose answers to a creation have no id, and whose listing begins with its oldest channels.
+    ``parameter`` is the one that it takes: a size, or a page that is counted from ``first``."""
+
+    def __init__(self, parameter: str, first: int) -> None:
+        self.parameter, self.first = parameter, first
+        self.names = [f"older-{number}" for number in range(45)]
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        sent = json.loads(request.content or b"null")
+        if request.url.path.endswith("channels/query"):
+            return self._page(sent)
+        if request.url.path.endswith("channels/delete"):
+            del self.names[int(sent["bizId"].removeprefix("channel-"))]
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    def _page(self, sent: dict[str, Json]) -> httpx.Response:
+        value = sent.pop(self.parameter, None)
+        if sent != dict(UNFILTERED[CHANNELS_QUERY]):
+            return answer(status=400, code="VALIDATION.INVALID_PARAMETER")
+        size = value if isinstance(value, int) and "ize" in self.parameter else PAGE
+        page = value - self.first if isinstance(value, int) and "age" in self.parameter[:9] else 0
+        begin = 0 if "ize" in self.parameter else page * PAGE
+        counts = {"totalRecords": len(self.names), "totalPages": -(-len(self.names) // size)}
+        listed = [{"bizId": f"channel-{at}", "channelName": name} for at, name in enumerate(self.names)]
+        return answer({"items": listed[begin : begin + size], "pagination": counts})
+
+
+@pytest.mark.parametrize(("parameter", "first"), [("pageSize", 1), ("size", 1), ("page", 1), ("page", 0)])
+def test_a_channel_on_another_page_is_found_however_a_page_is_asked_for(parameter: str, first: int) -> None:
+    played = ManyChannels(parameter, first)
+    portal = answering(played)
+    name = portal.unique()
+    accepted(portal, CHANNEL_CREATE, name)
+    played.names.append(name)
+
+    assert portal.restore() == []
+    assert name not in played.names
+    assert len(played.names) == 45
+
+
+def test_a_channel_that_no_page_shows_is_not_restored() -> None:
+    portal = answering(ManyChannels("offset", 0))
+    accepted(portal, CHANNEL_CREATE, portal.unique())
+
+    assert len(portal.restore()) == 1
+
+
+def test_what_is_listed_late_is_waited_for() -> None:
+    class Late(ManyChannels):
+        looks = 0
+
+        def _page(self, sent: dict[str, Json]) -> httpx.Response:
+            self.looks += 1
+            return super()._page(sent) if self.looks > 1 else answer({"items": [], "pagination": {}})
+
+    played = Late("size", 1)
+    portal = answering(played, clock=moved())
+    name = portal.unique()
+    accepted(portal, CHANNEL_CREATE, name)
+    played.names[:] = [name]
+
+    assert portal.restore() == []
+    assert played.names == []

@@ -21,6 +21,10 @@ IDS_OF_RECORDS = frozenset({"{result_id}", "{account}", "{channel}", "{channel_t
 """The placeholders in the profile's bodies that stand for the record which a request is about."""
 
 
+NAMES = ("Name", "Code", "Email", "message")
+"""How fields end by which a listing shows a record, the surest first."""
+
+
 def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str, Json]:
     """The record that a change is about, as it is now. Untestable: the target does not show it."""
     id = id_of(portal, change)
@@ -44,9 +48,17 @@ def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str,
     if read in LISTINGS:
         items = records_in(dig(answer.envelope, steps("data.items")))
         data = next((item for item in items if item.get("bizId") == id), None)
+    if read == ACCOUNT:
+        data = _account_in(data, id)
     if not isinstance(data, dict):
         raise Untestable(f"{read} does not show the record")
     return data
+
+
+def _account_in(data: Json, id: str | None) -> Json:
+    """The account in an answer whose form is not shown (N5): it may stand in an object of its own."""
+    inner = data.values() if isinstance(data, dict) else ()
+    return next((each for each in inner if isinstance(each, dict) and each.get("bizId") == id), data)
 
 
 def body_before(portal: Portal, change: NoteChange, before: Mapping[str, Json], undo: FieldsUndo) -> Json:
@@ -111,15 +123,15 @@ def _names_of_ids(portal: Portal, key: str) -> list[str]:
 
 
 def new_name(portal: Portal, change: NoteChange) -> str | None:
-    """The name by which a record that is about to be created can be found in its listing; None where another
-    record has it already, or none is sent."""
+    """The name by which a record that is about to be created can be found in its listing; None where others
+    have what is sent already. Somebody may be invited twice, by another message."""
     sent = change.body if isinstance(change.body, dict) else {}
-    texts = ((key, value) for key, value in sent.items() if isinstance(value, str))
-    name = next((value for key, value in texts if key.endswith(("Name", "Code", "Email"))), None)
-    if name is None:
+    texts = [(key, value) for key, value in sent.items() if isinstance(value, str) and value]
+    names = [value for end in NAMES for key, value in texts if key.endswith(end)]
+    records = _listed(portal, change, change.key) if names else None
+    if records is None:
         return None
-    records = _listed(portal, change, change.key)
-    return None if records is None or any(_shows(each, name) for each in records) else name
+    return next((name for name in names if not any(_shows(each, name) for each in records)), None)
 
 
 def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> bool:

@@ -313,10 +313,11 @@ class JsonComparison:
         return [] if is_paired else [Difference("value", (), old, new)]
 
     def _text(self, old: str, new: str) -> list[Difference]:
-        """Texts are the same once every recorded identity in the old one is replaced by its live one."""
-        if self._correlation.live.get(old) == new or _without_numbers(
-            self._translated(old)
-        ) == _without_numbers(new):
+        """Texts are the same once every recorded identity in the old one is replaced by its live one. What a
+        recorder redacted may be any word."""
+        translated = self._translated(old)
+        is_same = self._correlation.live.get(old) == new
+        if is_same or _without_numbers(translated) == _without_numbers(new) or _fills(translated, new):
             self.is_stable = False  # another word of it may be paired later
             return []
         if old in self._correlation.used and not (self._is_doubtful and "@" in old):
@@ -332,6 +333,12 @@ def _texts(old: dict[str, Json], new: dict[str, Json], name: str) -> tuple[str, 
     """A field of both objects; None where it is not a text in both."""
     recorded, live = old.get(name), new.get(name)
     return (recorded, live) if type(recorded) is str and type(live) is str else None
+
+
+def _fills(recorded: str, live: str) -> bool:
+    """Whether a text is the recorded one with words in place of what was redacted in it."""
+    parts = PLACEHOLDER.split(recorded)
+    return len(parts) > 1 and re.fullmatch(r"\S+".join(map(re.escape, parts)), live) is not None
 
 
 def _without_numbers(text: str) -> str:

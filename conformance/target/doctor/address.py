@@ -141,8 +141,10 @@ def _path_advice(portal: Portal, answer: Exchange, url: str) -> str:
 
 
 def _clock(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
-    """Whether the clocks agree, as far as an answer tells; a clock that can be moved is set anyway."""
-    offset = None if portal.clock.is_simulated else clock_offset(answer)
+    """Whether the clocks agree, as far as an answer tells, where somebody has an authenticator; a clock that
+    can be moved is set anyway."""
+    has_authenticator = any(account.otp_secret for account in portal.profile.accounts.values())
+    offset = clock_offset(answer) if has_authenticator and not portal.clock.is_simulated else None
     problem = None if offset is None else clock_problem(offset)
     if problem is not None:
         message = f"{problem}: authenticator codes may be refused. Set the clock that is wrong."

@@ -77,9 +77,8 @@ class Portal:
         """Whether what is read now only shows what other requests left as it was."""
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
-        self.login = Login(self)
+        self.login, self.secure = Login(self), SecureChannel(self)
         self.puts_off: float | None = None
-        self.secure = SecureChannel(self)
         self.records = Lookup(self)
         self.changes = ChangeLedger(
             ledger,
@@ -88,6 +87,7 @@ class Portal:
             target=self.url,
             secrets=secrets,
             check_way_back=self._check_way_back,
+            result_ids={key: settings.result_id for key, settings in profile.operations.items()},
         )
         self._password_history = PasswordHistory(self)
         self._numbers, self.own_sessions = count(1), OwnSessions()

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import threading
 import time
+from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
 from conformance.target.portal.codes import wrong_code
-from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
+from conformance.target.portal.inboxes import POLL, InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     MAILED_BEFORE,
     Answer,
@@ -54,6 +55,9 @@ A_MOMENT = 2.0
 PLENTY = 180.0
 """Seconds of a time budget with which a sign-in may meet a cooldown at any time."""
 
+LATEST = 10.0
+"""Seconds after which the late mail of an earlier send is no longer waited for."""
+
 SOON = 0.1
 """Seconds that a mail which should not come is waited for at least."""
 
@@ -79,6 +83,9 @@ class ProfileAccount:
         self._preferred: Factor | None = None
         self._reader: InboxReader | None = None
         self._mark: Mark = None
+        self._is_awaited = False
+        self._overdue = 0
+        """How many sends there were whose mail had not come when the next one was asked for."""
         self._last_mailed: str | None = None
         self._slowest_mail: float | None = None
 
@@ -164,7 +171,30 @@ class ProfileAccount:
             raise
         self._portal.secrets.add(code, "code")
         self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)
-        self._last_mailed = code
+        self._last_mailed, self._is_awaited = code, False
+        return code
+
+    def _later_code(self, refused: str) -> str | None:
+        """The code of a mail that came after one whose code was refused. None where none is overdue: only a
+        late mail of an earlier send may have come in place of that of the last."""
+        code = None
+        if self._overdue:
+            self._overdue -= 1
+            with suppress(Untestable):
+                code = self._code_after(refused)
+        if code is not None:
+            self._portal.secrets.add(code, "code")
+            self._last_mailed = code
+            self._attempts.code_issued(code)
+        return code
+
+    def _code_after(self, refused: str) -> str | None:
+        clock, why = self._portal.clock, "a later mail"
+        until = clock.ticks() + self.arrival(LATEST)
+        while (code := self._inbox().code_after(self._mark, clock)) == refused:
+            if clock.ticks() >= until:
+                return None
+            clock.pause(POLL, why)
         return code
 
     def advice(self, refused: Exchange, factor: Factor | None) -> str:
@@ -215,7 +245,9 @@ class ProfileAccount:
     def mark_inbox(self) -> Mark:
         """Remembers what the inbox holds now; ``code`` takes what comes later."""
         if self.can("EMAIL"):
-            self._mark = self._inbox().mark()
+            before, self._mark = self._mark, self._inbox().mark()
+            self._overdue += self._is_awaited and self._mark == before
+            self._is_awaited = True
         return self._mark
 
     def has_mailed_code(self) -> bool:
@@ -350,6 +382,8 @@ class ProfileAccount:
                 return login.send(body["sessionId"], body["method"])
             case Call(_, body):
                 return login.complete(body["sessionId"], method=body["method"], code=body["code"])
+            case Ask("EMAIL", str(refused)):
+                return self._later_code(refused)
             case Ask(factor):
                 return self.code(factor)
             case Wait(seconds, why):

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -124,6 +124,7 @@ class ChangeLedger:
     the disk is full, what was restored may stand there as pending: to restore it again does no harm.
 
     ``check_way_back`` raises Untestable where a change could not be restored: then it is not made.
+    ``result_ids`` say by endpoint where its answer has the id of what it made, where that is known.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
     in it stays in it: changes that are pending, and values that nothing restores until they were reported.
     Raises LedgerError where changes are pending at another target.
@@ -138,9 +139,11 @@ class ChangeLedger:
         target: str = "",
         secrets: Secrets | None = None,
         check_way_back: Callable[[TargetChange], None] = lambda change: None,
+        result_ids: Mapping[str, str | None] | None = None,
     ) -> None:
         self.path = path
         self._check_way_back = check_way_back
+        self._result_ids = result_ids or {}
         self.run_id = run_id
         self.target = target
         self._clock = clock
@@ -299,16 +302,18 @@ class ChangeLedger:
             is_changed = any(change.id in self._accepted for change in pending if change.kind == "password")
             waiting = [change.id for change in pending if change.id not in self._accepted]
             if waiting and not is_changed:
-                self.accepted(waiting[0], exchange.data)
+                path = self._result_ids.get(operation.key)
+                self.accepted(waiting[0], exchange.data, result=exchange.at(path) if path else None)
 
-    def accepted(self, id: int, data: Json = None) -> None:
+    def accepted(self, id: int, data: Json = None, *, result: Json = None) -> None:
         """Notes that the target accepted a change. Of a record whose id is not known yet it is written down:
-        it was made, even where no listing shows it. ``data`` is what the target answered."""
+        it was made, even where no listing shows it. ``data`` is what the target answered, and ``result`` what
+        stands where the id is known to stand."""
         with self._lock:
             self._accepted.add(id)
             change = self._changes[id]
             if change.kind == "creating" and change.result is None:
-                id_shown = own_id(data, name=change.name)
+                id_shown = result if isinstance(result, str) and result else own_id(data, name=change.name)
                 ids = [] if id_shown is None or self._secrets.redact(id_shown) != id_shown else [id_shown]
                 self._changes[id] = replace(change, ids=tuple(ids))
                 self._write_if_possible({"event": "accepted", "id": id, "ids": ids})

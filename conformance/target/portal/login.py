@@ -39,9 +39,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Ask:
-    """A code is wanted back: of the authenticator, or the one mailed after the last send."""
+    """A code is wanted back: of the authenticator, or the one mailed after the last send; after the refusal
+    of a mailed one a later one, or None where there is none."""
 
     factor: Factor
+    refused: str | None = None
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class Wait:
 
 Step = Call | Ask | Wait
 
-CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 1, "OTP": 3}
-"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, or a clock
-be off. Three refusals stay below a usual lock-out."""
+CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 3, "OTP": 3}
+"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, a clock be
+off, or the mail of an earlier send come late. Three refusals stay below a usual lock-out."""
 
 Answer = Exchange | str | None
 
@@ -99,9 +101,12 @@ def sign_in(
     factor = chosen_factor(initiated, factors)
     if factor == "EMAIL":
         yield from _send(session, cooldown)
-    refused = initiated
+    refused, code = initiated, None
     for _ in range(CODES_TRIED[factor]):
-        code = yield Ask(factor)
+        answer = yield Ask(factor, code)
+        if not isinstance(answer, str):
+            break
+        code = answer
         completed = yield Call(
             LOGIN_COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code}
         )

@@ -1,6 +1,6 @@
 """The way back of every change: whether there is one, and taking it."""
 
-from conformance.target.portal.restoring.made import listed_id, told_id
+from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
 from conformance.target.portal.restoring.password_history import PasswordHistory
 from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import (
@@ -21,6 +21,7 @@ __all__ = [
     "listed_id",
     "restore",
     "restored_in_words",
+    "shown_elsewhere",
     "shown_otherwise",
     "take_away",
     "told_id",

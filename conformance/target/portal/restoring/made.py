@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import own_id, own_ids, records_in
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
+from conformance.traffic.values import is_integer
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
@@ -46,6 +47,9 @@ ANSWERED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "DECLINED"})
 
 BY_NAME = {CHANNEL_TYPES_QUERY: "typeCode"}
 """The listings with a filter by a name that the run gives."""
+
+SIZES, PAGES = ("pageSize", "size"), ("page", "currentPage")
+"""By which fields a listing may take a size and a page: how it does so is not shown."""
 
 
 @dataclass(frozen=True)
@@ -139,15 +143,32 @@ def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
     if change.key not in LISTED_BY or (change.name is None and not change.ids):
         raise Untestable("no listing shows whether it was created")
     token = portal.account(change.account).token
-    records = list(_listed(portal, change.key, token))
+    listing = _asked(portal, change.key, token)
+    records = _records(change.key, listing)
     by_id = [record for record in records if own_id(record) in change.ids]
     shown = by_id or [record for record in records if _shows(record, change.name)]
-    named = BY_NAME.get(LISTED_BY[change.key][0])
-    if not shown and named is not None and change.name is not None:
-        # It may stand on another page.
-        named_so = _listed(portal, change.key, token, named=(named, change.name))
-        shown = [record for record in named_so if _shows(record, change.name)]
-    return shown
+    if shown or change.name is None:
+        return shown
+    return shown_elsewhere(portal, change.key, token, change.name, listing)
+
+
+def shown_elsewhere(
+    portal: Portal, key: str, token: str, name: str, listing: Exchange
+) -> list[dict[str, Json]]:
+    """The records of a name on other pages than the first ``listing`` of what an operation creates. How a
+    page is asked for is not shown: by a filter for the name, by the size of all, by the last one's number."""
+    named = BY_NAME.get(LISTED_BY[key][0])
+    bodies: list[dict[str, Json]] = [] if named is None else [{named: name}]
+    records, pages = (listing.at(f"data.pagination.{count}") for count in ("totalRecords", "totalPages"))
+    if is_integer(records) and is_integer(pages) and pages > 1:
+        bodies += [{size: records} for size in SIZES]
+        bodies += [{page: number} for page in PAGES for number in (pages, pages - 1)]
+    for body in bodies:
+        with suppress(Untestable):
+            records_so = _records(key, _asked(portal, key, token, body))
+            if shown := [record for record in records_so if _shows(record, name)]:
+                return shown
+    return []
 
 
 def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]]:
@@ -168,16 +189,23 @@ def _shows(record: dict[str, Json], name: str | None) -> bool:
     return name is not None and any(isinstance(value, str) and name in value for value in record.values())
 
 
-def _listed(
-    portal: Portal, key: str, token: str, *, named: tuple[str, str] | None = None
-) -> Iterator[dict[str, Json]]:
-    """The records that the listing of what an operation creates shows; of those ``named`` by a field alone,
-    where that is given. Untestable: it is refused."""
-    listing, items = LISTED_BY[key]
+def _listed(portal: Portal, key: str, token: str) -> list[dict[str, Json]]:
+    """The records that the listing of what an operation creates shows. Untestable: it is refused."""
+    return _records(key, _asked(portal, key, token))
+
+
+def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | None = None) -> Exchange:
+    """The listing of what an operation creates, asked for by ``further`` fields as well. Untestable: it is
+    refused."""
+    listing, _ = LISTED_BY[key]
     body = UNFILTERED.get(listing, ABSENT)
-    if named is not None and isinstance(body, dict):
-        body = {**body, named[0]: named[1]}
+    if further is not None and isinstance(body, Mapping):
+        body = {**body, **further}
     answer = portal.call(listing, json=body, token=token)
     if not answer.success:
         raise Untestable(f"{listing} was refused: {refusal(answer)}", "target")
-    yield from records_in(dig(answer.envelope, steps(items)))
+    return answer
+
+
+def _records(key: str, listing: Exchange) -> list[dict[str, Json]]:
+    return list(records_in(dig(listing.envelope, steps(LISTED_BY[key][1]))))

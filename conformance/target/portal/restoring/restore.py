@@ -64,6 +64,10 @@ class NotRestored:
         return f"{text}. Its present value is in {ledger.path}, which only you may read"
 
 
+LISTED_LATE = 5.0
+"""Seconds after which a listing shows what was made: how soon it does is not stated."""
+
+
 def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[NotRestored]:
     """Restores whatever is pending (of one run, where ``run`` names it), the latest change first.
 
@@ -115,8 +119,11 @@ class Restoring:
         self._in_vain: set[tuple[str, bool]] = set()
         self._is_searched = False
         """Whether the listing was there, and shows no id of the record to take away."""
+        self._waits = False
+        """Whether a record that no listing shows is looked for once more after a while."""
 
     def all_of(self, run: str | None) -> Iterator[NotRestored]:
+        self._waits = True
         for change in self._ledger.pending:
             if change not in self._ledger.pending or run not in (None, change.run):
                 continue
@@ -194,6 +201,11 @@ class Restoring:
     def _made_restored(self, change: TargetChange) -> str | None:
         """Takes a record away whose id is not known, by each id that it may have."""
         search = Made.found(self._portal, change, others=self._ledger.results)
+        if self._waits and not search.ids and search.problem is None and self._ledger.is_accepted(change.id):
+            self._waits = False
+            with suppress(Untestable):
+                self._portal.clock.wait(LISTED_LATE, "what was made to be listed")
+            search = Made.found(self._portal, change, others=self._ledger.results)
         is_made = search.is_shown or self._ledger.is_accepted(change.id)
         reason = search.problem or f"it was accepted, and {no_id(change)}"
         self._is_searched = search.problem is None and not search.ids
