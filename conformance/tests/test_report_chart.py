@@ -147,11 +147,12 @@ def test_of_a_million_exchanges_a_sample_is_drawn_like_all() -> None:
 
 def test_each_time_is_counted_where_it_is_drawn() -> None:
     stretches = [
-        Stretch(0.0, 10.0, 70.0, 300.0, False),
-        Stretch(10.0, 500.0, 300.0, 326.0, True),
-        Stretch(500.0, 520.0, 326.0, 960.0, False),
+        Stretch(1000.0, 1010.0, 70.0, 300.0, False),
+        Stretch(1010.0, 1500.0, 300.0, 326.0, True),
+        Stretch(1500.0, 1520.0, 326.0, 960.0, False),
     ]
-    times = [0.0, 0.1, 4.9, 9.99, 10.0, 10.1, 250.0, 499.0, 500.0, 501.5, 519.9, 520.0, 521.0]
+    after = [0.0, 0.1, 4.9, 9.99, 10.0, 10.1, 250.0, 499.0, 500.0, 501.5, 519.9, 520.0, 521.0]
+    times = [1000.0 + seconds for seconds in after]
 
     counts = chart._columns(Moments(array("d", times)), stretches)
 
