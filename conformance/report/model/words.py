@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from conformance.errors import ExitCode
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import (
+    BaselineEntry,
     BaselineOutcome,
     FindingEntry,
     RequirementEntry,
@@ -308,6 +309,33 @@ def counted(base: BaselineOutcome) -> str:
     return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
 
 
+class OutdatedEntry(NamedTuple):
+    """An entry of the baseline that fails the run itself: ``stale`` or ``expired``, and what is wrong with
+    it, to follow its signature."""
+
+    label: str
+    entry: BaselineEntry
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.entry.signature}: {self.problem}."
+
+
+def outdated(run: Run) -> list[OutdatedEntry]:
+    """The entries of the baseline that fail the run themselves."""
+    base = run.baseline
+    if base is None:
+        return []
+    return [
+        *(OutdatedEntry("stale", row, NO_LONGER) for row in base.stale),
+        *(OutdatedEntry("expired", row, f"accepted until {row.expires}") for row in base.expired),
+    ]
+
+
+NO_LONGER = "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
+
+
 class OtherFailure(NamedTuple):
     """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
     sentence."""
@@ -459,8 +487,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     others = other_failures(run)
     if others:
         return Headline("bad", others[0].title, " ".join(each.sentence for each in others))
-    if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
-        out_of_date = len(run.baseline.stale) + len(run.baseline.expired)
+    out_of_date = len(outdated(run))
+    if run.baseline is not None and out_of_date:
         return Headline(
             "bad",
             "Baseline out of date",
