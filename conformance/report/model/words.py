@@ -476,17 +476,18 @@ def _bundled(run: Run) -> str:
 
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     blockers = blocking(run)
+    others = len({row.id for row in failed} - {blocker.requirement.id for blocker in blockers})
     if run.regressions:
         answers = plural(len({regression.exchange for regression in run.regressions}), "answer")
         sentence = f"{answers} differ from the recording, at {plural(len(places(run)), 'place')}"
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
-        return Headline("bad", "Regressed", _sentence(sentence, blockers))
+        return Headline("bad", "Regressed", _sentence(sentence, blockers, others=others))
     if blockers:
-        return _not_conformant(run, _sentence("", blockers))
-    others = other_failures(run)
-    if others:
-        return Headline("bad", others[0].title, " ".join(each.sentence for each in others))
+        return _not_conformant(run, _sentence("", blockers, others=others))
+    beside = other_failures(run)
+    if beside:
+        return Headline("bad", beside[0].title, " ".join(each.sentence for each in beside))
     out_of_date = len(outdated(run))
     if run.baseline is not None and out_of_date:
         return Headline(
@@ -507,7 +508,8 @@ def _not_conformant(run: Run, sentence: str) -> Headline:
     return Headline("bad", "Not conformant", sentence)
 
 
-def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
+def _sentence(first: str, blockers: Sequence[Blocker], *, others: int) -> str:
+    """What fails a run, after ``first``. ``others``: how many rules fail as the baseline lists."""
     failed = [blocker.requirement.id for blocker in blockers if blocker.requirement.verdict == "fail"]
     pins = sum(id.startswith(PINNED) for id in failed)
     fails, warns = len(failed) - pins, len(blockers) - len(failed)
@@ -521,4 +523,7 @@ def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
     if warns:
         count = "counts as a failure" if warns == 1 else "count as failures"
         parts.append(f"{plural(warns, 'warning')} {count} (--strict)")
+    if others:
+        verb = "is" if others == 1 else "are"
+        parts.append(f"{plural(others, 'other')} {verb} known from the baseline")
     return "; ".join(parts)[:1].upper() + "; ".join(parts)[1:] + "."
