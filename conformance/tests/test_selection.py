@@ -223,6 +223,14 @@ def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
         assert PlanChoice(rerun=words[words.index("--rerun") + 1]).chosen(rows), rule
 
 
+@pytest.mark.parametrize("rule", ["LOGIN-006", "LOGOUT-001"])
+def test_a_rule_of_answers_that_succeed_is_decided_by_a_rerun(tmp_path: Path, rule: str) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("--rerun", rule, "--impact", "disruptive")
+
+    assert (run.code, run.verdict(rule)) == (0, "pass")
+
+
 def test_a_rerun_of_a_rule_that_other_options_leave_out_is_a_usage_error() -> None:
     rules = select_rules(["PAGE-*"], [])
     counted = rerun_selection("PAGE-002", rules)
