@@ -110,7 +110,10 @@ def check(
         strict=options.strict,
         command="check",
         ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
-        scope=Scope(selection=options.rules.text if options.rules else ""),
+        scope=Scope(
+            selection=options.rules.text if options.rules else "",
+            called=sorted(judged.coverage.operations),
+        ),
         notes=list(_notes(traffic, judged)),
     )
     return Checked(run, traffic.count, traffic.ignored)

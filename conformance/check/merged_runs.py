@@ -195,7 +195,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         strict=first.strict,
         command=first.command,
         ending=_ending(folders, details, beside),
-        scope=first.scope,
+        scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic) if is_check else _replay_notes(folders, details)),
     )

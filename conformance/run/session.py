@@ -30,7 +30,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Finding, Ledger
+from conformance.verdicts.findings import Finding, Ledger, Verdict, endpoint_of
 
 AWAY = "The portal refused connections for {:.1f} s in all; nothing was sent meanwhile"
 """A note on a portal that was restarted during the run."""
@@ -77,6 +77,7 @@ class RunSession:
     scope: Scope = field(default_factory=Scope)
     selected: frozenset[str] = frozenset()
     shown_otherwise: Sequence[str] = ()
+    called: set[str] = field(default_factory=set)
     _diverted_to: Callable[[Exchange], None] | None = None
 
     def __post_init__(self) -> None:
@@ -102,6 +103,7 @@ class RunSession:
             history.check(options.history)
         secrets, acting, costs = Secrets(), ActingCase(), CaseCosts.of(profile)
         ledger = Ledger(REQUIREMENTS, selection=options.rules)
+        ledger.places = {}
         return cls(
             profile,
             clock,
@@ -121,6 +123,8 @@ class RunSession:
     def take(self, exchange: Exchange) -> None:
         """Writes an exchange, and judges it unless exchanges are diverted."""
         self.log.write(exchange)
+        if exchange.response is not None:
+            self.called.add(endpoint_of(exchange))
         self.portal.changes.notice(exchange)
         for listener in self.listeners:
             listener(self.acting(), exchange)
@@ -215,11 +219,20 @@ class RunSession:
                 inconclusive=" ".join(self._shortfalls()),
                 unusable=unusable_profile(self.blocked, left_behind),
             ),
-            scope=self.scope,
+            scope=self._whole_scope(),
             changes=self._changes(),
             timeline=self.timeline,
             notes=[*self._notes(), *filter(None, [open_sessions])],
         )
+
+    def _whole_scope(self) -> Scope:
+        """What the run set out to test, with the endpoints that it came to."""
+        results, decided = self.ledger.results(), {}
+        if self.scope.selection:
+            rules = {row.requirement.id for row in results if row.verdict is not Verdict.UNTESTED}
+            places = self.ledger.places or {}
+            decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
+        return self.scope.model_copy(update={"called": sorted(self.called), "decided": decided})
 
     def _changes(self) -> ChangesMade | None:
         """What the run changed; None where it could change nothing."""

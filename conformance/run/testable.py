@@ -40,6 +40,9 @@ FOLLOWS = {
 }
 """Rules of what is seen elsewhere after a request to one of some endpoints; else nothing decides them."""
 
+SUCCEEDS = {LOGIN_MFA_SEND: "LOGIN-022", LOGOUT: "LOGOUT-003"}
+"""A rule whose cases have an endpoint succeed, of those that the case of its offer only has refused."""
+
 NEEDS = {
     "CONSTANT-065": "accounts.limited",
     "CONSTANT-072": "accounts.limited",
@@ -128,6 +131,7 @@ def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
     keys = {key for rule in selected - with_cases for key in KEYS_OF.get(rule, frozenset())}
     keys |= {key for rule in selected - with_cases for key in FOLLOWS.get(rule, ())}
     wanted = selected | {BY_KEY[key].requirement for key in keys}
+    wanted |= {SUCCEEDS[key] for key in keys & SUCCEEDS.keys()}
     asked = {key for rule in wanted & with_cases for key in REQUIREMENTS[rule].operations}
     return wanted | {rule for rule in with_cases if _is_of(rule, keys - asked)}
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from conformance.report.across import baseline
-from conformance.report.model.run import Ending, Regression, Run, Since
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, Ending, Regression, Run, Since
 from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
 
@@ -149,3 +149,13 @@ def other_runs() -> list[tuple[str, Run]]:
         ("baseline", run.model_copy(update={"baseline": outcome.record(), "since": since})),
         ("interrupted", conformant().run(exit_code=2, ending=stopped)),
     ]
+
+
+def out_of_date() -> Run:
+    """A conformant run, but for two entries of its baseline: one that no longer fails, and an expired one."""
+    entries = {
+        "stale": [BaselineEntry(signature="ENV-001 GET /x", requirement="ENV-001", reason="was broken")],
+        "expired": [BaselineEntry(signature="ENV-002 GET /x", requirement="ENV-002", expires="2026-11-20")],
+    }
+    base = BaselineOutcome(file="known.toml", **entries)
+    return conformant().run(exit_code=1).model_copy(update={"baseline": base})

@@ -11,6 +11,7 @@ from conformance.report.formats.annotations import MOST, annotations_of
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Regression, Run, Scope
 from conformance.tests.hostile_portal import hostile
+from conformance.tests.page_runs import out_of_date
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
 from conformance.traffic.redaction.redact import Secrets
 
@@ -110,6 +111,14 @@ def test_a_secret_is_redacted_in_an_annotation(tmp_path: Path) -> None:
 
     assert "a-planted-secret" not in shown
     assert "[password-1]" in shown
+
+
+def test_entries_of_a_baseline_that_fail_the_run_are_an_error() -> None:
+    (only,) = annotations_of(out_of_date())
+
+    assert (only.level, only.title) == ("error", "Baseline out of date")
+    assert "Stale: ENV-001 GET /x: in the baseline, but no longer fails" in only.text
+    assert "Expired: ENV-002 GET /x: accepted until 2026-11-20." in only.text
 
 
 def test_many_failures_are_bounded() -> None:

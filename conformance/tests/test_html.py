@@ -331,7 +331,20 @@ def test_known_findings_come_last_and_are_marked(tmp_path: Path) -> None:
     assert html.index('id="finding-ENV-011"') < html.index('id="finding-ENV-008"')
     card = html[html.index('id="finding-ENV-008"') :]
     assert "v-known" in card[: card.index("</article>")]
-    assert "Accept it for now" not in card[: card.index("</article>")]
+    assert "why this is accepted" not in card[: card.index("</article>")]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_warning_is_new_and_to_be_accepted_only_where_strict(tmp_path: Path, strict: bool) -> None:
+    run = sample().run(strict=strict)
+    result = baseline.compare(run, baseline.Baseline("known.toml"), date(2026, 11, 21))
+    html = report(run.model_copy(update={"baseline": result.record()}), read(tmp_path / "none", ()))
+
+    for rule, is_new in (("ENV-008", True), ("ACCOUNT-015", strict)):
+        card = html[html.index(f'id="finding-{rule}"') :]
+        card = card[: card.index("</article>")]
+        assert ("v-new" in card) is is_new
+        assert ("why this is accepted" in card) is is_new
 
 
 def test_every_requirement_and_every_reason_is_on_the_page(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ from conformance.report.across.baseline import (
     compare,
     entry_text,
     load,
+    prune,
     update,
     write,
 )
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.model.run import Regression, Run
+from conformance.report.model.run import Regression, Run, Scope
 from conformance.report.model.words import counted
+from conformance.tests.deployment import deployed
 from conformance.tests.sample_run import INITIATE, conformant, finding, sample
 
 TODAY = date(2026, 11, 21)
@@ -80,6 +82,60 @@ def test_an_entry_that_the_run_could_not_decide_is_neither_known_nor_stale() -> 
     assert result.record().known == []
     assert [entry.signature for entry in result.record().undecided] == [DATA]
     assert counted(result.record()) == "0 new · 0 known · 0 stale · 0 expired · 1 not decided"
+
+
+ELSEWHERE = "ENV-008 GET /web/v1/system/roles data"
+
+
+@pytest.mark.parametrize(
+    "scope, stale",
+    [
+        (Scope(called=[INITIATE]), [DATA]),
+        (Scope(selection="--failed"), []),
+        (Scope(selection="--failed", called=[INITIATE]), []),
+        (Scope(selection="--failed", called=[INITIATE], decided={INITIATE: ["ENV-001"]}), []),
+        (Scope(selection="--failed", called=[INITIATE], decided={INITIATE: ["ENV-008"]}), [DATA]),
+        (Scope(), [DATA, ELSEWHERE]),
+    ],
+)
+def test_an_entry_is_stale_only_where_its_rule_was_decided_at_its_endpoint(
+    scope: Scope, stale: list[str]
+) -> None:
+    run, baseline = conformant().run(scope=scope), Baseline("known.toml", (known(), known(ELSEWHERE)))
+
+    result = compare(run, baseline, TODAY)
+
+    assert [entry.signature for entry in result.stale] == stale
+    assert len(result.undecided) == 2 - len(stale)
+    assert [entry.signature for entry in prune(run, baseline)[0].entries] == [
+        entry.signature for entry in result.undecided
+    ]
+
+
+def test_a_rule_of_one_endpoint_is_decided_there_by_a_selection_too() -> None:
+    whole = conformant().run()
+    rule = next(row for row in whole.requirements if row.verdict == "pass" and len(row.operations) == 1)
+    entry = known(f"{rule.id} {rule.operations[0]} status")
+    run = conformant().run(scope=Scope(selection="--failed", called=rule.operations))
+
+    assert compare(run, Baseline("known.toml", (entry,)), TODAY).stale == (entry,)
+
+
+def test_a_selection_leaves_the_rows_of_what_it_does_not_come_to(tmp_path: Path) -> None:
+    fault, path = "countries-value-off-by-one", tmp_path / "known.toml"
+    with deployed(tmp_path, faults=[fault]) as portal:
+        first = portal.run("--only", "CONSTANT-020", "--baseline", str(path), "--baseline-update")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text + known(ELSEWHERE).row("known").text, encoding="utf-8")
+        again = portal.run("--only", "CONSTANT-020", "--baseline", str(path), "--baseline-prune")
+    rows = [row.signature for row in load(path).entries]
+    with deployed(tmp_path) as mended:
+        fixed = mended.run("--only", "CONSTANT-020", "--baseline", str(path))
+
+    assert (first.code, again.code, fixed.code) == (0, 0, 1)
+    assert [row.split()[0] for row in rows] == ["CONSTANT-020", "ENV-008"]
+    assert [row["requirement"] for row in again.results["baseline"]["undecided"]] == ["ENV-008"]
+    assert [row["requirement"] for row in fixed.results["baseline"]["stale"]] == ["CONSTANT-020"]
 
 
 @pytest.mark.parametrize("exit_code", [2, 3, 5, 6])

@@ -12,6 +12,7 @@ import pytest
 from conformance.report.formats.junit import document
 from conformance.report.model.run import Run
 from conformance.spec import REQUIREMENTS
+from conformance.tests.page_runs import out_of_date
 from conformance.tests.sample_run import PROFILE, conformant, envelope, exchange, sample
 
 CHILDREN = {
@@ -143,6 +144,20 @@ def test_the_totals_are_those_of_the_suites() -> None:
 
     assert root.get("failures") == "5"
     assert sum(int(suite.get("skipped", "0")) for suite in root) == sample().run().summary.untested
+
+
+def test_entries_of_a_baseline_that_fail_the_run_are_test_cases_that_fail() -> None:
+    root = parsed(out_of_date())
+    cases = root.findall(".//testcase[@classname='portal-conformance.baseline']")
+
+    assert (root.get("failures"), list(breaches(root))) == ("2", [])
+    assert [case.get("name") for case in cases] == ["ENV-001 GET /x", "ENV-002 GET /x"]
+    stale, expired = (case.find("failure") for case in cases)
+    assert stale is not None
+    assert expired is not None
+    assert (stale.get("type"), expired.get("type")) == ("stale", "expired")
+    assert "--baseline-prune" in str(stale.get("message"))
+    assert "accepted until 2026-11-20" in str(expired.get("message"))
 
 
 def test_whatever_the_target_sent_the_document_is_well_formed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from conformance.report.formats.sarif import document
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, Regression, Run
 from conformance.tests.hostile_portal import hostile
-from conformance.tests.page_runs import replayed
+from conformance.tests.page_runs import out_of_date, replayed
 from conformance.tests.sample_run import PROFILE, conformant, sample
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
@@ -194,6 +194,13 @@ def test_what_the_baseline_lists_is_suppressed() -> None:
     run = run.model_copy(update={"baseline": BaselineOutcome(file="baseline.toml", known=[entry])})
 
     assert {row["ruleId"] for row in results(run) if "suppressions" in row} == {accepted.requirement}
+
+
+def test_entries_of_a_baseline_that_fail_the_run_are_notifications() -> None:
+    (invocation,) = json.loads(document(out_of_date()))["runs"][0]["invocations"]
+
+    texts = [row["message"]["text"] for row in invocation["toolExecutionNotifications"]]
+    assert [text.split(":")[0] for text in texts] == ["Baseline, stale entry", "Baseline, expired entry"]
 
 
 def test_a_result_has_the_same_fingerprint_from_run_to_run() -> None:

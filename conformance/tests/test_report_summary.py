@@ -83,9 +83,21 @@ def test_known_failures_are_not_listed_among_what_blocks() -> None:
 
     text = markdown(run.model_copy(update={"baseline": result.record()}))
 
-    assert "What fails the run (4)" in text
+    assert "What fails the run (5)" in text
     assert "4 new · 1 known · 1 stale · 0 expired" in text
-    assert "stale: `ENV-001 GET /x`" in text
+    assert "- **STALE** `ENV-001 GET /x`: in the baseline, but no longer fails" in text
+    assert text.index("**STALE**") < text.index("Against the baseline")
+
+
+def test_an_entry_of_the_baseline_that_alone_fails_the_run_is_what_fails_it() -> None:
+    old = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was broken", expires=date(2026, 11, 20))
+    run = conformant().run(exit_code=1)
+    result = baseline.compare(run, baseline.Baseline("known.toml", (old,)), date(2026, 11, 21))
+
+    text = markdown(run.model_copy(update={"baseline": result.record()}))
+
+    assert "What fails the run (1)" in text
+    assert "- **EXPIRED** `ENV-001 GET /x`: accepted until 2026-11-20 (was broken)" in text
 
 
 def test_a_conformant_run_lists_nothing_that_blocks() -> None:

@@ -162,6 +162,16 @@ def test_only_new_findings_block() -> None:
     assert {one.requirement.id for one in blockers} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
 
 
+def test_the_headline_says_that_the_other_failures_are_known() -> None:
+    run = sample().run()
+    known = [one.signature for one in run.findings if one.requirement in ("ENV-008", "ENV-011")]
+
+    assert headline(with_baseline(run, *known)).sentence == (
+        "3 requirements of the specification are contradicted; 2 others are known from the baseline."
+    )
+    assert "baseline" not in headline(run).sentence
+
+
 def test_warnings_block_where_strict() -> None:
     assert "ACCOUNT-015" not in {one.requirement.id for one in blocking(sample().run())}
     assert "ACCOUNT-015" in {one.requirement.id for one in blocking(sample().run(strict=True))}

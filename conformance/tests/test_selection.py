@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
 from pathlib import Path
 
@@ -11,12 +12,13 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import UsageError
+from conformance.report.model.again import rerun
 from conformance.report.model.run import Run, Scope
-from conformance.run.catalogue import pytest_arguments
+from conformance.run.catalogue import collect, pytest_arguments
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
-from conformance.run.testable import deciding
+from conformance.run.testable import TESTABLE, deciding
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
 from conformance.tests.deployment import command, deployed, done
@@ -26,6 +28,7 @@ from conformance.verdicts.selection import RuleSelection, is_specific, rules_of,
 from reference_impl.faults import FAULTS
 
 FAULT_OF_PAGE_005 = next(name for name, fault in FAULTS.items() if "PAGE-005" in fault.breaks)
+FAULT_OF_TOKEN_003 = next(name for name, fault in FAULTS.items() if "TOKEN-003" in fault.breaks)
 LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
 
 
@@ -182,14 +185,14 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
 ) -> None:
     with deployed(tmp_path, faults=[FAULT_OF_PAGE_005]) as portal:
 
-        def rerun(name: str) -> tuple[int, Run]:
+        def rerun_of(name: str) -> tuple[int, Run]:
             return main(portal.arguments("--rerun", name, out=tmp_path)[3:]), Run.read(tmp_path)
 
-        code, mended = rerun("PAGE-002")
+        code, mended = rerun_of("PAGE-002")
         shown = capsys.readouterr().out
-        failing, of_rule = rerun("PAGE-005")
+        failing, of_rule = rerun_of("PAGE-005")
         (found,) = of_rule.findings
-        by_case, of_case = rerun(str(found.case))
+        by_case, of_case = rerun_of(str(found.case))
 
     assert (code, mended.findings) == (0, [])
     assert "also showed contradictions of PAGE-005, which this rerun does not count" in mended.notes[0]
@@ -200,6 +203,32 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
     assert (failing, by_case, found.requirement) == (1, 1, "PAGE-005")
     assert [note for note in of_rule.notes if "stay open" not in note] == []
     assert of_rule.summary.pass_ == 0 < of_case.summary.pass_
+
+
+def test_a_rerun_of_a_rule_that_checks_alone_decide_sends_what_they_look_at(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=[FAULT_OF_TOKEN_003]) as portal:
+        code = main(portal.arguments("--rerun", "TOKEN-003", out=tmp_path)[3:])
+
+    assert code == 1
+    assert {row.requirement for row in Run.read(tmp_path).findings} == {"TOKEN-003"}
+
+
+def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
+    rows = collect()
+    declared = {rule for row in rows for rule in row.requirements}
+
+    assert not declared.issuperset(TESTABLE)
+    for rule in sorted(TESTABLE):
+        words = shlex.split(rerun(sample().run(), rule))
+        assert PlanChoice(rerun=words[words.index("--rerun") + 1]).chosen(rows), rule
+
+
+@pytest.mark.parametrize("rule", ["LOGIN-006", "LOGOUT-001"])
+def test_a_rule_of_answers_that_succeed_is_decided_by_a_rerun(tmp_path: Path, rule: str) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("--rerun", rule, "--impact", "disruptive")
+
+    assert (run.code, run.verdict(rule)) == (0, "pass")
 
 
 def test_a_rerun_of_a_rule_that_other_options_leave_out_is_a_usage_error() -> None:

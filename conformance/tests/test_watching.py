@@ -96,6 +96,21 @@ def test_a_stage_runs_where_the_one_before_it_passed(
     assert runs.codes == []
 
 
+@pytest.mark.parametrize(
+    "codes, parts",
+    [((1, 1), ["its endpoints and the whole run"]), ((1, 0, 1), ["the whole run"]), ((1, 0, 0, 1), [])],
+)
+def test_the_stages_that_are_left_out_are_named(
+    tmp_path: Path, codes: tuple[int, ...], parts: list[str]
+) -> None:
+    shown: list[str] = []
+    out = reported(tmp_path / "reports", sample().run())
+    watch(Runs(*codes), out, restarted=restarts(1), show=shown.append)
+
+    left = "\nLeft out until this passes (exit code 1): "
+    assert [line for line in shown if line.startswith(left)] == [f"{left}{part}." for part in parts]
+
+
 def seen(*answers: httpx.Response | None) -> list[bool]:
     """Whether a restart is noticed at each look, after two looks to begin with. None: no answer."""
     left = [*answers]
@@ -166,6 +181,39 @@ def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: P
         "all of it passes; the whole run.",
     ]
     assert run.returncode == 0
+
+
+def test_rows_of_a_baseline_that_a_stage_does_not_decide_do_not_end_it(tmp_path: Path) -> None:
+    port, profile, out = free_port(), tmp_path / "portal.toml", tmp_path / "out"
+    words = command("run", "--profile", str(profile), "--out", str(out), "--only", "CONSTANT-02?", "--watch")
+
+    with serve.start(port=port, seed=3, faults=[FAULT]) as first:
+        profile.write_text(first.profile(), encoding="utf-8")
+        subprocess.run(
+            [*words[:-1], "--baseline", "known.toml", "--baseline-update"], cwd=tmp_path, check=True
+        )
+        path = tmp_path / "known.toml"
+        path.write_text(path.read_text(encoding="utf-8") + UNDECIDED, encoding="utf-8")
+        run = subprocess.Popen(
+            [*words, "--baseline", "known.toml"], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+        )
+        until(run, "Waiting for ")
+    with serve.start(port=port, seed=4, faults=[FAULT]) as restarted:
+        profile.write_text(restarted.profile(), encoding="utf-8")
+        after = until(run, "Waiting for ")
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+
+    assert sum(line.startswith(AGAIN) for line in after) == 3
+    assert run.returncode == 0
+
+
+UNDECIDED = """
+[[known]]
+requirement = "ENV-008"
+signature = "ENV-008 GET /web/v1/system/roles data"
+reason = "a row of an endpoint that the run does not come to"
+"""
 
 
 def until(run: subprocess.Popen[str], start: str) -> list[str]:

@@ -167,6 +167,8 @@ class Ledger:
         self._kinds: Counter[tuple[str, str]] = Counter()
         self._observations_kept = observations_kept
         self._misshapen: dict[int, tuple[str, ...]] = {}
+        self.places: dict[str, set[str]] | None = None
+        """The rules that checks decided, by endpoint, where a caller gives a dictionary to note them in."""
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
 
@@ -203,6 +205,9 @@ class Ledger:
         for verdicts, times in self._pending.leaves().items():
             for decision, number in verdicts.held:
                 self._held[decision] += number * times
+            if self.places is not None and verdicts.held:
+                rules = (rule for (rule, _), _ in verdicts.held)
+                self.places.setdefault(verdicts.endpoint, set()).update(rules)
             for topic, value in verdicts.readings:
                 self._observe(topic, verdicts.endpoint, value, n=verdicts.n, times=times)
 

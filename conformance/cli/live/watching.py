@@ -24,13 +24,18 @@ Runs = Callable[[Sequence[str], Path], int]
 for the reports. Returns the exit code."""
 
 
+WHOLE = "the whole run"
+
+
 @dataclass(frozen=True, slots=True)
 class WatchStage:
-    """A part of what is run again. ``only``: the patterns that select it; its reports go to ``out``."""
+    """A part of what is run again. ``only``: the patterns that select it; its reports go to ``out``;
+    ``part``: what it is called where it is left out."""
 
     name: str
     only: Sequence[str]
     out: Path
+    part: str = WHOLE
 
 
 def watch(run: Runs, out: Path, *, restarted: Callable[[], None], show: Callable[[str], None]) -> int:
@@ -49,13 +54,15 @@ def watch(run: Runs, out: Path, *, restarted: Callable[[], None], show: Callable
 
 
 def _run_again(run: Runs, out: Path, show: Callable[[str], None]) -> int:
-    """Runs stage after stage, up to the first that fails."""
-    code = int(ExitCode.CONFORMANT)
-    for stage in stages(out):
+    """Runs stage after stage, up to the first that fails; says which are left out then."""
+    code, left = int(ExitCode.CONFORMANT), list(stages(out))
+    while left and code == ExitCode.CONFORMANT:
+        stage = left.pop(0)
         show(f"\nThe portal restarted: {stage.name}.")
         code = run(stage.only, stage.out)
-        if code != ExitCode.CONFORMANT:
-            return code
+    if left and code not in ENDING:
+        parts = " and ".join(each.part for each in left)
+        show(f"\nLeft out until this passes (exit code {code}): {parts}.")
     return code
 
 
@@ -67,8 +74,8 @@ def stages(out: Path) -> Iterator[WatchStage]:
         yield WatchStage(f"what failed runs again, {plural(len(rules), 'rule')}", rules, beside)
     if endpoints:
         whose = plural(len(endpoints), "endpoint")
-        yield WatchStage(f"what failed passes; {whose} of it", endpoints, beside)
-    yield WatchStage("all of it passes; the whole run" if rules else "the whole run", (), out)
+        yield WatchStage(f"what failed passes; {whose} of it", endpoints, beside, "its endpoints")
+    yield WatchStage(f"all of it passes; {WHOLE}" if rules else WHOLE, (), out)
 
 
 def _failures(out: Path) -> tuple[list[str], list[str]]:

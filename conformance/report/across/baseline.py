@@ -32,8 +32,8 @@ from conformance.report.across.toml_rows import (
     TomlRow,
     document_of,
 )
-from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
-from conformance.spec import present_id, present_signature
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, RequirementEntry, Run
+from conformance.spec import BY_KEY, present_id, present_signature
 
 TABLES = ("known", "gone", "regression")
 FORM: RowForm = RowForm(
@@ -70,6 +70,11 @@ class KnownFailure:
     endpoint: str = ""
     ticket: str = ""
     expires: date | None = None
+
+    @property
+    def place(self) -> str:
+        """The endpoint; where the entry has none, that of its signature."""
+        return self.endpoint or " ".join(self.signature.split()[1:3])
 
     def is_expired(self, today: date) -> bool:
         return self.expires is not None and self.expires < today
@@ -118,8 +123,8 @@ class Baseline:
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
     """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
-    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed,
-    ``undecided`` those whose requirement the run did not decide;
+    whose requirement was decided at their endpoint and whose finding was not seen, ``expired`` those whose
+    day has passed, ``undecided`` those whose requirement the run did not decide there;
     ``differences`` are the places of regressions that no row lists, ``rows`` those of the differences."""
 
     file: str
@@ -175,19 +180,18 @@ def load(path: Path) -> Baseline:
 def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     """Sets a run's FAILs (WARNs as well where strict) against the known ones.
 
-    An entry whose requirement this run did not decide is neither known to hold nor stale: it stays.
+    An entry whose requirement this run did not decide at its endpoint is neither known to hold nor stale: it
+    stays.
     """
     weighed = ("fail", "warn") if run.strict else ("fail",)
     current = {finding.signature for finding in run.findings if finding.verdict in ("fail", "warn")}
-    verdicts = {entry.id: entry.verdict for entry in run.requirements}
+    decided = {entry.id: entry for entry in run.requirements if entry.verdict != "untested"}
     expired = [entry for entry in baseline.entries if entry.is_expired(today)]
     valid = [entry for entry in baseline.entries if entry not in expired]
     listed = listed_today(baseline, today)
     gone = [entry for entry in valid if entry.signature not in current]
     complete = run.exit_code not in CUT_SHORT
-    stale = [
-        entry for entry in gone if complete and verdicts.get(entry.requirement, "untested") != "untested"
-    ]
+    stale = [entry for entry in gone if complete and _is_decided(run, entry, decided.get(entry.requirement))]
     return BaselineResult(
         file=baseline.file,
         new=tuple(
@@ -204,6 +208,20 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         ),
         rows=baseline.compared if complete else _undecided(baseline.compared),
     )
+
+
+def _is_decided(run: Run, entry: KnownFailure, rule: RequirementEntry | None) -> bool:
+    """Whether a run decided an entry's rule at its endpoint. Of a selection that is what its checks decided
+    there, and rules of no other endpoint: what it sends to sign in shows little of the rest."""
+    if rule is None:
+        return False
+    is_part = run.command == "run" and bool(run.scope.selection)
+    if entry.place not in BY_KEY:
+        return not is_part
+    if run.scope.called and entry.place not in run.scope.called:
+        return False
+    is_there = rule.id in run.scope.decided.get(entry.place, ()) or rule.operations == [entry.place]
+    return is_there or not is_part
 
 
 def _undecided(rows: ComparedRows) -> ComparedRows:
@@ -246,7 +264,8 @@ def against_baseline(run: Run, baseline: Baseline, *, is_updated: bool, is_prune
 def prune(run: Run, baseline: Baseline) -> tuple[Baseline, list[str]]:
     """The baseline without the entries whose failure is gone, and a sentence that names each of them.
 
-    An entry whose requirement this run did not decide stays, also where it was set aside by an update.
+    An entry whose requirement this run did not decide at its endpoint stays, also where it was set aside by
+    an update.
     """
     stale = set(compare(run, baseline, date.min).stale)
     stale |= set(compare(run, replace(baseline, entries=baseline.gone), date.min).stale)

@@ -16,6 +16,7 @@ from conformance.report.model.words import (
     headline,
     known_signatures,
     other_failures,
+    outdated,
     plural,
 )
 
@@ -35,7 +36,7 @@ class Annotation:
 def annotations_of(run: Run) -> Iterator[Annotation]:
     """What fails the run as errors, then its warnings, each level bounded. A run that judged no portal of the
     user's is a warning: its green verdict says nothing of the job's portal."""
-    errors = [*_failures(run), *_regressions(run)]
+    errors = [*_outdated(run), *_failures(run), *_regressions(run)]
     errors += [Annotation("error", one.title, one_line(one.sentence, 600)) for one in other_failures(run)]
     if run.exit_code > 1:
         head = headline(run)
@@ -43,6 +44,14 @@ def annotations_of(run: Run) -> Iterator[Annotation]:
     yield from errors[:MOST]
     bundled = [Annotation("warning", "No portal of yours was judged", BUNDLED)] if run.scope.bundled else []
     yield from [*bundled, *_warnings(run)][:MOST]
+
+
+def _outdated(run: Run) -> Iterator[Annotation]:
+    """The entries of the baseline that fail the run themselves, in one annotation."""
+    rows = outdated(run)
+    if rows:
+        text = " ".join(f"{row.label.capitalize()}: {row.sentence}" for row in rows)
+        yield Annotation("error", "Baseline out of date", one_line(text, 900))
 
 
 def _failures(run: Run) -> Iterator[Annotation]:

@@ -24,10 +24,12 @@ from conformance.report.model.run import FindingEntry, RequirementEntry, Run, mo
 from conformance.report.model.visible import visible
 from conformance.report.model.words import (
     OtherFailure,
+    OutdatedEntry,
     chapters,
     headline,
     known_signatures,
     other_failures,
+    outdated,
     plural,
 )
 from conformance.traffic.clip import cut
@@ -47,6 +49,8 @@ def document(run: Run) -> str:
         root.append(_suite(run, section.name, section.requirements, by_requirement))
     if run.command == "replay":
         root.append(_replayed(run))
+    if outdated(run):
+        root.append(_suite_of(run, "Baseline", [*map(_outdated, outdated(run))]))
     if headline(run).tone == "unsure" and not run.scope.selection:
         root.append(_verdict(run, "The run comes to a verdict"))
     elif run.exit_code == ExitCode.LEFT_BEHIND:
@@ -120,6 +124,15 @@ def _other_failure(failure: OtherFailure) -> ElementTree.Element:
     )
     message = visible(cut(failure.sentence, 600))
     ElementTree.SubElement(case, "failure", type=failure.kind, message=message)
+    return case
+
+
+def _outdated(row: OutdatedEntry) -> ElementTree.Element:
+    """An entry of the baseline that fails the run itself, as a test case that fails."""
+    name = visible(cut(row.entry.signature, 300))
+    case = ElementTree.Element("testcase", name=name, classname="portal-conformance.baseline", time="0")
+    failure = ElementTree.SubElement(case, "failure", type=row.label, message=visible(cut(row.sentence, 600)))
+    failure.text = visible(row.entry.reason)
     return case
 
 

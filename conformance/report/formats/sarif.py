@@ -14,7 +14,10 @@ from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.severity import severity_of
 from conformance.report.model.visible import json_text, one_line
-from conformance.report.model.words import known_signatures
+from conformance.report.model.words import (
+    known_signatures,
+    outdated,
+)
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 5_000
@@ -41,9 +44,13 @@ def document(run: Run) -> str:
         "startTimeUtc": _utc(run.started),
         "endTimeUtc": _utc(run.finished),
     }
+    notifications = [f"Baseline, {row.label} entry: {row.sentence}" for row in outdated(run)]
     if run.ending.inconclusive:
-        text = one_line(f"The run is inconclusive: {run.ending.inconclusive}", 1_000)
-        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": text}}]
+        notifications.insert(0, f"The run is inconclusive: {run.ending.inconclusive}")
+    if notifications:
+        invocation["toolExecutionNotifications"] = [
+            {"level": "error", "message": {"text": one_line(text, 1_000)}} for text in notifications
+        ]
     accepted = known_signatures(run)
     results = [_result(finding, places, is_accepted=finding.signature in accepted) for finding in findings]
     results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]

@@ -15,6 +15,8 @@ from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
+    Blocker,
+    OutdatedEntry,
     Untested,
     blocking,
     changes_in_words,
@@ -28,6 +30,7 @@ from conformance.report.model.words import (
     not_selected,
     numbers,
     other_failures,
+    outdated,
     plural,
     unobservable,
     untested,
@@ -134,27 +137,41 @@ def _other_failures(run: Run) -> Iterator[str]:
 
 
 def _blocking(run: Run) -> Iterator[str]:
-    blockers = blocking(run)
-    if not blockers:
+    blockers, entries = blocking(run), outdated(run)
+    if not blockers and not entries:
         return
     yield ""
-    yield f"### What fails the run ({len(blockers)})"
+    yield f"### What fails the run ({len(blockers) + len(entries)})"
     for blocker in blockers[:MOST_FAILURES]:
-        entry = blocker.requirement
-        yield ""
-        yield f"- **{entry.verdict.upper()} {entry.id}** {entry.statement}"
-        for finding in blocker.findings[:3]:
-            yield f"  - {_finding(finding)}"
-        if len(blocker.findings) > 3:
-            yield f"  - and {len(blocker.findings) - 3} more places"
-        if not blocker.findings and entry.reason:
-            yield f"  - {quoted(entry.reason)}"
-        findings = blocker.findings
-        command = rerun_finding(run, findings[0]) if findings else rerun(run, entry.id)
-        yield f"  - reproduce: {code(command, 600)}"
+        yield from _blocker(run, blocker)
     if len(blockers) > MOST_FAILURES:
         yield ""
         yield f"and {len(blockers) - MOST_FAILURES} more in the report."
+    if entries:
+        yield ""
+    yield from map(_outdated, entries[:MOST_FAILURES])
+    if len(entries) > MOST_FAILURES:
+        yield ""
+        yield f"and {len(entries) - MOST_FAILURES} more entries of the baseline in the report."
+
+
+def _blocker(run: Run, blocker: Blocker) -> Iterator[str]:
+    entry, findings = blocker.requirement, blocker.findings
+    yield ""
+    yield f"- **{entry.verdict.upper()} {entry.id}** {entry.statement}"
+    for finding in findings[:3]:
+        yield f"  - {_finding(finding)}"
+    if len(findings) > 3:
+        yield f"  - and {len(findings) - 3} more places"
+    if not findings and entry.reason:
+        yield f"  - {quoted(entry.reason)}"
+    command = rerun_finding(run, findings[0]) if findings else rerun(run, entry.id)
+    yield f"  - reproduce: {code(command, 600)}"
+
+
+def _outdated(row: OutdatedEntry) -> str:
+    reason = f" ({quoted(row.entry.reason)})" if row.entry.reason else ""
+    return f"- **{row.label.upper()}** {code(row.entry.signature)}: {row.problem}{reason}"
 
 
 def _finding(finding: FindingEntry) -> str:
@@ -173,11 +190,6 @@ def _baseline(run: Run) -> Iterator[str]:
     yield f"### Against the baseline {quoted(base.file)}"
     yield ""
     yield counted(base)
-    for entry in base.stale:
-        problem = "is in the baseline, but no longer fails; remove the entry"
-        yield f"- stale: {code(entry.signature)} {problem} ({quoted(entry.reason)})"
-    for entry in base.expired:
-        yield f"- expired on {entry.expires}: {code(entry.signature)} ({quoted(entry.reason)})"
 
 
 def _since(run: Run) -> Iterator[str]:

@@ -24,6 +24,7 @@ from conformance.report.model.words import (
     known_signatures,
     listed,
     numbers,
+    outdated,
     plural,
     unobservable,
     untested,
@@ -234,12 +235,9 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
         yield f"     {pen('known', 'known')} {one_line(entry.signature, 160)}: {one_line(entry.reason, 120)}"
     if len(base.known) > MOST_KNOWN:
         yield f"     and {len(base.known) - MOST_KNOWN} more known in the report"
-    for entry in base.stale:
-        problem = "in the baseline, but no longer fails; remove the entry"
-        yield f"     {pen('warn', 'stale')} {one_line(entry.signature, 160)}: {problem}"
-    for entry in base.expired:
-        signature = one_line(entry.signature, 160)
-        yield f"     {pen('fail', 'expired')} {signature}: accepted until {entry.expires}"
+    for row in outdated(run):
+        label = pen("warn" if row.label == "stale" else "fail", row.label)
+        yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
     yield from _unknown_rules(base, pen)
     unexplained = sum(entry.reason == NO_REASON for entry in base.known)
     if unexplained:

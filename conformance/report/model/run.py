@@ -195,8 +195,8 @@ class BaselineEntry(Part):
 
 
 class BaselineOutcome(Part):
-    """A run against the known failures of ``file``. ``undecided`` are entries whose rule it did not decide:
-    they are neither known to hold nor stale."""
+    """A run against the known failures of ``file``. ``undecided`` are entries whose rule it did not decide
+    at their endpoint: they are neither known to hold nor stale."""
 
     file: str
     new: list[BaselineEntry] = []
@@ -247,13 +247,16 @@ class Scope(Part):
     """What a run set out to test. ``selection`` names the options that selected some of the cases;
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
-    given (``10m``); ``effort``: that of the examples that a run generates."""
+    given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
+    were called, ``decided`` the rules that a selection decided, by endpoint."""
 
     selection: str = ""
     bundled: bool = False
     testable: int | None = None
     time_budget: str = ""
     effort: str = ""
+    called: list[str] = []
+    decided: dict[str, list[str]] = {}
 
 
 class RunFacts(TypedDict, total=False):

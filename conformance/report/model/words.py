@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from conformance.errors import ExitCode
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import (
+    BaselineEntry,
     BaselineOutcome,
     FindingEntry,
     RequirementEntry,
@@ -308,6 +309,33 @@ def counted(base: BaselineOutcome) -> str:
     return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
 
 
+class OutdatedEntry(NamedTuple):
+    """An entry of the baseline that fails the run itself: ``stale`` or ``expired``, and what is wrong with
+    it, to follow its signature."""
+
+    label: str
+    entry: BaselineEntry
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.entry.signature}: {self.problem}."
+
+
+def outdated(run: Run) -> list[OutdatedEntry]:
+    """The entries of the baseline that fail the run themselves."""
+    base = run.baseline
+    if base is None:
+        return []
+    return [
+        *(OutdatedEntry("stale", row, NO_LONGER) for row in base.stale),
+        *(OutdatedEntry("expired", row, f"accepted until {row.expires}") for row in base.expired),
+    ]
+
+
+NO_LONGER = "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
+
+
 class OtherFailure(NamedTuple):
     """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
     sentence."""
@@ -448,19 +476,20 @@ def _bundled(run: Run) -> str:
 
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     blockers = blocking(run)
+    others = len({row.id for row in failed} - {blocker.requirement.id for blocker in blockers})
     if run.regressions:
         answers = plural(len({regression.exchange for regression in run.regressions}), "answer")
         sentence = f"{answers} differ from the recording, at {plural(len(places(run)), 'place')}"
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
-        return Headline("bad", "Regressed", _sentence(sentence, blockers))
+        return Headline("bad", "Regressed", _sentence(sentence, blockers, others=others))
     if blockers:
-        return _not_conformant(run, _sentence("", blockers))
-    others = other_failures(run)
-    if others:
-        return Headline("bad", others[0].title, " ".join(each.sentence for each in others))
-    if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
-        out_of_date = len(run.baseline.stale) + len(run.baseline.expired)
+        return _not_conformant(run, _sentence("", blockers, others=others))
+    beside = other_failures(run)
+    if beside:
+        return Headline("bad", beside[0].title, " ".join(each.sentence for each in beside))
+    out_of_date = len(outdated(run))
+    if run.baseline is not None and out_of_date:
         return Headline(
             "bad",
             "Baseline out of date",
@@ -479,7 +508,8 @@ def _not_conformant(run: Run, sentence: str) -> Headline:
     return Headline("bad", "Not conformant", sentence)
 
 
-def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
+def _sentence(first: str, blockers: Sequence[Blocker], *, others: int) -> str:
+    """What fails a run, after ``first``. ``others``: how many rules fail as the baseline lists."""
     failed = [blocker.requirement.id for blocker in blockers if blocker.requirement.verdict == "fail"]
     pins = sum(id.startswith(PINNED) for id in failed)
     fails, warns = len(failed) - pins, len(blockers) - len(failed)
@@ -493,4 +523,7 @@ def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
     if warns:
         count = "counts as a failure" if warns == 1 else "count as failures"
         parts.append(f"{plural(warns, 'warning')} {count} (--strict)")
+    if others:
+        verb = "is" if others == 1 else "are"
+        parts.append(f"{plural(others, 'other')} {verb} known from the baseline")
     return "; ".join(parts)[:1].upper() + "; ".join(parts)[1:] + "."

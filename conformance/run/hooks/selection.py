@@ -60,13 +60,14 @@ def _cases() -> Path:
 
 
 def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[str]:
-    """Keeps the cases of a ``--rerun`` alone, and returns the requirements that it is about. UsageError:
-    there is none."""
+    """Keeps the cases of a ``--rerun`` alone, and returns the requirements that it is about: those that
+    decide them, or send what a check decides them by. UsageError: there is none."""
     rerun = value_of(config, "rerun")
     if not rerun:
         return frozenset()
     named = rerun_requirements(rerun)
-    chosen = [item for item in items if rerun in item.nodeid or not named.isdisjoint(ids_of(item))]
+    wanted = deciding(named, (rule for item in items for rule in ids_of(item)))
+    chosen = [item for item in items if rerun in item.nodeid or not wanted.isdisjoint(ids_of(item))]
     if not chosen:
         raise UsageError(
             f"--rerun {rerun}: no case decides this requirement, and no case has this name. "

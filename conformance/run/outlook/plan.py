@@ -127,12 +127,13 @@ class PlanChoice:
 
     def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
         """The selected cases. UsageError: there is none."""
+        declared = [rule for row in rows for rule in row.requirements]
         if self.rules is not None:
-            wanted = deciding(self.rules.rules, (rule for row in rows for rule in row.requirements))
+            wanted = deciding(self.rules.rules, declared)
             rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
         if self.rerun:
-            named = rerun_requirements(self.rerun)
-            rows = [row for row in rows if self.rerun in row.id or not named.isdisjoint(row.requirements)]
+            wanted = deciding(rerun_requirements(self.rerun), declared)
+            rows = [row for row in rows if self.rerun in row.id or not wanted.isdisjoint(row.requirements)]
         if not rows:
             raise UsageError("No case is selected. `portal-conformance requirements` lists the cases.")
         return rows

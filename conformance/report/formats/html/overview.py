@@ -28,6 +28,7 @@ from conformance.report.model.words import (
     levels,
     listed,
     other_failures,
+    outdated,
     plural,
     untested,
 )
@@ -185,13 +186,6 @@ def _other_failure(failure: OtherFailure) -> Cells:
 
 def _baseline_blockers(run: Run) -> list[Cells]:
     """The entries of the baseline that fail the run themselves."""
-    base = run.baseline
-    if base is None:
-        return []
-    problems = [
-        *(("stale", row, "no longer fails, but is in the baseline: remove the entry") for row in base.stale),
-        *(("expired", row, f"was accepted by the baseline until {row.expires}") for row in base.expired),
-    ]
     return [
         cells(
             verdict=label,
@@ -201,7 +195,7 @@ def _baseline_blockers(run: Run) -> list[Cells]:
             severity="",
             under=entry.reason,
         )
-        for label, entry, problem in problems[:MOST_BLOCKERS]
+        for label, entry, problem in outdated(run)[:MOST_BLOCKERS]
     ]
 
 

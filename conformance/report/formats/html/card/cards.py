@@ -167,16 +167,20 @@ class Cards:
             again_words=_again_words(curl, steps),
             rerun=again.rerun_finding(self.run, finding),
             known=is_known,
-            new=self.run.baseline is not None and not is_known and finding.verdict in ("fail", "warn"),
+            new=self.run.baseline is not None and not is_known and self._weighs(finding),
             before=self.evidence.before.get(finding.exchanges[0], ()) if finding.exchanges else (),
             exchanges=tuple(exchange_views(finding, self.evidence, labels)),
             left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
             curl=curl,
             script=steps,
-            baseline=None if is_known else _entries(group),
+            baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
             severity=SEVERITIES[severity_of(finding)],
         )
         return self._with_others(self._handed_over(card, group, numbered, labels), group)
+
+    def _weighs(self, finding: FindingEntry) -> bool:
+        """Whether a finding can fail the run, so that a baseline may list it."""
+        return finding.verdict == "fail" or (finding.verdict == "warn" and self.run.strict)
 
     def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
         """The exchanges of a finding that the record has, by number."""
@@ -291,10 +295,10 @@ def _identified(exchanges: Sequence[Exchange]) -> str:
     return last.started + (f", X-Request-Id {request_id}" if request_id else "")
 
 
-def _entries(group: FindingGroup) -> str | None:
+def _entries(findings: Sequence[FindingEntry]) -> str | None:
     """The entries that accept the findings of a card, one for each signature; None where there is nothing to
     accept."""
-    weighed = {finding.signature: finding for finding in group.findings if finding.verdict != "open"}
+    weighed = {finding.signature: finding for finding in findings}
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
 
 
