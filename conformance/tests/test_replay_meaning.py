@@ -17,16 +17,19 @@ from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise, save
 from conformance.replay.compare.noise import load as load_noise
+from conformance.replay.compare.offered import NOT_OFFERED, ServedCallers
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
+from conformance.spec import BY_KEY
 from conformance.spec.endpoints import (
     CHANNELS_QUERY,
     COUNTRIES,
     INVITE,
+    LOGIN_COMPLETE,
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
     MFA,
@@ -34,6 +37,7 @@ from conformance.spec.endpoints import (
     PROFILE,
     PROFILE_UPDATE,
     PUBLIC_KEY,
+    ROLE,
     ROLES,
     SESSIONS,
     TRANSFER_ORDERS,
@@ -669,3 +673,61 @@ def test_a_changed_code_is_shown_in_one_visible_line() -> None:
     assert "GET /a  code OLD is now NEW" in code_line
     assert "GET /a  status 200 is now 404, in 1 answer" in status_line
     assert "OLD" not in other_line
+
+
+def not_found(key: str, code: str = "RESOURCE.NOT_FOUND", account: str | None = "admin") -> ReplayedExchange:
+    """An endpoint that answered, and is not found any more."""
+    refused = answer(key, body=envelope(None, code=code, success=False), status=404)
+    return ReplayedExchange(1, answer(key, {}), refused, account=account)
+
+
+def served(*keys: str, account: str | None = "admin") -> ServedCallers:
+    callers = ServedCallers()
+    for key in keys:
+        callers.note(replace(pair_of(key), account=account))
+    return callers
+
+
+STATUS = Difference("status", ("status",), 200, 404)
+
+
+@pytest.mark.parametrize(
+    ("pair", "callers", "requirement"),
+    [
+        (not_found(SESSIONS), served(PROFILE), "OP-023"),
+        (not_found(SESSIONS), served(LOGIN_COMPLETE), "OP-023"),
+        (not_found(SESSIONS), served(COUNTRIES), None),
+        (not_found(SESSIONS), served(SESSIONS), None),
+        (not_found(SESSIONS), served(PROFILE, account="spare"), None),
+        (not_found(SESSIONS, account=None), served(PROFILE, account=None), None),
+        (not_found(SESSIONS, account="limited"), served(PROFILE, account="limited"), None),
+        (not_found(SESSIONS, "4040"), served(PROFILE), None),
+        (not_found(COUNTRIES, account=None), served(PROFILE), BY_KEY[COUNTRIES].requirement),
+        (not_found(COUNTRIES, account=None), served(COUNTRIES), None),
+        (not_found(WORKSPACES_MINE), served(PROFILE), None),
+        (not_found(ROLE), served(PROFILE), None),
+    ],
+)
+def test_what_every_caller_has_is_offered_to_one_who_is_served(
+    pair: ReplayedExchange, callers: ServedCallers, requirement: str | None
+) -> None:
+    """An account that stands for the recorded one is another matter, as is a record with an id."""
+    assert callers.misses(pair, STATUS, {"limited"}) == requirement
+
+
+def test_a_listing_that_is_not_found_is_not_offered_and_a_record_may_be_missing() -> None:
+    listing, record = (Meanings().of(not_found(key), STATUS) for key in (ROLES, ROLE))
+
+    assert listing.meaning is record.meaning is Meaning.BREAKING
+    assert listing.basis == NOT_OFFERED
+    assert record.basis != NOT_OFFERED
+
+
+def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
+    recording: Path, tmp_path: Path
+) -> None:
+    sessions = replayed(recording, tmp_path, faults=("sessions-are-an-unknown-path",)).run.regressions
+
+    assert {(each.endpoint, each.meaning, each.basis) for each in sessions} == {
+        (SESSIONS, "contradiction", "OP-023")
+    }

@@ -16,6 +16,7 @@ from conformance.replay.compare.difference import Difference, Meaning, MeaningOf
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.offered import OF_A_REFUSAL, ServedCallers
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import Authenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -67,6 +68,7 @@ class Assessor:
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     moves: OwnMoves = field(default_factory=OwnMoves)
+    served: ServedCallers = field(default_factory=ServedCallers)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -82,6 +84,7 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
+        self.served.note(pair)
         problem = self.credentials.problem(pair) or why_nothing_is_shown(pair)
         if problem is not None:
             return _not_comparable(pair, problem)
@@ -181,6 +184,9 @@ class Assessor:
         repaired = next((finding.requirement for finding in before if _is_about(finding, difference)), None)
         if repaired is not None:
             return MeaningOfDifference(Meaning.PERMITTED, f"the recorded response contradicts {repaired}")
+        missed = self.served.misses(pair, difference, self.meanings.stand_ins)
+        if missed is not None:
+            return self.meanings.contradicted(pair, missed, is_stated=True)
         return self.meanings.of(pair, difference)
 
     def _against(self, pair: ReplayedExchange, finding: Finding) -> MeaningOfDifference:
@@ -285,9 +291,6 @@ def _weighed_outcome(
         requirements=requirements,
         meanings=meanings,
     )
-
-
-OF_A_REFUSAL = frozenset({"status", "code", "success"})
 
 
 def _is_of_a_refusal(finding: Finding, difference: Difference) -> bool:
