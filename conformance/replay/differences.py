@@ -141,7 +141,7 @@ def decided(
     pruned: list[AcceptedDifference] = []
     if baseline is not None:
         if options.baseline_prune:
-            pruned = [row for row in baseline.regressions if _is_gone(row, tally, places)]
+            pruned = [row for row in baseline.regressions if _is_gone(row, places)]
             baseline = _without(baseline, pruned)
         if options.baseline_update:
             stale = places.compared(baseline.regressions).stale
@@ -152,10 +152,9 @@ def decided(
     return DecidedDifferences(acceptance, differences, baseline, pruned, rows, file, places)
 
 
-def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
+def _is_gone(row: AcceptedDifference, places: ComparedPlaces) -> bool:
     """Whether no answer of the row's endpoint differs so any more, and each of them was compared."""
-    is_compared = row.endpoint in places.endpoints and COMPARED.issuperset(tally.endpoints[row.endpoint])
-    return is_compared and not places.is_seen(row)
+    return places.is_decided(row) and not places.is_seen(row)
 
 
 def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseline:
@@ -163,9 +162,9 @@ def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseli
 
 
 def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:
-    """The endpoints of which an answer was compared; none where the replay is not complete."""
+    """The endpoints of which all answers were compared; none where the replay is not complete."""
     endpoints = tally.endpoints.items() if is_complete else ()
-    return frozenset(endpoint for endpoint, counts in endpoints if any(counts[state] for state in COMPARED))
+    return frozenset(endpoint for endpoint, counts in endpoints if counts and COMPARED.issuperset(counts))
 
 
 def _updated(baseline: Baseline, differences: Sequence[Regression]) -> Baseline:
