@@ -17,6 +17,7 @@ from conformance.report.model.words import passive, plural
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.target.portal.ingress import IngressRefusal
 
+GO_ON = "The same command with --resume goes on with this replay."
 LACKING = ("the profile has no account", "[accounts.")
 SIGN_INS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
 REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
@@ -130,6 +131,8 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
         yield str(finished.gone)
         if number:
             yield f"{passive(number, 'recorded exchange')} not replayed."
+    if (finished.interrupted or finished.gone is not None) and finished.meter is None and tally.counts:
+        yield GO_ON
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:

@@ -305,6 +305,7 @@ def test_an_interrupted_replay_reports_what_it_has_seen(recording: Path, tmp_pat
     assert 10 <= told.tally.compared < len(told.plan.started) / 2
     assert len((tmp_path / "exchanges.jsonl").read_text().splitlines()) >= told.tally.compared
     assert told.notes[0].startswith("Interrupted: ")
+    assert told.notes[1] == "The same command with --resume goes on with this replay."
 
 
 def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regression(

@@ -34,6 +34,7 @@ from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
+NO_RESPONSE = "no response came"
 KEYS_STAY_SECRET = "SECURE-007"
 
 REFUSED_AS_MAILED = (
@@ -214,7 +215,7 @@ def _why_not_comparable(pair: ReplayedExchange) -> str | None:
     if recorded.response is None:
         return f"no response was recorded ({recorded.error or 'for an unknown reason'})"
     if live.response is None:
-        return f"no response came ({live.error or 'for an unknown reason'})"
+        return f"{NO_RESPONSE} ({live.error or 'for an unknown reason'})"
     if is_rate_limited(live) and not is_rate_limited(recorded):
         return "the target kept refusing for its rate limit"
     if live.response.is_unknown and live.status == recorded.status:
