@@ -71,7 +71,7 @@ class DecidedDifferences:
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
             accepted = plural(len(self.acceptance.accepted), "difference")
-            yield f"Accepted by a row: {accepted} at {plural(places, 'place')}."
+            yield f"Accepted by a row: {accepted} at {plural(places, 'place')}.{self._beside()}"
         for row in self.acceptance.expired:
             yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
         for row in self.acceptance.unseen:
@@ -81,10 +81,23 @@ class DecidedDifferences:
         if unexplained:
             yield f"Accepted without a reason; say why in its row: {listed(unexplained, MOST_NAMED)}."
 
+    def _beside(self) -> str:
+        """How many regressed exchanges are none for the verdict, as a sentence that follows another."""
+        held = {_number(each) for each in self.acceptance.held}
+        count = len({_number(each) for each, _ in self.acceptance.accepted} - held)
+        return f" Of {plural(count, 'regressed exchange')} nothing else is held against the target." * bool(
+            count
+        )
+
     @property
     def outdated(self) -> list[str]:
         """The rows of the file that fail the replay, as sentences."""
         return [_unseen(row, self.places) for row in self.file.stale]
+
+
+def _number(difference: Regression) -> int:
+    """The recorded exchange of a difference."""
+    return int((difference.model_extra or {}).get("recorded_exchange", difference.exchange))
 
 
 @dataclass(frozen=True)

@@ -419,3 +419,18 @@ def test_a_row_at_a_place_that_an_answer_does_not_show_is_not_decided_and_kept(
     assert bool(made.pruned) is not is_kept
     assert bool(unpruned.baseline.compared.undecided) is is_kept
     assert bool(unpruned.baseline.compared.stale) is not is_kept
+
+
+def test_a_note_says_how_many_regressed_exchanges_are_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    rows = [AcceptedDifference(ROLES, path, path, REASON) for path in ("status", "code")]
+
+    def notes(*chosen: AcceptedDifference) -> str:
+        write(chosen, file)
+        return next(decided(refused(), ReplayOptions(out=tmp_path, accept=file), (), None).notes())
+
+    assert notes(*rows) == (
+        "Accepted by a row: 2 differences at 2 places. Of 1 regressed exchange nothing else is held against "
+        "the target."
+    )
+    assert notes(rows[0]) == "Accepted by a row: 1 difference at 1 place."

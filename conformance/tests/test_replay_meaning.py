@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.result import NO_DIFFERENCE
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
 from conformance.spec import BY_KEY
@@ -731,3 +733,23 @@ def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
     assert {(each.endpoint, each.meaning, each.basis) for each in sessions} == {
         (SESSIONS, "contradiction", "OP-023")
     }
+
+
+def test_requirements_that_fail_beside_accepted_differences_are_for_a_baseline(
+    recording: Path, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"faults": ("sessions-are-an-unknown-path",), "accept": tmp_path / "a.toml"}
+    missing: dict[str, Any] = {
+        "faults": ("backup-codes-total-generated-missing",),
+        "accept": tmp_path / "b.toml",
+    }
+
+    replayed(recording, tmp_path, accept_update=True, **missing)
+    failing = replayed(recording, tmp_path, **missing)
+    replayed(recording, tmp_path, accept_update=True, **options)
+    accepted = replayed(recording, tmp_path, **options)
+
+    assert (failing.run.exit_code, failing.run.regressions) == (1, [])
+    assert NO_DIFFERENCE in failing.notes
+    assert (accepted.run.exit_code, accepted.run.regressions) == (0, [])
+    assert NO_DIFFERENCE not in accepted.notes
