@@ -71,7 +71,7 @@ class DecidedDifferences:
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
             accepted = plural(len(self.acceptance.accepted), "difference")
-            yield f"Accepted by a row: {accepted} at {plural(places, 'place')}."
+            yield f"Accepted by a row: {accepted} at {plural(places, 'place')}.{self._beside()}"
         for row in self.acceptance.expired:
             yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
         for row in self.acceptance.unseen:
@@ -81,10 +81,23 @@ class DecidedDifferences:
         if unexplained:
             yield f"Accepted without a reason; say why in its row: {listed(unexplained, MOST_NAMED)}."
 
+    def _beside(self) -> str:
+        """How many regressed exchanges are none for the verdict, as a sentence that follows another."""
+        held = {_number(each) for each in self.acceptance.held}
+        count = len({_number(each) for each, _ in self.acceptance.accepted} - held)
+        return f" Of {plural(count, 'regressed exchange')} nothing else is held against the target." * bool(
+            count
+        )
+
     @property
     def outdated(self) -> list[str]:
         """The rows of the file that fail the replay, as sentences."""
         return [_unseen(row, self.places) for row in self.file.stale]
+
+
+def _number(difference: Regression) -> int:
+    """The recorded exchange of a difference."""
+    return int((difference.model_extra or {}).get("recorded_exchange", difference.exchange))
 
 
 @dataclass(frozen=True)
@@ -141,7 +154,7 @@ def decided(
     pruned: list[AcceptedDifference] = []
     if baseline is not None:
         if options.baseline_prune:
-            pruned = [row for row in baseline.regressions if _is_gone(row, tally, places)]
+            pruned = [row for row in baseline.regressions if _is_gone(row, places)]
             baseline = _without(baseline, pruned)
         if options.baseline_update:
             stale = places.compared(baseline.regressions).stale
@@ -152,10 +165,9 @@ def decided(
     return DecidedDifferences(acceptance, differences, baseline, pruned, rows, file, places)
 
 
-def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
+def _is_gone(row: AcceptedDifference, places: ComparedPlaces) -> bool:
     """Whether no answer of the row's endpoint differs so any more, and each of them was compared."""
-    is_compared = row.endpoint in places.endpoints and COMPARED.issuperset(tally.endpoints[row.endpoint])
-    return is_compared and not places.is_seen(row)
+    return places.is_decided(row) and not places.is_seen(row)
 
 
 def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseline:
@@ -163,9 +175,9 @@ def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseli
 
 
 def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:
-    """The endpoints of which an answer was compared; none where the replay is not complete."""
+    """The endpoints of which all answers were compared; none where the replay is not complete."""
     endpoints = tally.endpoints.items() if is_complete else ()
-    return frozenset(endpoint for endpoint, counts in endpoints if any(counts[state] for state in COMPARED))
+    return frozenset(endpoint for endpoint, counts in endpoints if counts and COMPARED.issuperset(counts))
 
 
 def _updated(baseline: Baseline, differences: Sequence[Regression]) -> Baseline:

@@ -12,13 +12,16 @@ from conformance.replay.assembly import Replay
 from conformance.replay.compare.outcome import OutcomeTally, State
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.options import Lag
-from conformance.replay.recording.plan import ReplayPlan
-from conformance.report.model.words import passive, plural
+from conformance.replay.recording.plan import ReplayPlan, is_for_the_impact
+from conformance.report.model.words import listed, passive, plural
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.target.portal.ingress import IngressRefusal
 
+GO_ON = "The same command with --resume goes on with this replay."
 LACKING = ("the profile has no account", "[accounts.")
 SIGN_INS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
+MOST_ENDPOINTS = 3
+"""Endpoints that a note names."""
 REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
 
 
@@ -130,6 +133,8 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
         yield str(finished.gone)
         if number:
             yield f"{passive(number, 'recorded exchange')} not replayed."
+    if (finished.interrupted or finished.gone is not None) and finished.meter is None and tally.counts:
+        yield GO_ON
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
@@ -147,9 +152,21 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
         yield finished.open_sessions
     for why, times in plan.ignored.most_common():
         yield f"{passive(times, 'entry')} ignored: {why}."
-    reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
+    yield from _reasons(tally)
+
+
+def _reasons(tally: OutcomeTally) -> Iterator[str]:
+    """How many exchanges were not compared, by reason, the most frequent first; those that the impact
+    excludes with their endpoints."""
+    reasons: Counter[tuple[State, str]] = Counter()
+    endpoints: dict[str, dict[str, None]] = {}
+    for outcome in tally.kept:
+        if outcome.state in REASONED:
+            reasons[outcome.state, outcome.reason] += 1
+            endpoints.setdefault(outcome.reason, {})[outcome.endpoint] = None
     for (state, reason), times in reasons.most_common(20):
-        yield f"{plural(times, 'exchange')} {state.value}: {reason}."
+        named = f" ({listed(endpoints[reason], MOST_ENDPOINTS)})" if is_for_the_impact(reason) else ""
+        yield f"{plural(times, 'exchange')} {state.value}{named}: {reason}."
 
 
 def _weaknesses(replay: Replay) -> Iterator[str]:

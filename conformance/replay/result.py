@@ -20,6 +20,16 @@ from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
+from conformance.verdicts.findings import Finding, Verdict
+
+NO_DIFFERENCE = (
+    "Rows accept differences. Requirements that fail are no differences: --baseline FILE --baseline-update "
+    "takes these."
+)
+
+
+def _is_failure(finding: Finding) -> bool:
+    return finding.verdict is Verdict.FAIL
 
 
 def finish_replay(
@@ -32,6 +42,8 @@ def finish_replay(
     decision = _decision(finished, profile, options, baseline, is_complete=is_complete)
     groups = groups_of(decision, replay.noise.excused)
     notes = [*notes_of(finished), *decision.notes()]
+    if decision.rows and baseline is None and any(_is_failure(each) for each in replay.ledger.findings):
+        notes.append(NO_DIFFERENCE)
     if options.learn is not None:
         notes.append(_learned(replay.noise, options.learn))
     ended = datetime.now(UTC)

@@ -10,13 +10,17 @@ from msgspec.structs import replace
 
 from conformance.judging import judge_of, watch
 from conformance.replay.assembly import Replay
+from conformance.replay.compare.assess import NO_RESPONSE
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.journal import JOURNAL, JournalEntry, JournalHead, entries_of
 from conformance.replay.options import ReplayOptions
+from conformance.replay.rebuild.actions import NO_CONNECTION
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import REPLAYED, ReplayPlan
 from conformance.target.profile.model import Profile
 from conformance.traffic import capture
+
+NOT_SENT = frozenset({State.SKIPPED, State.UNWANTED, State.NOT_REPLAYABLE})
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class EarlierPart:
         if not self.entries:
             return
         for entry in self.entries:
-            if entry.outcome is not None and entry.outcome.state in (State.SKIPPED, State.UNWANTED):
+            if entry.outcome is not None and _was_not_sent(entry.outcome):
                 continue
             self.outcomes.append(entry.outcome or _same(plan, entry))
             plan.refused[entry.position] = REPLAYED
@@ -47,6 +51,11 @@ class EarlierPart:
             judge = watch(ready.ledger, judge=judge_of(no_cache=no_cache, model=False))
             for number, exchange in enumerate(capture.read(ready.log.path), 1):
                 judge(replace(exchange, n=number))
+
+
+def _was_not_sent(outcome: ExchangeOutcome) -> bool:
+    """Whether nothing of an exchange reached the target: it is sent now, where it can be."""
+    return outcome.state in NOT_SENT or outcome.reason.startswith(f"{NO_RESPONSE} ({NO_CONNECTION}")
 
 
 def head_of_journal(files: Sequence[str | Path], profile: Profile, options: ReplayOptions) -> JournalHead:

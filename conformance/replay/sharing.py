@@ -16,7 +16,7 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.shares import Share, SharedPlan
 from conformance.replay.recording.store import Store
-from conformance.replay.recording.without_accounts import leave_out
+from conformance.replay.recording.without_accounts import leave_out, refuse_changes
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -44,6 +44,7 @@ class AnalysedRecording:
         try:
             self.plan = planned(self.store, options.selection)
             leave_out(self.plan, options.accounts)
+            refuse_changes(self.plan, _context(self.plan, profile, options.accounts).assumed)
         except BaseException:
             self.store.close()
             raise
@@ -69,7 +70,11 @@ class AnalysedRecording:
 
 def accounts_of(plan: ReplayPlan, profile: Profile, chosen: Mapping[str, str]) -> Mapping[str, str]:
     """The accounts of the profile by recorded email; ``chosen`` are those that the user names."""
-    return RebuildContext(plan, profile, Correlation(used=plan.sources), chosen=chosen).accounts
+    return _context(plan, profile, chosen).accounts
+
+
+def _context(plan: ReplayPlan, profile: Profile, chosen: Mapping[str, str]) -> RebuildContext:
+    return RebuildContext(plan, profile, Correlation(used=plan.sources), chosen=chosen)
 
 
 def of_worker(recording: AnalysedRecording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:

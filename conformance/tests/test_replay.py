@@ -192,8 +192,11 @@ def test_what_a_selection_needs_is_sent_and_not_compared(
 
 
 def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Path) -> None:
-    replayed(recording, tmp_path, impact="read-only")
+    told = replayed(recording, tmp_path, impact="read-only")
 
+    (note,) = (note for note in told.notes if "it is mutating, and --impact allows read-only" in note)
+    assert note.endswith("; give --impact mutating.")
+    assert " unwanted (PATCH /web/v1/system" in note or " unwanted (POST /web/v1/system" in note
     sent = {one.request.path.rpartition("/")[2] for one in capture.read(tmp_path / "exchanges.jsonl")}
     assert "profile" in sent
     assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
@@ -305,6 +308,7 @@ def test_an_interrupted_replay_reports_what_it_has_seen(recording: Path, tmp_pat
     assert 10 <= told.tally.compared < len(told.plan.started) / 2
     assert len((tmp_path / "exchanges.jsonl").read_text().splitlines()) >= told.tally.compared
     assert told.notes[0].startswith("Interrupted: ")
+    assert told.notes[1] == "The same command with --resume goes on with this replay."
 
 
 def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regression(

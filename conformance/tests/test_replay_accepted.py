@@ -13,7 +13,7 @@ from conformance.check.merged_replays import unseen_by_all
 from conformance.check.merged_runs import merge
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions
-from conformance.replay.compare.difference import Difference, breaking
+from conformance.replay.compare.difference import Difference, Kind, breaking
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.differences import DecidedDifferences, decided, groups_of
 from conformance.replay.stable_values import has_stable_values
@@ -28,6 +28,7 @@ from conformance.report.model.run import Ending, Regression, Run
 from conformance.target.profile.tables import AcceptedRow
 from conformance.tests.sample_run import conformant
 from conformance.tests.test_report_finish import ABOUT_FINDINGS, SILENT, WITHOUT_REASON, finished
+from conformance.traffic.exchange import Json
 
 ROLES, OTHER = "GET /web/v1/system/roles", "GET /web/v1/system/profile"
 REASON = "renamed in release 7"
@@ -357,3 +358,79 @@ def test_rows_of_a_profile_hold_values() -> None:
     assert AcceptedRow.model_validate({**given, "was": 200, "now": 404}).now == 404
     with pytest.raises(ValidationError, match="must be a text of at most 200 characters"):
         AcceptedRow.model_validate({**given, "was": []})
+
+
+def refused(*, status: int = 404, recorded: int = 200) -> OutcomeTally:
+    """One answer of the roles, whose status and code differ."""
+    tally = OutcomeTally()
+    differences = (
+        Difference("status", ("status",), recorded, status),
+        Difference("code", ("code",), "2000", "RESOURCE.NOT_FOUND"),
+    )
+    meanings = (breaking("not found"),) * 2
+    tally.add(ExchangeOutcome(1, State.REGRESSED, ROLES, "", differences, line=1, meanings=meanings))
+    return tally
+
+
+def without_answer() -> OutcomeTally:
+    """One answer that is the same, and one that did not come."""
+    tally = OutcomeTally()
+    tally.add(ExchangeOutcome(1, State.SAME, ROLES, line=1))
+    tally.add(ExchangeOutcome(2, State.NOT_COMPARABLE, ROLES, "no response came"))
+    return tally
+
+
+def with_another_body(kind: Kind, *place: str, replayed: Json = None) -> OutcomeTally:
+    tally = OutcomeTally()
+    difference = Difference(kind, place, [], replayed)
+    meanings = (breaking("another body"),)
+    tally.add(ExchangeOutcome(1, State.REGRESSED, ROLES, "", (difference,), line=1, meanings=meanings))
+    return tally
+
+
+@pytest.mark.parametrize(
+    ("tally", "path", "is_kept"),
+    [
+        (refused(), "data[*].isCurrent", True),
+        (refused(), "version", True),
+        (refused(), "success", False),
+        (refused(), "headers.content-type", False),
+        (without_answer(), "data[*].isCurrent", True),
+        (with_another_body("type"), "data[*].isCurrent", True),
+        (with_another_body("type"), "success", True),
+        (with_another_body("missing", "data"), "data[*].isCurrent", True),
+        (with_another_body("missing", "data"), "version", False),
+        (with_another_body("length", "data", replayed=0), "data[*].isCurrent", True),
+        (with_another_body("length", "data", replayed=2), "data[*].isCurrent", False),
+        (with_another_body("missing", "data", "name"), "data.names", False),
+    ],
+)
+def test_a_row_at_a_place_that_an_answer_does_not_show_is_not_decided_and_kept(
+    tmp_path: Path, tally: OutcomeTally, path: str, is_kept: bool
+) -> None:
+    baseline = Baseline("known.toml", regressions=(row(path),))
+
+    made = decided(tally, ReplayOptions(out=tmp_path, baseline_prune=True), (), baseline)
+    unpruned = decided(tally, ReplayOptions(out=tmp_path), (), baseline)
+
+    assert made.baseline is not None
+    assert unpruned.baseline is not None
+    assert bool(made.baseline.regressions) is is_kept
+    assert bool(made.pruned) is not is_kept
+    assert bool(unpruned.baseline.compared.undecided) is is_kept
+    assert bool(unpruned.baseline.compared.stale) is not is_kept
+
+
+def test_a_note_says_how_many_regressed_exchanges_are_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    rows = [AcceptedDifference(ROLES, path, path, REASON) for path in ("status", "code")]
+
+    def notes(*chosen: AcceptedDifference) -> str:
+        write(chosen, file)
+        return next(decided(refused(), ReplayOptions(out=tmp_path, accept=file), (), None).notes())
+
+    assert notes(*rows) == (
+        "Accepted by a row: 2 differences at 2 places. Of 1 regressed exchange nothing else is held against "
+        "the target."
+    )
+    assert notes(rows[0]) == "Accepted by a row: 1 difference at 1 place."

@@ -6,12 +6,17 @@ import asyncio
 import gc
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.wire import Connection
 from conformance.replay.rebuild.actions import Actions, Await, PassTime, WireResponse
+from conformance.replay.rebuild.errors import CannotRebuild
 
 
 class Turns:
@@ -81,3 +86,33 @@ def test_a_closed_connection_holds_no_response() -> None:
         return [type(each).__name__ for each in gc.get_referrers(*received) if each is not received]
 
     assert asyncio.run(holders()) == []
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_lookup_that_fails_has_the_target_asked_at_the_end_whether_it_is_there(answers: bool) -> None:
+    """What needs the code is not sent: a target that died since shows by nothing else."""
+    profile: Any = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
+    progress: Any = SimpleNamespace(ended=bytearray(1))
+    driver = Driver(profile, cast(Any, NoCode()), progress, concurrency=1, probe=lambda: answers)
+
+    def signing_in() -> Iterator[PassTime]:
+        driver.note_silence(WireResponse(status=200))
+        with suppress(CannotRebuild):
+            yield PassTime(1.0, "a code")
+
+    run = driver.run(cast(list[Actions], [signing_in()]))
+    if answers:
+        asyncio.run(run)
+        return
+    with pytest.raises(TargetUnreachable, match="does not answer any more"):
+        asyncio.run(run)
+
+
+class NoCode:
+    """Lookups that fail."""
+
+    def is_immediate(self, action: object) -> bool:
+        return False
+
+    def answer(self, action: object) -> None:
+        raise Untestable("no mail came")

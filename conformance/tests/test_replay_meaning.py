@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,16 +18,20 @@ from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise, save
 from conformance.replay.compare.noise import load as load_noise
+from conformance.replay.compare.offered import NOT_OFFERED, ServedCallers
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.result import NO_DIFFERENCE
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
+from conformance.spec import BY_KEY
 from conformance.spec.endpoints import (
     CHANNELS_QUERY,
     COUNTRIES,
     INVITE,
+    LOGIN_COMPLETE,
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
     MFA,
@@ -34,6 +39,7 @@ from conformance.spec.endpoints import (
     PROFILE,
     PROFILE_UPDATE,
     PUBLIC_KEY,
+    ROLE,
     ROLES,
     SESSIONS,
     TRANSFER_ORDERS,
@@ -669,3 +675,81 @@ def test_a_changed_code_is_shown_in_one_visible_line() -> None:
     assert "GET /a  code OLD is now NEW" in code_line
     assert "GET /a  status 200 is now 404, in 1 answer" in status_line
     assert "OLD" not in other_line
+
+
+def not_found(key: str, code: str = "RESOURCE.NOT_FOUND", account: str | None = "admin") -> ReplayedExchange:
+    """An endpoint that answered, and is not found any more."""
+    refused = answer(key, body=envelope(None, code=code, success=False), status=404)
+    return ReplayedExchange(1, answer(key, {}), refused, account=account)
+
+
+def served(*keys: str, account: str | None = "admin") -> ServedCallers:
+    callers = ServedCallers()
+    for key in keys:
+        callers.note(replace(pair_of(key), account=account))
+    return callers
+
+
+STATUS = Difference("status", ("status",), 200, 404)
+
+
+@pytest.mark.parametrize(
+    ("pair", "callers", "requirement"),
+    [
+        (not_found(SESSIONS), served(PROFILE), "OP-023"),
+        (not_found(SESSIONS), served(LOGIN_COMPLETE), "OP-023"),
+        (not_found(SESSIONS), served(COUNTRIES), None),
+        (not_found(SESSIONS), served(SESSIONS), None),
+        (not_found(SESSIONS), served(PROFILE, account="spare"), None),
+        (not_found(SESSIONS, account=None), served(PROFILE, account=None), None),
+        (not_found(SESSIONS, account="limited"), served(PROFILE, account="limited"), None),
+        (not_found(SESSIONS, "4040"), served(PROFILE), None),
+        (not_found(COUNTRIES, account=None), served(PROFILE), BY_KEY[COUNTRIES].requirement),
+        (not_found(COUNTRIES, account=None), served(COUNTRIES), None),
+        (not_found(WORKSPACES_MINE), served(PROFILE), None),
+        (not_found(ROLE), served(PROFILE), None),
+    ],
+)
+def test_what_every_caller_has_is_offered_to_one_who_is_served(
+    pair: ReplayedExchange, callers: ServedCallers, requirement: str | None
+) -> None:
+    """An account that stands for the recorded one is another matter, as is a record with an id."""
+    assert callers.misses(pair, STATUS, {"limited"}) == requirement
+
+
+def test_a_listing_that_is_not_found_is_not_offered_and_a_record_may_be_missing() -> None:
+    listing, record = (Meanings().of(not_found(key), STATUS) for key in (ROLES, ROLE))
+
+    assert listing.meaning is record.meaning is Meaning.BREAKING
+    assert listing.basis == NOT_OFFERED
+    assert record.basis != NOT_OFFERED
+
+
+def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
+    recording: Path, tmp_path: Path
+) -> None:
+    sessions = replayed(recording, tmp_path, faults=("sessions-are-an-unknown-path",)).run.regressions
+
+    assert {(each.endpoint, each.meaning, each.basis) for each in sessions} == {
+        (SESSIONS, "contradiction", "OP-023")
+    }
+
+
+def test_requirements_that_fail_beside_accepted_differences_are_for_a_baseline(
+    recording: Path, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"faults": ("sessions-are-an-unknown-path",), "accept": tmp_path / "a.toml"}
+    missing: dict[str, Any] = {
+        "faults": ("backup-codes-total-generated-missing",),
+        "accept": tmp_path / "b.toml",
+    }
+
+    replayed(recording, tmp_path, accept_update=True, **missing)
+    failing = replayed(recording, tmp_path, **missing)
+    replayed(recording, tmp_path, accept_update=True, **options)
+    accepted = replayed(recording, tmp_path, **options)
+
+    assert (failing.run.exit_code, failing.run.regressions) == (1, [])
+    assert NO_DIFFERENCE in failing.notes
+    assert (accepted.run.exit_code, accepted.run.regressions) == (0, [])
+    assert NO_DIFFERENCE not in accepted.notes

@@ -220,3 +220,28 @@ def test_a_dry_run_counts_what_is_skipped_for_an_account(
     assert planned.startswith(f"{sent} of {sent + skipped} requests of 2 clients would go to ")
     assert f"{skipped:7} would not be sent: " in planned
     assert "spare@example.test signs in as no account of the profile." in planned
+
+
+@pytest.mark.parametrize(
+    ("accounts", "is_changed"), [({}, False), ({"somebody@example.test": "admin"}, True)]
+)
+def test_an_account_that_nobody_named_changes_nothing_for_the_recorded_one(
+    recording: Path, tmp_path: Path, accounts: dict[str, str], is_changed: bool
+) -> None:
+    """It reads in its place."""
+    other = tmp_path / "other.jsonl"
+    other.write_text(recording.read_text().replace("admin@example.test", "somebody@example.test"))
+    with reference.start() as portal:
+        result = replay([other], profile_of(portal), options_for(tmp_path / "out", accounts=accounts))
+
+    sent = {
+        exchange.request.operation.impact
+        for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")
+        if exchange.request.operation is not None
+    }
+    hint = "--account somebody@example.test=admin"
+    refused = [each for each in result.tally.kept if each.state is State.NOT_REPLAYABLE]
+    assert (sent == {"read-only"}) is not is_changed
+    assert bool(refused) is not is_changed
+    assert all(hint in each.reason for each in refused)
+    assert result.tally.compared

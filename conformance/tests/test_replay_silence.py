@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,9 @@ from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.notes import GO_ON
 from conformance.spec.endpoints import COUNTRIES
+from conformance.target.portal import availability
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import walk
@@ -54,11 +56,14 @@ class Line:
     is_silent: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
-    def open(self) -> Iterator[int]:
+    def open(self, port: int = 0) -> Iterator[int]:
         """The port at which the portal is reached."""
-        with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        with closing(socket.create_server(("127.0.0.1", port))) as server:
             threading.Thread(target=self._accept, args=(server,), daemon=True).start()
-            yield server.getsockname()[1]
+            try:
+                yield server.getsockname()[1]
+            finally:
+                server.shutdown(socket.SHUT_RDWR)  # no connection is accepted any more
 
     def _accept(self, server: socket.socket) -> None:
         with suppress(OSError):
@@ -126,6 +131,38 @@ def test_a_target_that_hangs_ends_the_replay_early_with_exit_code_6(
     assert told.run.regressions == []
     assert seconds < 60 * TIMEOUT
     assert any("no answer" in note for note in told.notes)
+
+
+def test_a_target_that_dies_before_the_last_requests_is_gone_and_the_rest_is_resumed(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too few are left for the count of refused connections."""
+    monkeypatch.setattr(availability, "AWAY_SECONDS", 0.5)
+    total = len(recording.read_text().splitlines())
+    steps: list[ReplayStep] = []
+    with reference.start() as portal:
+        line = Line(int(portal.url.rpartition(":")[2]))
+        with ExitStack() as stack:
+            port = stack.enter_context(line.open())
+            profile = parse(profile_at(port, portal), {})
+
+            def die(step: ReplayStep) -> None:
+                steps.append(step)
+                if len(steps) == total - 2:
+                    line.is_silent.set()
+                    stack.close()
+
+            dead = replay([recording], profile, options_for(tmp_path), on_step=die)
+        is_kept = (tmp_path / JOURNAL).exists()
+        line.is_silent.clear()
+        with line.open(port):
+            resumed = replay([recording], profile, options_for(tmp_path, resume=True))
+
+    assert (dead.run.exit_code, is_kept) == (6, True)
+    assert "does not answer any more (connection refused)" in dead.run.ending.unreachable
+    assert GO_ON in dead.notes
+    assert resumed.run.exit_code == 0
+    assert resumed.tally.compared == total - 2, "nothing tells whether the logout arrived"
 
 
 def spread(recording: Path, out: Path, *, seconds: float) -> Path:

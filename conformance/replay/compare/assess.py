@@ -16,6 +16,7 @@ from conformance.replay.compare.difference import Difference, Meaning, MeaningOf
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.offered import OF_A_REFUSAL, ServedCallers
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import Authenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -33,6 +34,7 @@ from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
+NO_RESPONSE = "no response came"
 KEYS_STAY_SECRET = "SECURE-007"
 
 REFUSED_AS_MAILED = (
@@ -67,6 +69,7 @@ class Assessor:
     repetitions: Repetitions = field(default_factory=Repetitions)
     sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
     moves: OwnMoves = field(default_factory=OwnMoves)
+    served: ServedCallers = field(default_factory=ServedCallers)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -82,6 +85,7 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
+        self.served.note(pair)
         problem = self.credentials.problem(pair) or why_nothing_is_shown(pair)
         if problem is not None:
             return _not_comparable(pair, problem)
@@ -181,6 +185,9 @@ class Assessor:
         repaired = next((finding.requirement for finding in before if _is_about(finding, difference)), None)
         if repaired is not None:
             return MeaningOfDifference(Meaning.PERMITTED, f"the recorded response contradicts {repaired}")
+        missed = self.served.misses(pair, difference, self.meanings.stand_ins)
+        if missed is not None:
+            return self.meanings.contradicted(pair, missed, is_stated=True)
         return self.meanings.of(pair, difference)
 
     def _against(self, pair: ReplayedExchange, finding: Finding) -> MeaningOfDifference:
@@ -208,7 +215,7 @@ def _why_not_comparable(pair: ReplayedExchange) -> str | None:
     if recorded.response is None:
         return f"no response was recorded ({recorded.error or 'for an unknown reason'})"
     if live.response is None:
-        return f"no response came ({live.error or 'for an unknown reason'})"
+        return f"{NO_RESPONSE} ({live.error or 'for an unknown reason'})"
     if is_rate_limited(live) and not is_rate_limited(recorded):
         return "the target kept refusing for its rate limit"
     if live.response.is_unknown and live.status == recorded.status:
@@ -285,9 +292,6 @@ def _weighed_outcome(
         requirements=requirements,
         meanings=meanings,
     )
-
-
-OF_A_REFUSAL = frozenset({"status", "code", "success"})
 
 
 def _is_of_a_refusal(finding: Finding, difference: Difference) -> bool:

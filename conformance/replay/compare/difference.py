@@ -52,7 +52,7 @@ class Meaning(StrEnum):
     CONTRADICTION = "contradiction"
     """The replayed response contradicts the specification where the recorded one does not."""
     BREAKING = "breaking"
-    """The specification permits it, and a client of the recorded portal may not work any more."""
+    """The exchange alone contradicts nothing, and a client of the recorded portal may not work any more."""
     PERMITTED = "permitted"
     """The specification leaves it open, and a tolerant client does not care."""
     DRIFT = "drift"

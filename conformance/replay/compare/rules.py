@@ -9,6 +9,7 @@ from functools import lru_cache
 from conformance.judging.fields import fields_along
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
+from conformance.replay.compare.offered import NOT_OFFERED, is_not_offered
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -147,6 +148,8 @@ def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningO
         return breaking(
             BOT_CHALLENGED if is_stated else "which further endpoints require a bot challenge is not shown"
         )
+    if is_not_offered(pair):
+        return breaking(NOT_OFFERED)
     stating = _rules_with(before, pair.operation) if not pair.recorded.success else ""
     if stating:
         return breaking(

@@ -27,7 +27,7 @@ from conformance.replay.rebuild.actions import (
     WireResponse,
 )
 from conformance.replay.rebuild.errors import CannotRebuild
-from conformance.target.portal.availability import silent, unreachable, went_away
+from conformance.target.portal.availability import silent, stopped, unreachable, went_away
 from conformance.target.portal.transport import verification
 from conformance.target.profile.model import Profile
 
@@ -80,7 +80,7 @@ class Driver:
         self._queue: deque[Runner] = deque()
         self._ready: deque[Runner] = deque()
         self._active = 0
-        self._refusals = self._silences = self._answers = 0
+        self._refusals = self._silences = self._answers = self._failed_lookups = 0
         self._last_error = ""
         self._connections: set[Connection] = set()
         self._first_unended = 0
@@ -88,8 +88,7 @@ class Driver:
         progress.on_ended = self.ended
 
     async def run(self, sessions: Sequence[Actions]) -> None:
-        """Sends everything. Raises TargetUnreachable where nothing answers from the first request on, nor the
-        probe."""
+        """Sends everything. Raises TargetUnreachable where at the end nothing answers, nor the probe."""
         self.loop = asyncio.get_running_loop()
         self._began = self.loop.time()
         self._over: asyncio.Future[None] = self.loop.create_future()
@@ -100,7 +99,7 @@ class Driver:
         try:
             if self._left:
                 await self._over
-            if self._silences and not self._answers:
+            if self._silences or self._failed_lookups:
                 await self._raise_if_unreachable()
         finally:
             sweeper.cancel()
@@ -108,10 +107,14 @@ class Driver:
                 connection.close()
 
     async def _raise_if_unreachable(self) -> None:
-        """Raises TargetUnreachable where connections were refused, or the probe has no answer either."""
-        if not self._refusals and await self.loop.run_in_executor(None, self._probe):
+        """Raises TargetUnreachable where connections were refused from the first on, or the probe has no
+        answer either."""
+        is_refused = self._refusals and not self._answers
+        if not is_refused and await self.loop.run_in_executor(None, self._probe):
             return
         url = self.profile.portal.url
+        if self._answers:
+            raise TargetUnreachable(self._stopped(self._last_error or "a probe had no answer"))
         if self._refusals:
             raise TargetUnreachable(unreachable(url, OSError(self._last_error)))
         raise TargetUnreachable(silent(url, f"no request had an answer ({self._last_error})"))
@@ -210,28 +213,44 @@ class Driver:
     def note_silence(self, response: WireResponse) -> None:
         """Stops the replay where nobody listens any more, or nothing is answered."""
         if not response.error:
-            self._refusals = self._silences = 0
+            self._refusals = self._silences = self._failed_lookups = 0
+            self._last_error = ""
             self._answers += 1
             return
-        url = self.profile.portal.url
         self._refusals = self._refusals + 1 if response.is_refused else 0
         self._silences += 1
         self._last_error = response.error
         if self._refusals >= REFUSALS:
-            self.gone = unreachable(url, OSError(response.error or ""))
+            self.gone = self._refused(response.error)
         elif self._silences >= SILENCES:
-            self.gone = _gone_silent(url, SILENCES, response.error)
+            self.gone = self._gone_silent(SILENCES, response.error)
         elif self._silences == DOUBTFUL_SILENCES:
             probed = self.loop.run_in_executor(None, self._probe)
-            probed.add_done_callback(lambda done: self._probed(done, response.error))
+            probed.add_done_callback(lambda done: self._probed(done, self._last_error))
         if self.gone is not None:
             self.fail(TargetUnreachable(self.gone))
 
-    def _probed(self, probed: asyncio.Future[bool], error: str | None) -> None:
+    def _probed(self, probed: asyncio.Future[bool], error: str) -> None:
         """Stops the replay where the probe had no answer either."""
         if not probed.cancelled() and probed.exception() is None and not probed.result():
-            self.gone = _gone_silent(self.profile.portal.url, DOUBTFUL_SILENCES, error)
+            self.gone = self._gone_silent(DOUBTFUL_SILENCES, error)
             self.fail(TargetUnreachable(self.gone))
+
+    def note_failed_lookup(self) -> None:
+        """Where a code or a mail could not be had, the target is asked at the end whether it is still there:
+        what follows from that is not sent, and so nothing else tells."""
+        self._failed_lookups += 1
+
+    def _gone_silent(self, requests: int, error: str) -> str:
+        if "refused" in error.lower():
+            return self._refused(error)
+        return went_away(self.profile.portal.url, f"{requests} requests in a row had no answer ({error})")
+
+    def _refused(self, error: str) -> str:
+        return self._stopped(error) if self._answers else unreachable(self.profile.portal.url, OSError(error))
+
+    def _stopped(self, error: str) -> str:
+        return stopped(self.profile.portal.url, OSError(error))
 
     def _tick(self) -> None:
         """Ends the replay where the disk takes no more."""
@@ -363,6 +382,7 @@ class Runner:
     def _looked_up(self, future: asyncio.Future[str | None]) -> None:
         error = future.exception()
         if isinstance(error, Untestable):
+            self._driver.note_failed_lookup()
             self.resume(None, error)
         elif error is not None:
             self._driver.fail(error)
@@ -374,12 +394,6 @@ class Runner:
             self._driver.release(self._connection)
             self._connection = self._send = None
         self._driver.session_over()
-
-
-def _gone_silent(url: str, requests: int, error: str | None) -> str:
-    if error is not None and "refused" in error.lower():
-        return unreachable(url, OSError(error))
-    return went_away(url, f"{requests} requests in a row had no answer ({error})")
 
 
 def _tls(profile: Profile) -> Any:

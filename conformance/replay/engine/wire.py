@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import httptools
 
-from conformance.replay.rebuild.actions import WireResponse
+from conformance.replay.rebuild.actions import NO_CONNECTION, WireResponse
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 
 LARGEST_HEAD = 100 * 1024
@@ -123,7 +123,7 @@ class Connection:
                 lambda: pipe, *self._place, ssl=self._context, server_hostname=host
             )
         except OSError as error:
-            self.finish(pipe, WireResponse(error=f"no connection ({_reason(error)})", is_refused=True))
+            self.finish(pipe, WireResponse(error=f"{NO_CONNECTION} ({_reason(error)})", is_refused=True))
             return
         if not self._has_waited:
             self._has_waited = True

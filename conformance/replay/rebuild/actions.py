@@ -13,6 +13,9 @@ from conformance.target.portal.secure import Channel
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Header, Json, Plain, Request
 
+NO_CONNECTION = "no connection"
+"""What begins the error of a request of which nothing was sent."""
+
 
 class Send(msgspec.Struct, frozen=True, gc=False):
     """A request that is ready to be sent; a ``Received`` comes back.

@@ -36,6 +36,8 @@ class RebuildContext:
     new_password: Callable[[str], str] = lambda account: f"Made-{random.token_hex(8)}"
     present_password: Callable[[str], str | None] = lambda account: None
     accounts: dict[str, str] = field(default_factory=dict)
+    assumed: dict[str, str] = field(default_factory=dict)
+    """Of these, the account that neither the user nor its email names: it changes nothing."""
     passwords: dict[str, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     replaced: dict[str, None] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class RebuildContext:
         if name is None and email in self.plan.passwords:
             name = self._only_account_left()
             if name is not None:
+                self.assumed[email] = name
                 self.notes[f"{email} was recorded; [accounts.{name}] signs in instead."] = None
         if name is None:
             return

@@ -40,7 +40,12 @@ UNWANTED = ("not among --only", "named by --skip", LEFT_OUT)
 
 def is_unwanted(refusal: str) -> bool:
     """Whether the user excluded an exchange, or it is none of the portal's."""
-    return refusal in NOT_THE_PORTALS or refusal in UNWANTED or "--impact allows" in refusal
+    return refusal in NOT_THE_PORTALS or refusal in UNWANTED or is_for_the_impact(refusal)
+
+
+def is_for_the_impact(refusal: str) -> bool:
+    """Whether an exchange may change more than the user allows."""
+    return "--impact allows" in refusal
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,7 @@ def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str |
         return unwanted
     needed = line.impact
     if IMPACTS.index(needed) > IMPACTS.index(selection.impact):
-        return f"it is {needed}, and --impact allows {selection.impact}"
+        return f"it is {needed}, and --impact allows {selection.impact}; give --impact {needed}"
     if line.request.form in UNKNOWN_FORMS:
         return f"its body is {line.request.form} in the recording"
     if sealed_payload(line.request.body) is not None and (line.plain is None or line.plain.request is ABSENT):

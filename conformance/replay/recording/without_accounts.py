@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from conformance.replay.recording.needs import Needs
 from conformance.replay.recording.plan import LEFT_OUT, ReplayPlan
 from conformance.spec.endpoints import LOGIN_INITIATE
+from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import dig
 
 NO_ACCOUNT = "none"
@@ -22,6 +23,24 @@ def leave_out(plan: ReplayPlan, accounts: Mapping[str, str]) -> None:
         plan.needed.discard(position)
         line = plan.line(position)
         plan.omit(position, line.request.method, line.path, status=line.status)
+
+
+def refuse_changes(plan: ReplayPlan, assumed: Mapping[str, str]) -> None:
+    """Has the plan refuse to change anything where an account that nobody named signs in for the only person
+    who was recorded. ``assumed`` is that account, by the recorded email."""
+    for email, name in assumed.items():
+        reason = (
+            f"[accounts.{name}] signs in for {email}, and changes nothing in its place: name the account "
+            f"that may, --account {email}={name}"
+        )
+        for position in plan.order:
+            line = plan.line(position)
+            if position in plan.refused or plan.session_of[position] < 0:
+                continue
+            if impact_of(line.request.method, line.path) != "read-only":
+                plan.refused[position] = reason
+                plan.needed.discard(position)
+                plan.omit(position, line.request.method, line.path, status=line.status)
 
 
 def refuse_lacking(plan: ReplayPlan, accounts: Collection[str]) -> None:

@@ -14,7 +14,7 @@ A row may hold the recorded value (``was``), the replayed one (``now``) or both:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -54,6 +54,8 @@ WHOLE_BODY = "body"
 """The place of a difference that is no place within the body."""
 UNSEEN, INSTEAD = "Accepted and not seen: ", " Seen there instead: "
 """What begins the sentence about a row that was not seen, and what follows it where other values were."""
+BELOW_THE_ENVELOPE = "*"
+"""In place of a path: all of a body but its code and whether it succeeded."""
 MOST_VALUES = 5
 """Pairs of values that get rows of their own; a place with more of them gets one row without values."""
 
@@ -131,7 +133,7 @@ def _is_same(value: Scalar, actual: Json) -> bool:
 class ComparedRows:
     """What a replay makes of rows. Those that fail it: ``stale`` ones, whose endpoint was compared and whose
     difference was not seen, and ``expired`` ones. The others: ``known`` ones, whose difference was seen, and
-    ``undecided`` ones, whose endpoint was not compared."""
+    ``undecided`` ones, whose place was not compared in all answers."""
 
     stale: tuple[AcceptedDifference, ...] = ()
     expired: tuple[AcceptedDifference, ...] = ()
@@ -142,33 +144,67 @@ class ComparedRows:
 @dataclass(frozen=True, slots=True)
 class ComparedPlaces:
     """What a replay compared: the endpoints, none where it was cut short, and the places that differ, with
-    the differences at each; those of drift have none."""
+    the differences at each; those of drift have none. ``uncompared`` are the places of bodies, by endpoint,
+    below which an answer shows nothing to compare; an empty one is the body as a whole."""
 
     endpoints: Set[str]
     places: Mapping[Place, Sequence[Regression]]
+    uncompared: Set[tuple[str, str]] = frozenset()
 
     @classmethod
     def of(cls, endpoints: Set[str], differences: Iterable[Regression], drift: Iterable[Place]) -> Self:
         places: dict[Place, list[Regression]] = {place: [] for place in drift}
+        uncompared: set[tuple[str, str]] = set()
         for each in differences:
             places.setdefault(key_of(each), []).append(each)
-        return cls(endpoints, places)
+            uncompared.update((each.endpoint, path) for path in _uncompared_by(each))
+        return cls(endpoints, places, uncompared)
 
     def is_seen(self, row: AcceptedDifference) -> bool:
         """Whether what a row lists was seen. Of a place that only drifts no values are known."""
         there = self.places.get(row.key)
         return there is not None and (not there or any(map(row.accepts, there)))
 
+    def is_decided(self, row: AcceptedDifference) -> bool:
+        """Whether the place of a row was compared in all answers of its endpoint."""
+        if row.endpoint not in self.endpoints or row.key in self.places:
+            return row.endpoint in self.endpoints
+        if row.path == "status" or row.path.startswith("headers."):
+            return True
+        around = (path for endpoint, path in self.uncompared if endpoint == row.endpoint)
+        return not any(_is_below(row.path, path) for path in around)
+
     def compared(self, rows: Sequence[AcceptedDifference], today: date | None = None) -> ComparedRows:
         expired = against_rows((), rows, today).expired
         valid = [row for row in rows if row not in expired]
         unseen = [row for row in valid if not self.is_seen(row)]
         return ComparedRows(
-            stale=tuple(row for row in unseen if row.endpoint in self.endpoints),
+            stale=tuple(row for row in unseen if self.is_decided(row)),
             expired=expired,
             known=tuple(row for row in valid if row not in unseen),
-            undecided=tuple(row for row in unseen if row.endpoint not in self.endpoints),
+            undecided=tuple(row for row in unseen if not self.is_decided(row)),
         )
+
+
+ENVELOPE = ("code", "success")
+OF_A_SUCCESS = range(200, 300)
+
+
+def _uncompared_by(difference: Regression) -> Iterator[str]:
+    """The places below which nothing is compared where an answer has this difference: it was refused, has
+    another body, or lacks what stood there."""
+    path, kind = pattern_of(difference.path), difference.kind
+    statuses = difference.recorded, difference.replayed
+    if path in ENVELOPE or (kind == "status" and not all(each in OF_A_SUCCESS for each in statuses)):
+        yield BELOW_THE_ENVELOPE
+    elif kind in ("missing", "type") or (kind == "length" and not difference.replayed):
+        yield path
+
+
+def _is_below(path: str, around: str) -> bool:
+    if around == BELOW_THE_ENVELOPE:
+        return path not in ENVELOPE
+    return not around or path.startswith((f"{around}.", f"{around}["))
 
 
 def key_of(regression: Regression) -> Place:

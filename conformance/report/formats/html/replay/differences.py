@@ -22,7 +22,7 @@ TITLES = {
     ),
     "breaking": (
         "Breaking changes",
-        "The specification permits them; a client of the recorded portal may not work any more.",
+        "No answer alone contradicts a requirement; a client of the recorded portal may not work any more.",
     ),
     "permitted": (
         "Permitted changes",
