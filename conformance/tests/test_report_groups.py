@@ -358,6 +358,7 @@ def test_a_listing_is_not_marked_as_a_whole_where_something_of_it_was_seen(tmp_p
     seen = html.split("<h4>Seen in #40</h4>")[1].split("</div>")[0]
 
     assert seen.count("<mark") == 1
+    assert "data.accounts" in seen
     assert "the name of before</mark>" in seen.replace("&#34;", "")
     assert re.search(r"… \d+ lines more", seen)
 
