@@ -466,6 +466,21 @@ def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
     assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AGREE-001"]
 
 
+def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() -> None:
+    let_in = finding(requirement="AUTHN-024", verdict="warn", path="success", expected=False, actual=True)
+    failed = finding(requirement="PROFILE-001", verdict="fail")
+    run = conformant().run(strict=True)
+    verdicts = {"AUTHN-024": "warn", "PROFILE-001": "fail"}
+    rows = [
+        entry.model_copy(update={"verdict": verdicts.get(entry.id, entry.verdict)})
+        for entry in run.requirements
+    ]
+    run = run.model_copy(update={"findings": [let_in, failed], "requirements": rows})
+
+    assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AUTHN-024"]
+    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AUTHN-024"]
+
+
 def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:
     run = conformant().run(exit_code=1).model_copy(update={"findings": [_disagreement()]})
     write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
