@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
+from conformance.cli.layout import print_blocks, print_error, print_line, status_line
 from conformance.cli.options import (
     DEFAULT_PROFILE,
     FORMAT,
@@ -240,10 +240,7 @@ def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> 
     if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        if is_written:
-            print_text(as_toml(new).rstrip("\n"), form="text")
-        else:  # to be pasted: no line is broken
-            print(as_toml(new), end="")
+        print(as_toml(new), end="")  # no line is broken: it is read as TOML
     elif path is not None and not is_written and not others:
         print_blocks([(), [f"{path} has everything that was learned already."]])
     for key, present, value in others:

@@ -169,6 +169,19 @@ def test_no_answer_is_no_answer(tmp_path: Path) -> None:
     assert results(tmp_path / "out")["coverage"]["unanswered"] == 1
 
 
+def test_a_folder_that_cannot_be_made_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(written(tmp_path, exchange())), "--out", "/proc/x"]) == 4
+    assert "Cannot write /proc/x: no such file" in capsys.readouterr().err
+
+
+def test_a_report_is_no_capture(tmp_path: Path) -> None:
+    check([written(tmp_path, exchange())], CheckOptions(tmp_path / "out"))
+    with pytest.raises(CaptureError, match=r"results\.json:1: this is no capture\..*compare` reads"):
+        check([tmp_path / "out" / "results.json"], CheckOptions(tmp_path / "other"))
+
+
 def test_a_page_in_place_of_the_envelope_is_not_judged_and_named(tmp_path: Path) -> None:
     page = Response(status=200, headers=[("content-type", "text/html")], body={"text": "<html></html>"})
     checked = check([written(tmp_path, exchange(response=page))], CheckOptions(tmp_path / "out"))

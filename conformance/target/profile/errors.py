@@ -78,7 +78,7 @@ def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
         return str(error["ctx"]["error"])
     head, key = _split(place)
     if kind == "extra_forbidden":
-        return f'{head} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'.strip()
+        return f'{head or "the profile"} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'
     if kind == "missing":
         return (
             f"{head} has no {key}, which is needed.".strip()
