@@ -85,7 +85,8 @@ def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
             if head
             else f"there is no table [{key}], which is needed."
         )
-    return f"{_where(head, key)} {_complaint(error)}"
+    is_of_a_table = kind == "value_error" and not head and isinstance(error["ctx"]["error"], PlacedError)
+    return f"{f'[{key}]' if is_of_a_table else _where(head, key)} {_complaint(error)}"
 
 
 def _where(head: str, key: str) -> str:
