@@ -56,6 +56,7 @@ REGENERATED = (
     "Not judged, because the source lacks the bodies: ",
     "Not judged, because the bodies cannot be decoded: ",
     " requests got no answer, and were not judged.",
+    " of a firewall or proxy, not judged.",
     " set aside: ",
     "Several hosts were judged as one portal: ",
     NO_EXCHANGE,

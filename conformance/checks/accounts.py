@@ -83,7 +83,9 @@ def an_account_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[C
 
 
 def _coded_filter_rule(requirement: str, name: str, family: Mapping[str, int]) -> None:
-    coded_filter_rule(requirement, ACCOUNTS_QUERY, name, family, matches_enumeration, "data.totalElements")
+    coded_filter_rule(
+        requirement, ACCOUNTS_QUERY, name, family, matches_enumeration(family), "data.totalElements"
+    )
 
 
 _coded_filter_rule("ACCOUNT-020", "accountStatus", STATES["Account"])

@@ -9,7 +9,7 @@ import msgspec
 from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
     PACED,
@@ -52,8 +52,17 @@ from_the_portal = answers().by_metadata().through_the_ingress().where(is_the_por
 
 @check("ENV-001", on=from_the_portal)
 def body_is_the_envelope(exchange: Exchange) -> Iterator[Comparison]:
-    body = None if exchange.response is None else exchange.response.body
-    yield HELD if exchange.envelope is not None else contradicts(exchange, "", "a JSON object", body)
+    if exchange.envelope is not None:
+        yield HELD
+    else:
+        yield contradicts(exchange, "", "a JSON object", _shown_body(exchange.response))
+
+
+def _shown_body(response: Response | None) -> Json:
+    """A body with its content type where it is no JSON."""
+    if response is None or response.state not in ("text", "base64"):
+        return None if response is None else response.body
+    return {**response.body, "content-type": response.header("content-type")}
 
 
 @check("ENV-002", on=enveloped)

@@ -105,7 +105,7 @@ def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparis
 
 filter_rule("CHANNELTYPE-021", CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
 coded_filter_rule(
-    "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL
+    "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration(TYPE_STATES), TOTAL
 )
 
 

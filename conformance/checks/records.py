@@ -349,13 +349,22 @@ def code_asked_for(wanted: Json, family: Mapping[str, int]) -> str | None:
     return next((code for code, value in family.items() if value == number), None)
 
 
-def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterator[Comparison]:
-    """Each coded field of this name has the code, or the value, that was asked for."""
-    for name, entry in exchange.coded:
-        if name == field:
-            matches = wanted in (entry["code"], entry["value"], str(entry["value"]))
-            place = "" if matches else exchange.path_to(entry)
-            yield holds(exchange, place, matches, wanted, actual=entry["code"])
+def matches_enumeration(family: Mapping[str, int]) -> Matching:
+    """Each coded field of a name has the code, or the value, that was asked for."""
+
+    def compare(exchange: Exchange, field: str, wanted: Json) -> Iterator[Comparison]:
+        for name, entry in exchange.coded:
+            if name == field:
+                matches = wanted in (entry["code"], entry["value"], str(entry["value"]))
+                yield HELD if matches else _of_another_code(exchange, entry, code_asked_for(wanted, family))
+
+    def _of_another_code(exchange: Exchange, entry: dict[str, Json], code: str | None) -> Comparison:
+        """By code and number on both sides, whichever of the two was asked for."""
+        expected = None if code is None else f"{code} ({family[code]})"
+        actual = f"{entry['code']} ({entry['value']})"
+        return contradicts(exchange, exchange.path_to(entry), expected, actual)
+
+    return compare
 
 
 # Rules for the records of several chapters.

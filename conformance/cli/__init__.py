@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _file_error(error: OSError) -> str:
     """What cannot be read or written, why, and what to do."""
     place, reason = error.filename, (error.strerror or str(error)).lower()
-    if isinstance(error, FileNotFoundError):
+    is_made = any(frame.name == "mkdir" for frame in traceback.extract_tb(error.__traceback__))
+    if isinstance(error, FileNotFoundError) and not is_made:
         return f"Cannot read {place}: {reason}. Check the path."
     return f"Cannot write {place or 'the output'}: {reason}. Choose another --out or file."
 

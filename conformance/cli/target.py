@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
+from conformance.cli.layout import print_blocks, print_error, print_line, status_line
 from conformance.cli.options import (
     DEFAULT_PROFILE,
     FORMAT,
@@ -234,30 +234,29 @@ def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> 
     from conformance.traffic.replacing import text_of
 
     text = "" if path is None else text_of(path)
-    new = unsaid(text, learned)
+    new, others = unsaid(text, learned), list(differing(text, learned))
     if "expect" not in learned.tables:
         print_blocks([(), ["No [expect] table is proposed: no account can sign in."]])
     if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        if is_written:
-            print_text(as_toml(new).rstrip("\n"), form="text")
-        else:  # to be pasted: no line is broken
-            print(as_toml(new), end="")
-    elif path is not None and not is_written:
+        print(as_toml(new), end="")  # no line is broken: it is read as TOML
+    elif path is not None and not is_written and not others:
         print_blocks([(), [f"{path} has everything that was learned already."]])
-    for key, present, value in differing(text, learned):
-        print_blocks([(), [f"{key} stays {json.dumps(present)}; doctor found {json.dumps(value)}."]])
+    for key, present, value in others:
+        remedy = "To take it, delete that line and call `doctor --write` again."
+        print_blocks([(), [f"{key} stays {json.dumps(present)}; doctor found {json.dumps(value)}. {remedy}"]])
 
 
 def _write_learned(path: Path, learned: Learned) -> None:
-    from conformance.target.profile.learned import written
+    from conformance.target.profile.learned import differing, written
     from conformance.traffic.replacing import replace_file, text_of
 
     before = text_of(path)
     after = written(before, learned)
     if after == before:
-        print_error(f"{path} has everything that was learned already.")
+        if not any(differing(before, learned)):
+            print_error(f"{path} has everything that was learned already.")
         return
     try:
         replace_file(path, after)

@@ -137,7 +137,16 @@ def left_open(reading: str) -> list[str]:
 def near_ids(text: str) -> list[str]:
     """The ids that a mistyped one may mean, the likeliest first. Those of a chapter that there is are the
     nearest by their numbers."""
-    return numbered_near(text) or get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
+    if numbered := numbered_near(text):
+        return numbered
+    return [] if is_of_no_chapter(text) else get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
+
+
+def is_of_no_chapter(text: str) -> bool:
+    """Whether a text has the form of an id, whose chapter is like none that there is."""
+    chapter, dash, number = text.upper().partition("-")
+    chapters = {row.chapter for row in REQUIREMENTS.values()}
+    return bool(dash) and number.isdigit() and not get_close_matches(chapter, chapters, n=1, cutoff=0.6)
 
 
 def numbered_near(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import httpx
@@ -18,6 +19,7 @@ from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import Exchange, Json, Request, Response
+from conformance.verdicts.coverage import Coverage, coverage_from
 from reference_impl import serve as reference
 
 DIALECTS = Path(__file__).parent / "dialects"
@@ -165,6 +167,40 @@ def test_no_answer_is_no_answer(tmp_path: Path) -> None:
 
     assert check([path], CheckOptions(out=tmp_path / "out")).run.exit_code == 5
     assert results(tmp_path / "out")["coverage"]["unanswered"] == 1
+
+
+def test_a_folder_that_cannot_be_made_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(written(tmp_path, exchange())), "--out", "/proc/x"]) == 4
+    assert "Cannot write /proc/x: no such file" in capsys.readouterr().err
+
+
+def test_a_report_is_no_capture(tmp_path: Path) -> None:
+    check([written(tmp_path, exchange())], CheckOptions(tmp_path / "out"))
+    with pytest.raises(CaptureError, match=r"results\.json:1: this is no capture\..*compare` reads"):
+        check([tmp_path / "out" / "results.json"], CheckOptions(tmp_path / "other"))
+
+
+def test_a_page_in_place_of_the_envelope_is_not_judged_and_named(tmp_path: Path) -> None:
+    page = Response(status=200, headers=[("content-type", "text/html")], body={"text": "<html></html>"})
+    checked = check([written(tmp_path, exchange(response=page))], CheckOptions(tmp_path / "out"))
+    assert "0 exchanges were judged." in checked.run.notes
+    taken = "taken for that of a firewall or proxy, not judged."
+    assert (
+        f"1 answer is an HTML page in place of the envelope (GET /web/v1/system/roles): {taken}"
+        in checked.run.notes
+    )
+    assert checked.run.summary.fail == 0
+
+
+def test_pages_of_many_endpoints_are_named_in_one_line() -> None:
+    coverage = Coverage(pages=Counter({"GET /a": 1, "GET /b": 1, "GET /c": 1, "GET /d": 1}))
+    whole = coverage_from(coverage.merged(coverage).as_json())
+    assert (
+        "8 answers are HTML pages in place of the envelope (GET /a, GET /b, GET /c and others)"
+        in " ".join(whole.sentences())
+    )
 
 
 def at_two_hosts(tmp_path: Path) -> Path:

@@ -14,6 +14,7 @@ from conformance.tests.traffic import (
     at,
     coded,
     contradicted_by,
+    judged,
     observed,
 )
 from conformance.traffic.exchange import Exchange, Json
@@ -249,3 +250,9 @@ def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
 )
 def test_the_form_of_the_callers_workspaces_is_read(data: Json, form: Json) -> None:
     assert observed("workspaces-mine", answer(WORKSPACES_MINE, data)) == [form]
+
+
+def test_a_filter_names_both_sides_by_code_and_number() -> None:
+    trace = [accounts(account(), accountStatus="REGISTERED"), accounts(account(), accountStatus=10010201)]
+    finding = judged(*trace).findings[0]
+    assert finding.message.endswith('expected REGISTERED (10010201), seen "ACTIVE (10010202)"')

@@ -18,6 +18,7 @@ from conformance.tests.traffic import (
     answer,
     at,
     history_item,
+    judged,
     mfa_setting,
     observed,
     page,
@@ -25,6 +26,7 @@ from conformance.tests.traffic import (
     session,
     session_config,
 )
+from conformance.traffic.exchange import Json
 
 EMAIL, OTP = mfa_setting(), mfa_setting("OTP", 10011002, isPrimary=True)
 CURRENT = session(sessionId="session-2", isCurrent=True)
@@ -118,3 +120,14 @@ def test_the_form_of_a_whitelist_entry_is_read(entries: list[object], form: obje
 
 def test_an_empty_whitelist_shows_no_form_of_an_entry() -> None:
     assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": []})) == []
+
+
+@pytest.mark.parametrize(
+    "sessions, shown",
+    [([session(), session()], "0 of 2 sessions"), ([CURRENT, CURRENT], "2 of 2 sessions: data[0], data[1]")],
+)
+def test_how_many_sessions_are_current_is_named(sessions: list[Json], shown: str) -> None:
+    finding = next(
+        row for row in judged(answer(SESSIONS, sessions)).findings if row.requirement == "SESSION-020"
+    )
+    assert finding.actual == shown

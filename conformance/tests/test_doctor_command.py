@@ -137,6 +137,7 @@ def test_a_commented_profile_has_each_table_once_and_a_second_write_changes_noth
     assert written(after, later) == after
     assert not unsaid(after, later)
     assert list(differing(after, later)) == [("[expect] musts", 7, 9)]
+    assert tomllib.loads(written(re.sub("musts = 7.*", "", after), later))["expect"]["musts"] == 9
 
 
 def test_a_table_in_comments_above_keys_of_another_stays_a_comment() -> None:
@@ -152,10 +153,15 @@ def test_a_second_doctor_says_what_it_does_not_replace(
         profile.write_text(f"{minimal(running)}[expect]\nmusts = 5\naccounts = ['admin']\n", encoding="utf-8")
         main(["doctor", "--profile", str(profile), "--write"])
         main(["doctor", "--profile", str(profile), "--write"])
-    shown = capsys.readouterr().out
+    shown, to_err = capsys.readouterr()
 
     assert shown.count("# Written into the profile:") == 1
-    assert len(re.findall(r"(?m)^\[expect\] musts stays 5; doctor found \d+\.$", shown)) == 2
+    assert "has everything that was learned already" not in to_err
+    remedy = "To take it, delete that line and call `doctor --write` again\\."
+    assert (
+        len(re.findall(rf"\[expect\] musts stays 5; doctor found \d+\. {remedy}", " ".join(shown.split())))
+        == 2
+    )
 
 
 def test_a_time_budget_without_a_unit_is_refused_before_anything_is_tried(

@@ -102,8 +102,10 @@ advance = "http://127.0.0.1:8000/clock/advance"
     "text, said",
     [
         (MINIMAL.replace("password =", "pasword ="), 'portal.toml: [accounts.admin] has no key "pasword". Did you mean "password"?'),
-        (MINIMAL.replace("[accounts.admin]", "[acounts.admin]"), 'portal.toml: has no table "acounts". Did you mean "accounts"?'),
-        (MINIMAL + "[acounts.spare]\n", 'portal.toml: has no table "acounts". Did you mean "accounts"?'),
+        (MINIMAL.replace("[accounts.admin]", "[acounts.admin]"), 'portal.toml: the profile has no table "acounts". Did you mean "accounts"?'),
+        (MINIMAL + "[limit]\n[readings]\nbogus = 1\n", '[readings] has no reading "bogus".'),
+        (MINIMAL + "[limit]\n[readings]\nbogus = 1\n", 'the profile has no table "limit".'),
+        (MINIMAL + "[acounts.spare]\n", 'portal.toml: the profile has no table "acounts". Did you mean "accounts"?'),
         (MINIMAL.replace('password = "a password"', ""), "portal.toml: [accounts.admin] has no password, which is needed."),
         (MINIMAL.replace('access_code = "ingress"', ""), "portal.toml: [portal] has no access_code, which is needed."),
         ('[accounts.admin]\nemail="a"\npassword="b"\n', "portal.toml: there is no table [portal], which is needed."),

@@ -208,6 +208,7 @@ def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:
         answer = httpx.get(f"{recording.url}/x")
 
     assert answer.status_code == 502
+    assert "ssl:default" not in answer.text
     (exchange,) = recorded(out)
     assert exchange.response is None
     assert exchange.error

@@ -10,6 +10,8 @@ from conformance.report.model.causes import CAUSES, cause
 from conformance.tests.sample_run import PROFILE, envelope, error, exchange, finding
 from conformance.traffic.exchange import ABSENT, Json
 
+INVALID: Json = {"status": 400, "code": {"one of": ["VALIDATION.INVALID_PARAMETER", "4000"]}}
+
 
 @pytest.mark.parametrize(
     "path, expected, answer, status, told",
@@ -31,6 +33,9 @@ from conformance.traffic.exchange import ABSENT, Json
         ("status", 200, error("X"), 500, "exception that nothing handles"),
         ("code", "2000", error("X"), 429, "rate limit"),
         ("success", True, error("AUTH.SESSION_NOT_FOUND"), 404, "session is gone"),
+        ("code", INVALID, error("AUTH.INVALID_CREDENTIALS"), 401, "rule of the body is not checked"),
+        ("code", INVALID, error("VALIDATION.INVALID_PARAMETER"), 422, "framework validated the body"),
+        ("code", INVALID, envelope(), 200, "accepted a body that breaks a rule"),
         ("success", True, error("ACCESS.PERMISSION_DENIED"), 403, "refused the request first"),
     ],
 )  # fmt: skip

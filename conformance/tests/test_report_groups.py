@@ -358,6 +358,7 @@ def test_a_listing_is_not_marked_as_a_whole_where_something_of_it_was_seen(tmp_p
     seen = html.split("<h4>Seen in #40</h4>")[1].split("</div>")[0]
 
     assert seen.count("<mark") == 1
+    assert "data.accounts" in seen
     assert "the name of before</mark>" in seen.replace("&#34;", "")
     assert re.search(r"… \d+ lines more", seen)
 
@@ -463,6 +464,21 @@ def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
 
     assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AGREE-001"]
     assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AGREE-001"]
+
+
+def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() -> None:
+    let_in = finding(requirement="AUTHN-024", verdict="warn", path="success", expected=False, actual=True)
+    failed = finding(requirement="PROFILE-001", verdict="fail")
+    run = conformant().run(strict=True)
+    verdicts = {"AUTHN-024": "warn", "PROFILE-001": "fail"}
+    rows = [
+        entry.model_copy(update={"verdict": verdicts.get(entry.id, entry.verdict)})
+        for entry in run.requirements
+    ]
+    run = run.model_copy(update={"findings": [let_in, failed], "requirements": rows})
+
+    assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AUTHN-024"]
+    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AUTHN-024"]
 
 
 def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:

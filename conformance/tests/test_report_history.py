@@ -59,6 +59,7 @@ def test_what_never_held_fails_since_the_first_run(tmp_path: Path) -> None:
 
     row = next(row for row in one.failing if row.requirement == "PAGE-026")
     assert (row.runs, row.last_held) == (2, None)
+    assert "(2 runs), never passed here" in as_text([one])
 
 
 def test_a_run_that_could_not_decide_does_not_end_a_failure(tmp_path: Path) -> None:

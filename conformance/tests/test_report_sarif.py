@@ -162,7 +162,11 @@ def test_a_result_says_how_grave_it_is_and_a_rule_how_to_see_it_again() -> None:
     severities = {row["ruleId"]: row["properties"]["severity"] for row in whole["results"]}
 
     assert severities["SECURE-007"] == "access"
-    assert all("--rerun " + rule["id"] in rule["help"]["text"] for rule in whole["tool"]["driver"]["rules"])
+    rules = whole["tool"]["driver"]["rules"]
+    assert all("--rerun " + rule["id"] in rule["help"]["text"] for rule in rules)
+    warned = {row["ruleId"] for row in whole["results"] if row["level"] == "warning"}
+    assert warned
+    assert {rule["id"] for rule in rules if "--strict" in rule["help"]["text"]} == warned
 
 
 def test_each_finding_is_a_result_with_its_rule_level_and_line() -> None:

@@ -383,6 +383,13 @@ def test_explain_of_an_unknown_rule_names_the_nearest(capsys: pytest.CaptureFixt
     assert "The nearest are LOGIN-022" in capsys.readouterr().err
 
 
+def test_of_a_chapter_that_is_like_none_no_id_is_near(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "FOO-1"]) == 4
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "nearest" not in shown
+    assert "`portal-conformance requirements` lists them all." in shown
+
+
 @pytest.mark.parametrize(
     ("mistyped", "near"),
     [("login-22", "LOGIN-022, LOGIN-021, LOGIN-023"), ("ENV-999", "ENV-020, ENV-019, ENV-018")],

@@ -28,6 +28,8 @@ from conformance.verdicts.wording import in_words
         ({"status": 422, "success": False, "code": "4000"}, 'status 422 with code "4000"'),
         ({"status": 200, "success": True, "code": "2000"}, 'status 200 with success and code "2000"'),
         ({"status": 500, "success": False, "code": None}, "status 500 without a code"),
+        ({"text": "oops", "content-type": "text/plain"}, 'the text "oops" (text/plain)'),
+        ({"base64": "AA==", "content-type": None}, 'bytes in Base64 "AA==" (without a content type)'),
         ({"status": 502, "body": "no envelope"}, "status 502 with no envelope"),
     ],
 )

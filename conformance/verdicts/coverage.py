@@ -14,9 +14,13 @@ from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.spec.tables import ERROR_BY_CODE
 from conformance.traffic.exchange import UNKNOWN_FORMS, Exchange, Json
+from conformance.verdicts.comparisons import is_block_page
 
 UNDECODABLE = "undecodable"
 """How the states end of bodies whose bytes are there."""
+
+PAGES_NAMED = 3
+"""How many endpoints are named that answered with a page."""
 
 Path = tuple[str, ...]
 """Names that lead to a field, ``[]`` for every item of an array: ``("data", "items", "[]", "bizId")``."""
@@ -34,6 +38,8 @@ class Coverage:
     """Encrypted answers without their plaintext."""
     expected: dict[str, int] = field(default_factory=dict)
     missing: dict[str, set[Path]] = field(default_factory=dict)
+    pages: Counter[str] = field(default_factory=Counter)
+    """Answers that are a page in HTML, which is taken for that of a firewall or proxy."""
 
     def feed(self, exchange: Exchange) -> None:
         operation = exchange.request.operation
@@ -43,10 +49,7 @@ class Coverage:
             self.unanswered += 1
             return
         self.operations[operation.key] += 1
-        if exchange.response.is_unknown:
-            self.unknown_bodies[f"response {exchange.response.form}"] += 1
-        elif exchange.is_sealed:
-            self.sealed += 1
+        self._see_state(operation, exchange)
         if exchange.request.form in UNKNOWN_FORMS:
             self.unknown_bodies[f"request {exchange.request.form}"] += 1
         if exchange.success:
@@ -54,11 +57,21 @@ class Coverage:
         elif exchange.code is not None:
             self.codes[exchange.code] += 1
 
+    def _see_state(self, operation: Operation, exchange: Exchange) -> None:
+        """Counts an answer that is not judged, by the reason."""
+        if exchange.response is not None and exchange.response.is_unknown:
+            self.unknown_bodies[f"response {exchange.response.form}"] += 1
+        elif exchange.is_sealed:
+            self.sealed += 1
+        elif is_block_page(exchange):
+            self.pages[operation.key] += 1
+
     @property
     def judged(self) -> int:
-        """How many exchanges of the specification's operations have an answer that can be read."""
+        """How many exchanges of the specification's operations have an answer that can be read, and is
+        no page in HTML."""
         unread = sum(times for state, times in self.unknown_bodies.items() if state.startswith("response "))
-        return self.operations.total() - unread - self.sealed
+        return self.operations.total() - unread - self.sealed - self.pages.total()
 
     def merged(self, other: Coverage) -> Coverage:
         """What both saw together."""
@@ -75,6 +88,7 @@ class Coverage:
                 & other.missing.get(key, self.missing.get(key, set()))
                 for key in seen
             },
+            self.pages + other.pages,
         )
 
     def as_json(self) -> dict[str, Json]:
@@ -101,6 +115,7 @@ class Coverage:
             "unknown_bodies": dict(sorted(self.unknown_bodies.items())),
             "unanswered": self.unanswered,
             "sealed": self.sealed,
+            "pages": dict(sorted(self.pages.items())),
         }
 
     def sentences(self) -> Iterator[str]:
@@ -129,6 +144,17 @@ class Coverage:
                 else f"{self.sealed} answers are encrypted, and were"
             )
             yield f"{which} not judged: record with --open-channel."
+        if self.pages:
+            yield self._pages_in_words()
+
+    def _pages_in_words(self) -> str:
+        """How many answers are pages, and where the most of them came from."""
+        times = self.pages.total()
+        are = "1 answer is an HTML page" if times == 1 else f"{times:,} answers are HTML pages"
+        first = [key for key, _ in _most_first(self.pages)]
+        where = ", ".join(first[:PAGES_NAMED]) + (" and others" if len(first) > PAGES_NAMED else "")
+        taken = "taken for that" if times == 1 else "taken for those"
+        return f"{are} in place of the envelope ({where}): {taken} of a firewall or proxy, not judged."
 
     def _see_fields(self, operation: Operation, exchange: Exchange) -> None:
         if operation.key not in self.missing:
@@ -160,6 +186,7 @@ def coverage_from(document: Mapping[str, Json]) -> Coverage:
             key: {tuple(name.replace("[]", ".[]").split(".")) for name in row["missing"]}
             for key, row in fields.items()
         },
+        Counter(document.get("pages", {})),
     )
 
 

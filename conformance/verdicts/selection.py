@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from conformance.errors import UsageError
 from conformance.spec import BY_KEY, REQUIREMENTS, Requirement, present_id
-from conformance.spec.requirements import numbered_near
+from conformance.spec.requirements import is_of_no_chapter, numbered_near
 
 LEVELS = ("must", "should", "open")
 CHAPTERS = tuple(dict.fromkeys(row.chapter for row in REQUIREMENTS.values()))
@@ -55,14 +55,18 @@ def _written(only: Sequence[str], skip: Sequence[str], *, is_failed: bool) -> It
     yield from (f"--skip {pattern}" for pattern in skip)
 
 
+LISTING = "`portal-conformance requirements` lists them all."
+
+
 def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
     """The rules that a pattern names. UsageError: none; the message has the nearest pattern."""
     rules = _named(pattern.strip())
     if not rules:
         near = numbered_near(pattern.strip())
-        near = near or difflib.get_close_matches(pattern.strip(), _names(), n=3, cutoff=0.5)
-        near = near or difflib.get_close_matches(pattern.strip().upper(), _names(), n=3, cutoff=0.5)
-        nearest = f" The nearest are {', '.join(near)}." if near else ""
+        names = [] if is_of_no_chapter(pattern.strip()) else _names()
+        near = near or difflib.get_close_matches(pattern.strip(), names, n=3, cutoff=0.5)
+        near = near or difflib.get_close_matches(pattern.strip().upper(), names, n=3, cutoff=0.5)
+        nearest = f" The nearest are {', '.join(near)}." if near else f" {LISTING}"
         raise UsageError(
             f"{option} {pattern}: no rule matches this. Give an id, a prefix such as LOGIN-*, a chapter, an "
             f"endpoint or a level.{nearest}"

@@ -64,7 +64,8 @@ def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
     flags = [(path, session.get("isCurrent")) for path, session in records(exchange)]
     current = [path for path, flag in flags if flag is True]
     if all(isinstance(flag, bool) for _, flag in flags):
-        yield holds(exchange, "data", len(current) == 1, "one current session", actual=current)
+        shown = f"{len(current)} of {len(flags)} sessions" + (f": {', '.join(current)}" if current else "")
+        yield holds(exchange, "data", len(current) == 1, "one current session", actual=shown)
 
 
 TOKEN_ISSUING = (LOGIN_COMPLETE, TOKEN_REFRESH)

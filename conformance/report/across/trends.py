@@ -96,6 +96,9 @@ class Trend(FrozenModel):
     fixed: list[Fixed] = []
 
 
+NEVER_PASSED = "never passed here"
+
+
 def as_json(trends: Sequence[Trend]) -> str:
     return (
         json.dumps([trend.model_dump(mode="json") for trend in trends], indent=1, ensure_ascii=False) + "\n"
@@ -115,11 +118,7 @@ def as_text(trends: Sequence[Trend]) -> str:
         lines += [
             f"  {row.verdict.upper()} {row.requirement} since {day_and_time(row.since)}"
             f" ({plural(row.runs, 'run')}), "
-            + (
-                f"last passed {day_and_time(row.last_held)}"
-                if row.last_held
-                else "not since the first run here"
-            )
+            + (f"last passed {day_and_time(row.last_held)}" if row.last_held else NEVER_PASSED)
             for row in trend.failing
         ]
         lines += [

@@ -68,7 +68,7 @@ def _rule(row: RequirementEntry, run: Run) -> dict[str, Any]:
         "id": row.id,
         "shortDescription": {"text": statement},
         "fullDescription": {"text": f"{statement} ({row.level}, {row.section})"},
-        "help": {"text": f"Reproduce: {rerun(run, row.id)}"},
+        "help": {"text": f"Reproduce: {rerun(run, row.id, is_strict=row.verdict == 'warn')}"},
         "defaultConfiguration": {"level": "error" if row.level == "must" else "warning"},
         "properties": {"tags": [row.level, row.section]},
     }

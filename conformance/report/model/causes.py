@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
 from conformance.spec.requirements import PINNED
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -119,6 +120,35 @@ def _not_the_portal(clue: Clue) -> bool:
 def _not_json(clue: Clue) -> bool:
     answer = clue.exchange.response if clue.exchange else None
     return answer is not None and answer.state in ("text", "base64") and clue.path in ("", "body")
+
+
+def _wants_invalid(clue: Clue) -> bool:
+    """Whether a body was to be refused as an invalid parameter."""
+    if not isinstance(clue.expected, dict) or clue.path not in ("code", "status"):
+        return False
+    code = clue.expected.get("code", clue.expected)
+    return isinstance(code, dict) and code.get("one of") == list(INVALID_PARAMETER)
+
+
+@usually("The portal accepted a body that breaks a rule: the rule is not checked, or only on another path.")
+def _body_accepted(clue: Clue) -> bool:
+    return clue.exchange is not None and clue.exchange.success and _wants_invalid(clue)
+
+
+@usually(
+    "The framework validated the body itself and chose its own status: map its validation error to 400 with "
+    "the portal's code."
+)
+def _by_the_framework(clue: Clue) -> bool:
+    return clue.status == 422 and clue.path in ("status", "code", "success")
+
+
+@usually(
+    "The rule of the body is not checked, or too late: the request went on and was refused by what comes "
+    "next, such as a wrong password, a token or a permission."
+)
+def _body_went_on(clue: Clue) -> bool:
+    return clue.status in (401, 403) and _wants_invalid(clue)
 
 
 @usually("An error has status 200: the handler writes the error envelope, but does not set the status.")

@@ -249,8 +249,9 @@ def known_signatures(run: Run) -> frozenset[str]:
 
 
 def blocking(run: Run) -> list[Blocker]:
-    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict. The
-    gravest stand first; of one severity, rules about a single answer before comparisons of two."""
+    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict.
+    Failures stand before warnings and of each the gravest first, as their cards do; of one severity, rules
+    about a single answer before comparisons of two."""
     weighed: tuple[VerdictName, ...] = ("fail", "warn") if run.strict else ("fail",)
     known_failures = known_signatures(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
@@ -263,7 +264,13 @@ def blocking(run: Run) -> list[Blocker]:
         findings = by_requirement.get(entry.id, [])
         if findings or (entry.verdict in weighed and entry.id not in listed):
             blockers.append(Blocker(entry, tuple(findings)))
-    return sorted(blockers, key=lambda blocker: min(map(gravity, blocker.findings), default=LEAST_GRAVE))
+    return sorted(
+        blockers,
+        key=lambda blocker: (
+            blocker.requirement.verdict != "fail",
+            min(map(gravity, blocker.findings), default=LEAST_GRAVE),
+        ),
+    )
 
 
 LEAST_GRAVE = (len(RANK), True)

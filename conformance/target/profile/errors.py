@@ -78,14 +78,15 @@ def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
         return str(error["ctx"]["error"])
     head, key = _split(place)
     if kind == "extra_forbidden":
-        return f'{head} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'.strip()
+        return f'{head or "the profile"} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'
     if kind == "missing":
         return (
             f"{head} has no {key}, which is needed.".strip()
             if head
             else f"there is no table [{key}], which is needed."
         )
-    return f"{_where(head, key)} {_complaint(error)}"
+    is_of_a_table = kind == "value_error" and not head and isinstance(error["ctx"]["error"], PlacedError)
+    return f"{f'[{key}]' if is_of_a_table else _where(head, key)} {_complaint(error)}"
 
 
 def _where(head: str, key: str) -> str:

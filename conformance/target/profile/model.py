@@ -121,14 +121,16 @@ class Profile(ProfileTable):
             )
         return self
 
-    @model_validator(mode="after")
-    def _knows_its_readings(self) -> Profile:
-        readings = {row.reading for row in REQUIREMENTS.values() if row.reading}
-        for key in self.readings:
-            if key not in readings:
-                end = f' Did you mean "{hint}"?' if (hint := nearest(key, readings)) else ""
-                raise PlacedError(f'[readings] has no reading "{key}".{end}', ("readings", key))
-        return self
+    @field_validator("readings")
+    @classmethod
+    def _knows_its_readings(cls, readings: dict[str, Json]) -> dict[str, Json]:
+        """As soon as they are read, so that a mistake is named beside those of other tables."""
+        there_are = {row.reading for row in REQUIREMENTS.values() if row.reading}
+        for key in readings:
+            if key not in there_are:
+                end = f' Did you mean "{hint}"?' if (hint := nearest(key, there_are)) else ""
+                raise PlacedError(f'has no reading "{key}".{end}', (key,))
+        return readings
 
     @model_validator(mode="after")
     def _names_what_exists(self) -> Profile:

@@ -100,7 +100,7 @@ def _read(
         if damage is None and not isinstance(error, UNREADABLE):
             raise
         before = (number - 1 if damage is None else number) + (_lines_before(path, begin) if begin else 0)
-        problem = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
+        problem = f"{path}:{before + 1}: {damage or _what_is_wrong(error, line)}."
         if not salvage or before < 1:
             raise CaptureError(problem + _how_to_go_on(before)) from error
         notes.append(f"{problem} The {before} lines before it were used.")
@@ -110,8 +110,14 @@ UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """What is raised of a line that is no exchange."""
 
 
-def _what_is_wrong(error: Exception, length: int) -> str:
-    if length > LONGEST_LINE:
+A_DOCUMENT = "this is no capture. A report (results.json) is what `portal-conformance compare` reads"
+"""What is wrong with JSON over several lines."""
+
+
+def _what_is_wrong(error: Exception, line: bytes) -> str:
+    if line.strip() in (b"{", b"["):
+        return A_DOCUMENT
+    if len(line) > LONGEST_LINE:
         return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is not a capture"
     text = str(error)
     if text == "Input data was truncated":

@@ -123,7 +123,7 @@ class HtmlReport:
             return "No answer contradicts what the specification states or shows."
         return (
             f"{findings_in_words(self.run)}, on {plural(cards, 'card')}. Findings of one cause share a card; "
-            "the gravest stand first. "
+            "failures stand before warnings, and the gravest of each first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )

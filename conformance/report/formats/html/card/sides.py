@@ -99,7 +99,8 @@ def _beside_the_place(finding: FindingEntry, exchange: Exchange) -> list[BodyLin
         return [BodyLine(0, "status", outcome(exchange))]
     if finding.missing or clipped(at(exchange, finding.path)) == finding.actual:
         return []
-    return _value_lines(finding.actual, "seen")
+    lines = _value_lines(finding.actual, "seen")
+    return [replace(lines[0], name=finding.path)] if len(lines) == 1 else lines
 
 
 def expected_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:
