@@ -25,7 +25,6 @@ from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJourna
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.notes import GO_ON
 from conformance.spec.endpoints import COUNTRIES
-from conformance.target.portal import availability
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import walk
@@ -134,10 +133,9 @@ def test_a_target_that_hangs_ends_the_replay_early_with_exit_code_6(
 
 
 def test_a_target_that_dies_before_the_last_requests_is_gone_and_the_rest_is_resumed(
-    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recording: Path, tmp_path: Path
 ) -> None:
     """Too few are left for the count of refused connections."""
-    monkeypatch.setattr(availability, "AWAY_SECONDS", 0.5)
     total = len(recording.read_text().splitlines())
     steps: list[ReplayStep] = []
     with reference.start() as portal:

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.chart import Stretch, Timeline, aligned, bars, timeline
-from conformance.report.model.pulse import MOST_MOMENTS, Moments, Pulse
 from conformance.report.model.run import OperationTime, Timed
+from conformance.traffic.pulse import MOST_MOMENTS, Moments, Pulse
 
 
 def pulse(*starts: float, sign_ins: int = 0) -> Pulse:

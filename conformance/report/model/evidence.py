@@ -13,10 +13,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from conformance.report.model.pulse import Pulse
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.pulse import Pulse
 
 LONGEST_LINE = 64_000_000
 """Bytes of the longest line that is read; a longer one is only counted."""

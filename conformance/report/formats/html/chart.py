@@ -11,9 +11,9 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from conformance.report.model.pulse import Moments, Pulse
 from conformance.report.model.run import OperationTime, Timed
 from conformance.report.model.words import duration, plural
+from conformance.traffic.pulse import Moments, Pulse
 
 WIDTH = 960.0
 COLUMNS = 240
