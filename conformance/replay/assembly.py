@@ -11,8 +11,8 @@ from conformance.judging import judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
-from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise

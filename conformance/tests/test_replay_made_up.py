@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance import record
-from conformance.replay.compare.credentials import why_nothing_is_shown
+from conformance.replay.compare.callers.credentials import why_nothing_is_shown
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE, PROFILE, TOKEN_REFRESH

@@ -13,13 +13,13 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
+from conformance.replay.compare.callers.offered import NOT_OFFERED, ServedCallers
+from conformance.replay.compare.callers.owners import SessionOwners
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise, save
 from conformance.replay.compare.noise import load as load_noise
-from conformance.replay.compare.offered import NOT_OFFERED, ServedCallers
-from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.rebuild.correlation import Correlation

@@ -13,7 +13,7 @@ import pytest
 from conformance import record
 from conformance.cli import main
 from conformance.replay import ReplayResult, replay
-from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp
 
 from conformance import record
 from conformance.replay import ReplayResult, replay
+from conformance.replay.compare.callers.owners import Authenticators
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.outcome import State
-from conformance.replay.compare.owners import Authenticators
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, OTP_SETUP, OTP_VERIFY
 from conformance.target.profile.model import parse

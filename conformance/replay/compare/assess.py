@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers.credentials import CredentialCheck, why_nothing_is_shown
+from conformance.replay.compare.callers.offered import OF_A_REFUSAL, ServedCallers
+from conformance.replay.compare.callers.owners import Authenticators, SessionOwners
 from conformance.replay.compare.comparer import ResponseComparer
-from conformance.replay.compare.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.offered import OF_A_REFUSAL, ServedCallers
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.compare.owners import Authenticators, SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
