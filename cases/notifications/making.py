@@ -26,6 +26,7 @@ from conformance.spec.endpoints import (
     CHANNELS_QUERY,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.portal.records import shows
 from conformance.target.portal.restoring import shown_elsewhere, told_id
 
 
@@ -183,7 +184,7 @@ def is_left_out(own: OwnRecord, requirement: str, flag: str, field: str, off: st
 def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
     """Found again by the name that only this run gives."""
     listing = matching(portal, by, family.query)
-    shown = [record for record in items(listing) if _shows(record, name)] or shown_elsewhere(
+    shown = [record for record in items(listing) if shows(record, name)] or shown_elsewhere(
         portal, family.verb("create"), by.token, name, listing
     )
     for record in shown:
@@ -194,10 +195,6 @@ def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
         f"the new record is not on the first page of {family.query}; "
         f'[operations."{family.verb("create")}"] result_id may say where the answer has its id'
     )
-
-
-def _shows(record: Mapping[str, Json], name: str) -> bool:
-    return any(isinstance(value, str) and name in value for value in record.values())
 
 
 def differences(record: Mapping[str, Json], sent: Mapping[str, Json]) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QU
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import addresses_in, records_in
+from conformance.target.portal.records import addresses_in, records_in, shows
 from conformance.target.portal.restoring.made import LISTED_BY
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
@@ -131,14 +131,14 @@ def new_name(portal: Portal, change: NoteChange) -> str | None:
     records = _listed(portal, change, change.key) if names else None
     if records is None:
         return None
-    return next((name for name in names if not any(_shows(each, name) for each in records)), None)
+    return next((name for name in names if not any(shows(each, name) for each in records)), None)
 
 
 def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> bool:
     """Whether the record that a change is about shows a name in the listing of what an operation creates."""
     id = id_of(portal, change)
     records = _listed(portal, change, created_by) or ()
-    return any(each.get("bizId") == id and _shows(each, name) for each in records)
+    return any(each.get("bizId") == id and shows(each, name) for each in records)
 
 
 def _listed(portal: Portal, change: NoteChange, created_by: str) -> list[dict[str, Json]] | None:
@@ -150,7 +150,3 @@ def _listed(portal: Portal, change: NoteChange, created_by: str) -> list[dict[st
     body = UNFILTERED.get(key, ABSENT)
     answer = portal.call(key, json=body, token=change.token, client_hash=change.client_hash)
     return list(records_in(dig(answer.envelope, steps(items)))) if answer.success else None
-
-
-def _shows(record: dict[str, Json], name: str) -> bool:
-    return any(isinstance(value, str) and name in value for value in record.values())

@@ -147,6 +147,11 @@ def own_ids(value: Json, *, name: str | None = None) -> list[str]:
     return sorted((id for id in named or ids if name is None or name not in id), key=lambda id: ids[id])
 
 
+def shows(record: Mapping[str, Json], name: str | None) -> bool:
+    """Whether a field of a record has this name, or has it in its text."""
+    return name is not None and any(isinstance(value, str) and name in value for value in record.values())
+
+
 def own_id(value: Json, *, name: str | None = None) -> str | None:
     """The one that is likelier than all others to be the record's own id. None where two are as likely: one
     of them may be another record's, which nobody may take away."""

@@ -23,7 +23,7 @@ from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import STATES
 from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import own_id, own_ids, records_in
+from conformance.target.portal.records import own_id, own_ids, records_in, shows
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 from conformance.traffic.values import is_integer
 
@@ -146,7 +146,7 @@ def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
     listing = _asked(portal, change.key, token)
     records = _records(change.key, listing)
     by_id = [record for record in records if own_id(record) in change.ids]
-    shown = by_id or [record for record in records if _shows(record, change.name)]
+    shown = by_id or [record for record in records if shows(record, change.name)]
     if shown or change.name is None:
         return shown
     return shown_elsewhere(portal, change.key, token, change.name, listing)
@@ -166,7 +166,7 @@ def shown_elsewhere(
     for body in bodies:
         with suppress(Untestable):
             records_so = _records(key, _asked(portal, key, token, body))
-            if shown := [record for record in records_so if _shows(record, name)]:
+            if shown := [record for record in records_so if shows(record, name)]:
                 return shown
     return []
 
@@ -182,11 +182,7 @@ def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]
             if not answer.success:
                 query = {"statuses": str(STATES["Invitation"][WAITING])}
                 answer = portal.call(OWN_INVITATIONS, query=query, token=token)
-            yield from (each for each in records_in(answer.data) if _shows(each, change.name))
-
-
-def _shows(record: dict[str, Json], name: str | None) -> bool:
-    return name is not None and any(isinstance(value, str) and name in value for value in record.values())
+            yield from (each for each in records_in(answer.data) if shows(each, change.name))
 
 
 def _listed(portal: Portal, key: str, token: str) -> list[dict[str, Json]]:
