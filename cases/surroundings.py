@@ -198,12 +198,15 @@ class Surroundings:
     def kept(self, done: Exchange, *named: Named, again: Callable[[], object] | None = None) -> Comparison:
         """Whether nothing but what was named is shown otherwise since ``done`` was answered. ``again`` does
         what was done once more, where that is harmless. Raises MovesByItself."""
-        if not any(self._differences(self._before, self._read(), named)):
+        different = {token for token, *_ in self._differences(self._before, self._read(), named)}
+        if not different:
             return HELD
+        self._demand_lifetime(different)
         # A difference that is none a moment later was of a cache, or moves by itself.
         after = self._read()
         self._portal.clock.wait(WRITTEN, "a change to be seen")
         settled = self._read()
+        self._demand_lifetime(different)
         stays = {
             (token, place): value
             for token, place, value in self._differences(self._before, after, named)
@@ -232,6 +235,11 @@ class Surroundings:
         raise MovesByItself(
             f"{place[0]} shows another {place[2] or 'listing'}, and somebody else may have changed it"
         )
+
+    def _demand_lifetime(self, tokens: set[str]) -> None:
+        """Raises MovesByItself where one of the tokens has ended: what it was shown may be for that."""
+        if any(map(self._portal.has_ended, tokens)):
+            raise MovesByItself("the access token that reads before and after has ended meanwhile")
 
     def _watched(
         self,

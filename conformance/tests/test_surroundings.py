@@ -45,6 +45,30 @@ def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it(fau
     assert before.n < done.n < after.n <= len(seen)
 
 
+def test_a_caller_who_is_refused_is_a_finding_while_the_token_lives() -> None:
+    with connected() as (portal, _, _):
+        token = portal.account("admin").fresh_sign_in().token
+        around = Surroundings(portal, token)
+        logged_out = portal.login.logout(token)
+
+        compared = around.kept(logged_out)
+
+    assert isinstance(compared, Contradiction)
+    assert compared.actual == "the caller is refused"
+
+
+def test_a_caller_who_is_refused_at_the_end_of_the_token_is_no_finding() -> None:
+    with connected() as (portal, _, _):
+        token = portal.account("admin").fresh_sign_in().token
+        around = Surroundings(portal, token)
+        done = portal.call(PROFILE, token=token)
+        assert not portal.has_ended(token)
+        portal.clock.wait(3_600, "the token to end")
+
+        with pytest.raises(MovesByItself, match="has ended meanwhile"):
+            around.kept(done)
+
+
 def test_another_account_that_an_update_writes_to_is_noticed_though_it_was_before() -> None:
     with connected(faults=("profile-update-writes-anothers-phone",)) as (portal, _, _):
         admin, spare = portal.account("admin"), portal.account("spare")

@@ -317,9 +317,16 @@ class Portal:
         options = CallOptions(token=token, headers=headers, client_hash=client_hash)
         return self._caller.send(self._caller.addressed(method, path, options))
 
-    def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
-        """From now on requests with this token carry the client hash it was issued to."""
-        self._caller.remember_token(token, account, client_hash)
+    def remember_token(
+        self, token: str | None, account: str, client_hash: str | None, *, expires_in: float | None
+    ) -> None:
+        """From now on requests with this token carry the client hash it was issued to. ``expires_in``: the
+        seconds that it lives, as announced."""
+        self._caller.remember_token(token, account, client_hash, expires_in)
+
+    def has_ended(self, token: str) -> bool:
+        """Whether the lifetime of an access token is over, to the second."""
+        return self._caller.has_ended(token)
 
     def owns_token(self, token: str, account: ProfileAccount) -> None:
         """The token is the account's shared one."""

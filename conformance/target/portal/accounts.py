@@ -393,7 +393,7 @@ class ProfileAccount:
 
     def _session(self, tokens: Tokens) -> SignedIn:
         now = self._portal.clock.now()
-        self._portal.remember_token(tokens.access, self.name, None)
+        self._portal.remember_token(tokens.access, self.name, None, expires_in=tokens.expires_in)
         return SignedIn(
             account=self.name,
             token=tokens.access,

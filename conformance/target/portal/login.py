@@ -288,7 +288,7 @@ class Login:
             account = self._portal.account_of(begun.email)
             if account is not None:
                 account.code_was_answered(code, exchange)
-        self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
+        self._remember_token(exchange, begun.account, begun.client_hash)
         return exchange
 
     def is_first_send(self, email: str) -> bool:
@@ -330,8 +330,14 @@ class Login:
         exchange = self._portal.call(
             TOKEN_REFRESH, json={"refreshToken": refresh_token}, client_hash=client_hash, client=client
         )
-        self._portal.remember_token(text_at(exchange, "data.accessToken"), client, client_hash)
+        self._remember_token(exchange, client, client_hash)
         return exchange
+
+    def _remember_token(self, exchange: Exchange, account: str, client_hash: str | None) -> None:
+        """Takes note of the access token of an answer, where it has one."""
+        self._portal.remember_token(
+            text_at(exchange, "data.accessToken"), account, client_hash, expires_in=expires_in(exchange)
+        )
 
     def logout(self, token: str) -> Exchange:
         """Ends the session of a token; a portal may end all of its account by it."""

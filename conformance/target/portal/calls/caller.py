@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, urlencode
 
@@ -22,6 +23,7 @@ from conformance.spec.endpoints import (
 from conformance.spec.operations import operation
 from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, retry_after
 from conformance.target.portal.calls.headers import request_headers
+from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 from conformance.verdicts.comparisons import is_rate_limited
@@ -88,6 +90,8 @@ class Caller:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
         self._tokens: dict[str, tuple[str, str | None]] = {}
+        self._ends: dict[str, float] = {}
+        """By access token, when its lifetime is over, on the target's clock."""
         self._shared: dict[str, ProfileAccount] = {}
         self._pauses_left = MOST_PAUSES
         portal.changes.follow_requests()
@@ -225,10 +229,19 @@ class Caller:
         """The accounts that were given an access token."""
         return frozenset(name for name, _ in self._tokens.values())
 
-    def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
-        """From now on requests with this token carry the client hash it was issued to."""
-        if token is not None:
-            self._tokens.setdefault(token, (account, client_hash))
+    def remember_token(
+        self, token: str | None, account: str, client_hash: str | None, expires_in: float | None
+    ) -> None:
+        """From now on requests with this token carry the client hash it was issued to. ``expires_in``: the
+        seconds that it lives, as announced."""
+        if token is not None and token not in self._tokens:
+            now = self._portal.clock.now()
+            self._tokens[token] = account, client_hash
+            self._ends[token] = now + lifetime(expires_in, token, now)
+
+    def has_ended(self, token: str) -> bool:
+        """Whether the lifetime of an access token is over, to the second."""
+        return self._portal.clock.now() >= self._ends.get(token, inf) - 1
 
     def owns_token(self, token: str, account: ProfileAccount) -> None:
         """The token is the account's shared one."""
