@@ -18,7 +18,7 @@ def is_integer(value: Json) -> bool:
 
 
 REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
-"""What stands in a recording in place of a secret."""
+"""What stands in a recording in place of a secret: equal for equal secrets."""
 
 
 def is_redacted(value: Json) -> bool:

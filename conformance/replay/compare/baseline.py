@@ -12,11 +12,11 @@ from conformance.checks.access.claim_kinds import claim_kinds
 from conformance.judging import judge_of, watch
 from conformance.replay.compare.difference import Difference
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.values import claims_of
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 from conformance.traffic.hidden import CLAIMS
+from conformance.traffic.values import REDACTED
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 SENT_TOKEN = "headers.authorization"
@@ -73,7 +73,7 @@ class RecordedBaseline:
 
     def _is_unchanged(self, old: Json, new: Json, *, is_stated: bool) -> bool:
         """Whether a value is the recorded one, or its counterpart. A token may change in its claims."""
-        if isinstance(old, str) and PLACEHOLDER.search(old):
+        if isinstance(old, str) and REDACTED.search(old):
             return not is_stated and not self._had_other_claims(old, new)
         if not isinstance(old, str) or claims_of(old) is not None:
             return bool(old == new)

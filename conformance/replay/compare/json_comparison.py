@@ -34,7 +34,6 @@ from conformance.replay.compare.times.clocks import (
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
-    PLACEHOLDER,
     SIGN_IN,
     is_address,
     is_alike,
@@ -48,6 +47,7 @@ from conformance.replay.recording.kinds import (
 from conformance.replay.recording.values import claims_of
 from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.values import REDACTED
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -300,7 +300,7 @@ class JsonComparison:
             return [] if before == after else [Difference("value", (), old, new)]
         if before.startswith("eyJ") and claims_of(before) is not None and claims_of(after) is None:
             self._correlation.set(before, after)
-            return [] if PLACEHOLDER.fullmatch(after) else [Difference("type", (), old, new)]
+            return [] if REDACTED.fullmatch(after) else [Difference("type", (), old, new)]
         record = record_of(name, self._operation)
         if record == SIGN_IN:
             record = f"{SIGN_IN} of {self._account}"  # each account may count its own
@@ -337,7 +337,7 @@ def _texts(old: dict[str, Json], new: dict[str, Json], name: str) -> tuple[str, 
 
 def _fills(recorded: str, live: str) -> bool:
     """Whether a text is the recorded one with words in place of what was redacted in it."""
-    parts = PLACEHOLDER.split(recorded)
+    parts = REDACTED.split(recorded)
     return len(parts) > 1 and re.fullmatch(r"\S+".join(map(re.escape, parts)), live) is not None
 
 

@@ -10,12 +10,12 @@ from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import Lost, Pending
 from conformance.replay.rebuild.password_mails import PasswordMails
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
 from conformance.traffic.hidden import FORM, LENGTH, MISTAKE, OF, mistake_of, mistaken, password_of
+from conformance.traffic.values import REDACTED
 
 
 @dataclass
@@ -118,7 +118,7 @@ class RebuildContext:
         if isinstance(hint, dict):
             mistake = hint.get(MISTAKE) if hint.get(OF) == meant else None
             return mistake if isinstance(mistake, str) else None
-        return None if PLACEHOLDER.search(recorded + meant) else mistake_of(recorded, meant)
+        return None if REDACTED.search(recorded + meant) else mistake_of(recorded, meant)
 
     def own_password(self, recorded: str, account: str) -> str | None:
         """The live password that an account has for a recorded one: another account may have another for the

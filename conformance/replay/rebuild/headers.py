@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.values import RequestValues
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Header, split_url
 from conformance.traffic.redaction.places import HEADERS as SECRET_HEADERS
+from conformance.traffic.values import REDACTED
 
 Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
@@ -173,7 +173,7 @@ class HeaderRebuild:
     def _access_code(self, value: str) -> str:
         if value in self._plan.access_codes:
             return self._portal.access_code
-        return "not-the-access-code" if PLACEHOLDER.fullmatch(value) else value
+        return "not-the-access-code" if REDACTED.fullmatch(value) else value
 
 
 def framed(method: str, target: str, headers: list[Header], body: bytes) -> bytes:

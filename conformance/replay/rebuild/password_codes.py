@@ -10,11 +10,11 @@ from conformance.replay.rebuild.actions import Action, Actions, Await, Code, Rep
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.password_mails import PasswordSetting
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import WRONG_CODE
 from conformance.target.profile.tables import FixedInbox
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.values import REDACTED
 
 REFUSED = "the request that had its code mailed was refused"
 WRONG = "000000"
@@ -91,7 +91,7 @@ class PasswordCodes:
             code = yield Code(account, "EMAIL", is_right=False)
             assert isinstance(code, str)
             return code
-        if not PLACEHOLDER.fullmatch(value):
+        if not REDACTED.fullmatch(value):
             return value
         return WRONG if value.startswith("[code-") else self.context.substitute(value)
 

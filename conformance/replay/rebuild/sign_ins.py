@@ -22,7 +22,6 @@ from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
 from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
 from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.spec.endpoints import (
     ACCOUNT_PASSWORD_RESET,
     INVITE,
@@ -38,6 +37,7 @@ from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import REDACTED
 
 COOLDOWN = 61.0
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
@@ -209,7 +209,7 @@ class SignInCodes:
         account = self.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
-            return self.codes.get(value, WRONG if PLACEHOLDER.fullmatch(value) else value)
+            return self.codes.get(value, WRONG if REDACTED.fullmatch(value) else value)
         if account is None:
             raise CannotRebuild("the recording does not show whose code it was")
         secret = self.factors.secret_of(key, account, client, is_right=not is_wrong)

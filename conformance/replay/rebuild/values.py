@@ -13,13 +13,14 @@ from conformance.replay.changes.ways import PASSWORDS
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import CannotRebuild
-from conformance.replay.recording.kinds import ISO, PLACEHOLDER, is_counted, kind_of, record_of
+from conformance.replay.recording.kinds import ISO, is_counted, kind_of, record_of
 from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.requests import FILTERS
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
+from conformance.traffic.values import REDACTED
 
 ASKED_FOR_INSTEAD = "of [records] is asked for instead"
 """In the notes that say which record stands for a recorded one."""
@@ -85,7 +86,7 @@ class RequestValues:
 
     def no_token(self, value: str) -> str:
         """What is sent in place of a token that no response returned: itself, else what no portal accepts."""
-        if not PLACEHOLDER.fullmatch(value):
+        if not REDACTED.fullmatch(value):
             return value
         self.made_up.append(kind_of_placeholder(value))
         return "not-a-token"
@@ -120,7 +121,7 @@ class RequestValues:
             live = {name: quote(self._path_value(name, value), safe="") for name, value in recorded.items()}
             path = operation.url(**live) if match else path
         elif operation is None and "[" in path:
-            path = PLACEHOLDER.sub(lambda match: quote(self.substitute(match[0]), safe=""), path)
+            path = REDACTED.sub(lambda match: quote(self.substitute(match[0]), safe=""), path)
         query = request.parts.query
         return f"{path}?{self.query(query)}" if query else path
 
@@ -146,7 +147,7 @@ class RequestValues:
         """The profile's bot challenge token; an invalid one where the recorded one was refused."""
         if self._error_code != CHALLENGE_FAILED:
             return self._context.profile.bot_challenge.token or value
-        return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
+        return "not-a-token" if REDACTED.fullmatch(value) else value
 
     def _path_value(self, name: str, value: str) -> str:
         counted = self._counted(name, value)
@@ -211,15 +212,15 @@ class RequestValues:
         if ISO.match(value):
             self.has_shifted = True
             return shifted_time(value, self._shift)
-        if "[" in value and PLACEHOLDER.search(value):
+        if "[" in value and REDACTED.search(value):
             return self._substituted(value)
         return self._packed(name, value)
 
     def _substituted(self, value: str) -> str:
         """A text with live secrets in place of recorded ones. One that holds more than a secret is shown as
         it is sent."""
-        live = PLACEHOLDER.sub(lambda match: self.substitute(match[0]), value)
-        if not PLACEHOLDER.fullmatch(value):
+        live = REDACTED.sub(lambda match: self.substitute(match[0]), value)
+        if not REDACTED.fullmatch(value):
             self._context.correlation.set(value, live)
         return live
 
@@ -243,7 +244,7 @@ class RequestValues:
         live = self._accepted_password(name, value) or self._context.password(value, self._account)
         if live is None and not self._succeeded:
             live = self._context.mistaken_password(value, self._account)
-        if live is not None or not PLACEHOLDER.fullmatch(value):
+        if live is not None or not REDACTED.fullmatch(value):
             return live or value
         is_invalid = self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted
         if is_invalid and self._context.form(value) is None:

@@ -19,7 +19,7 @@ from conformance.replay.recording.fingerprint import (
     marked,
     own_in,
 )
-from conformance.replay.recording.kinds import PLACEHOLDER, is_counted, is_opaque, kind_of
+from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.needs import add_needs
@@ -45,6 +45,7 @@ from conformance.replay.recording.values import (
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.traffic.exchange import UNKNOWN_FORMS, Json
+from conformance.traffic.values import REDACTED
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
@@ -306,7 +307,7 @@ class RequestAnalysis:
                 sent[raw] = began
             if value not in handles and _is_handle(placed):
                 handles.add(value)
-            if is_accepted and value[0] == "[" and PLACEHOLDER.fullmatch(value):
+            if is_accepted and value[0] == "[" and REDACTED.fullmatch(value):
                 self._plan.accepted.add(value)
 
 

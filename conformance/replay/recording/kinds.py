@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import Literal
 
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import REDACTED
 
 Kind = Literal["value", "identity", "time", "shape", "address", "message"]
 
@@ -108,9 +109,6 @@ OPAQUE = re.compile(
 )
 """Texts that are plainly an identity or a secret, in any field; the last is the recorder's placeholder."""
 
-PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]")
-"""The recorder's text in place of a redacted secret: equal for equal secrets."""
-
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind:
@@ -140,7 +138,7 @@ def record_of(name: str, operation: str) -> str | None:
 
 def is_counted(value: str) -> bool:
     """Whether an id is so short that records of two kinds may have the same."""
-    return len(value) < SHORTEST_OPAQUE and not is_opaque(value) and PLACEHOLDER.search(value) is None
+    return len(value) < SHORTEST_OPAQUE and not is_opaque(value) and REDACTED.search(value) is None
 
 
 def is_opaque(value: str) -> bool:
@@ -150,7 +148,7 @@ def is_opaque(value: str) -> bool:
 
 def is_alike(old: Json, new: Json) -> bool:
     """Whether two random values have the same form. A redacted one may have been any text or whole number."""
-    if isinstance(old, str) and PLACEHOLDER.fullmatch(old):
+    if isinstance(old, str) and REDACTED.fullmatch(old):
         return (isinstance(new, str) and bool(new)) or type(new) is int
     return bool(shape_of(old) == shape_of(new))
 
@@ -174,7 +172,7 @@ def text_shape(value: str) -> str:
         return "time with a zone" if ISO.match(value)[1] else "time without a zone"  # type: ignore[index]
     if value.startswith("-----BEGIN"):
         return "PEM"
-    if PLACEHOLDER.fullmatch(value):
+    if REDACTED.fullmatch(value):
         return "redacted"
     if re.fullmatch(r"\w+:.*", value):
         return f"{value.partition(':')[0]} address"

@@ -12,7 +12,6 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from conformance.replay.recording.fingerprint import Likeness, personal
-from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.repeats import repeats_of
@@ -21,6 +20,7 @@ from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Json
+from conformance.traffic.values import REDACTED
 
 OTHER_PATH = "another path"
 OTHER_HOST = "another host"
@@ -198,7 +198,7 @@ def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str |
 def is_no_ciphertext(line: PlanLine) -> bool:
     """Whether a body was refused in which no ciphertext stands where it belongs: it is sent as it was."""
     payload = sealed_payload(line.request.body)
-    if payload is None or PLACEHOLDER.search(payload) or (line.status or 0) < 400:
+    if payload is None or REDACTED.search(payload) or (line.status or 0) < 400:
         return False
     plain = payload.strip().replace("-", "+").replace("_", "/").rstrip("=")
     try:

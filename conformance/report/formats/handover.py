@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.summary import code, quoted
-from conformance.report.model.again import REDACTED, SET_BY_THE_CLIENT, VARIABLES
+from conformance.report.model.again import SET_BY_THE_CLIENT, VARIABLES
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import visible
 from conformance.spec.endpoints import LOGIN_COMPLETE
 from conformance.traffic.capture.writer import har_entry
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import REDACTED
 
 LONGEST = 6_000
 """Characters of a text that the page shows; a longer one is left out."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
 """The profile names of runs against the bundled portal, which need no option."""
@@ -32,8 +33,6 @@ RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "enc
 """Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
 
 LONGEST = 6_000
-REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
-"""The placeholder of a secret in a capture (``conformance.traffic.redaction.redact``)."""
 
 
 WRONG_CODE = "[wrong-code-"

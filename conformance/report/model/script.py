@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from conformance.report.model.again import REDACTED, WRONG_CODE
+from conformance.report.model.again import WRONG_CODE
 from conformance.report.model.evidence import SignInRecord
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.script_text import script_text
@@ -16,6 +16,7 @@ from conformance.spec import Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import REDACTED
 
 FACTORS = {value: code for code, value in MFA_METHODS.items()}
 KEPT_HEADERS = ("accept-language", "x-workspace-id", "x-api-key", "cookie")

@@ -16,8 +16,8 @@ from conformance.traffic.redaction.forms import Span
 from conformance.traffic.redaction.looks import DESCRIBED
 from conformance.traffic.redaction.places import is_placeholder
 from conformance.traffic.redaction.redact import replaced
+from conformance.traffic.values import REDACTED
 
-PLACEHOLDERS = re.compile(r"\[[a-z-]+-\d+\]")
 ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 SEPARATORS = re.compile(r"([/?&=#;])")
 
@@ -58,7 +58,7 @@ class ListedSecrets:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a pattern matches: its last group, or all of it. Empty matches and placeholders are left."""
-        taken = [match.span() for match in PLACEHOLDERS.finditer(text)]
+        taken = [match.span() for match in REDACTED.finditer(text)]
         for pattern in self.patterns:
             for match in pattern.finditer(text):
                 start, end = match.span(match.lastindex or 0)

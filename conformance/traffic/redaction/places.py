@@ -11,6 +11,7 @@ from conformance.traffic.exchange import Exchange, Json, Message, Request, split
 from conformance.traffic.facts import called, fact
 from conformance.traffic.redaction.loose.pairs import pairs_in
 from conformance.traffic.redaction.loose.views import is_loose, readings, texts_in
+from conformance.traffic.values import REDACTED
 
 HEADERS = {
     "x-portal-access-code": "access-code",
@@ -58,7 +59,6 @@ CODE_NAMES = frozenset({"code", "otp", "totp", "otpcode"})
 """Fields that hold a code on these paths."""
 
 PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
-PLACEHOLDERS = re.compile(r"\[[a-z-]+-\d+\]")
 MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
 
 
@@ -149,9 +149,7 @@ def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
         for inner in data.values():
             yield from _backup_codes(inner)
     elif isinstance(data, str):
-        words = [
-            word for word in BETWEEN_CODES.split(PLACEHOLDERS.sub(" ", data)) if CODE_LETTERS.match(word)
-        ]
+        words = [word for word in BETWEEN_CODES.split(REDACTED.sub(" ", data)) if CODE_LETTERS.match(word)]
         codes = words if _are_codes(words) else [word for word in words if BACKUP_CODE.match(word)]
         yield from ((code, "backup-code") for code in codes if len(codes) > 2)
     elif isinstance(data, list):

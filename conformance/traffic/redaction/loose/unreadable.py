@@ -13,8 +13,8 @@ from conformance.traffic.redaction.loose.views import is_loose, texts_in
 from conformance.traffic.redaction.places import in_loose_body, receives_secrets, takes_secrets
 from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.redaction.words import is_common
+from conformance.traffic.values import REDACTED
 
-PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]")
 SIGNS = re.compile(r"[\W_]+")
 KNOWN_SYNTAX = re.compile(
     r"[\w\]\"'`]\s*[:=]|<[\w!?/]|^[^\n]{0,2000}[,;\t][^\n]*\n|\[[a-z-]+-\d+\]|^\s*[\[{]"
@@ -63,4 +63,4 @@ def _keeps_a_secret(message: AnyMessage, secrets: Secrets, *, takes_code: bool) 
         return False
     clean = msgspec.json.decode(secrets.redact_line(msgspec.json.encode(message.body).decode()))
     left = in_loose_body(replace(message, body=clean), takes_code=takes_code)
-    return any(not is_common(SIGNS.sub("", PLACEHOLDER.sub("", value))) for value, _ in left)
+    return any(not is_common(SIGNS.sub("", REDACTED.sub("", value))) for value, _ in left)

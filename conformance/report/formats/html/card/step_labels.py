@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.report.model.again import REDACTED, WRONG_CODE
+from conformance.report.model.again import WRONG_CODE
 from conformance.report.model.evidence import SignInRecord
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import REDACTED
 
 
 def step_labels(
