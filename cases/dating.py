@@ -43,11 +43,8 @@ def dated(listing: Exchange, path: str, value: Json, done: Exchange) -> Iterator
     if time is not None:
         is_near = abs(time - about) <= AROUND
         expected = f"about {about.isoformat()}"
-        yield (
-            HELD
-            if is_near
-            else contradicts(listing, path, expected, value, f"{_named(done)} set it, at another time")
-        )
+        message = f"{_named(done)} set it, at another time"
+        yield HELD if is_near else contradicts(listing, path, expected, value, message)
 
 
 def moved(listing: Exchange, path: str, before: Json, after: Json, done: Exchange) -> Iterator[Comparison]:

@@ -102,8 +102,7 @@ class RunSession:
         if options.history is not None:
             history.check(options.history)
         secrets, acting, costs = Secrets(), ActingCase(), CaseCosts.of(profile)
-        ledger = Ledger(REQUIREMENTS, selection=options.rules)
-        ledger.places = {}
+        ledger = Ledger(REQUIREMENTS, selection=options.rules, places={})
         return cls(
             profile,
             clock,

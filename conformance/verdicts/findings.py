@@ -155,7 +155,9 @@ class Ledger:
         *,
         selection: RuleSelection | None = None,
         observations_kept: int = KEPT_OBSERVATIONS,
+        places: dict[str, set[str]] | None = None,
     ) -> None:
+        """``places``: where it notes by endpoint the rules that checks decided there."""
         self.requirements = dict(requirements)
         self.selection = selection
         self._tallies: dict[str, RequirementTally] = {}
@@ -167,8 +169,7 @@ class Ledger:
         self._kinds: Counter[tuple[str, str]] = Counter()
         self._observations_kept = observations_kept
         self._misshapen: dict[int, tuple[str, ...]] = {}
-        self.places: dict[str, set[str]] | None = None
-        """The rules that checks decided, by endpoint, where a caller gives a dictionary to note them in."""
+        self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
 

@@ -112,11 +112,9 @@ class Driver:
         is_refused = self._refusals and not self._answers
         if not is_refused and await self.loop.run_in_executor(None, self._probe):
             return
+        if self._answers or self._refusals:
+            raise TargetUnreachable(self._refused(self._last_error or "a probe had no answer"))
         url = self.profile.portal.url
-        if self._answers:
-            raise TargetUnreachable(self._stopped(self._last_error or "a probe had no answer"))
-        if self._refusals:
-            raise TargetUnreachable(unreachable(url, OSError(self._last_error)))
         raise TargetUnreachable(silent(url, f"no request had an answer ({self._last_error})"))
 
     def connection(self) -> Connection:
@@ -247,10 +245,8 @@ class Driver:
         return went_away(self.profile.portal.url, f"{requests} requests in a row had no answer ({error})")
 
     def _refused(self, error: str) -> str:
-        return self._stopped(error) if self._answers else unreachable(self.profile.portal.url, OSError(error))
-
-    def _stopped(self, error: str) -> str:
-        return stopped(self.profile.portal.url, OSError(error))
+        in_words = stopped if self._answers else unreachable
+        return in_words(self.profile.portal.url, OSError(error))
 
     def _tick(self) -> None:
         """Ends the replay where the disk takes no more."""

@@ -183,7 +183,6 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     An entry whose requirement this run did not decide at its endpoint is neither known to hold nor stale: it
     stays.
     """
-    weighed = ("fail", "warn") if run.strict else ("fail",)
     current = {finding.signature for finding in run.findings if finding.verdict in ("fail", "warn")}
     decided = {entry.id: entry for entry in run.requirements if entry.verdict != "untested"}
     expired = [entry for entry in baseline.entries if entry.is_expired(today)]
@@ -197,7 +196,7 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         new=tuple(
             finding
             for finding in run.findings
-            if finding.verdict in weighed and finding.signature not in listed
+            if finding.verdict in run.weighed and finding.signature not in listed
         ),
         known=tuple(entry for entry in valid if entry.signature in current),
         stale=tuple(stale),

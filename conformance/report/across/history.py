@@ -129,13 +129,12 @@ def since(run: Run, path: Path) -> Since | None:
             return None
         verdicts = database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],))
         before = {present_id(requirement): verdict for requirement, verdict in verdicts}
-    weighed = CONTRADICTED if run.strict else ("fail",)
     return Since(
         started=row[1],
         newly_failing=[
             row.id
             for row in run.requirements
-            if row.verdict in weighed and before.get(row.id, "untested") not in (*weighed, "untested")
+            if row.verdict in run.weighed and before.get(row.id, "untested") not in (*run.weighed, "untested")
         ],
         fixed=[
             row.id for row in run.requirements if row.verdict == "pass" and before.get(row.id) in CONTRADICTED

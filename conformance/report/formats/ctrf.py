@@ -105,7 +105,7 @@ def _other_failure(failure: OtherFailure) -> dict[str, Any]:
 
 
 def _status(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> str:
-    weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
+    weighs = row.verdict in run.weighed
     known_failures = known_signatures(run)
     if weighs and findings and all(finding.signature in known_failures for finding in findings):
         return "other"

@@ -169,7 +169,7 @@ def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     )
     known_failures = known_signatures(run)
     fresh = [finding for finding in findings if finding.signature not in known_failures]
-    weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
+    weighs = row.verdict in run.weighed
     if weighs and (fresh or not findings):
         failure = ElementTree.SubElement(
             case, "failure", type=row.verdict, message=visible(_message(row, fresh))

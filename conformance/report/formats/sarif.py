@@ -14,10 +14,7 @@ from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.severity import severity_of
 from conformance.report.model.visible import json_text, one_line
-from conformance.report.model.words import (
-    known_signatures,
-    outdated,
-)
+from conformance.report.model.words import known_signatures, outdated
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 5_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -13,7 +13,7 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.marked import literal
-from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run, VerdictName
+from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     NOTHING_TESTED,
@@ -147,12 +147,11 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
 
 
 def _failures(run: Run, pen: Pen) -> Iterator[str]:
-    weighed: Sequence[VerdictName] = ("fail", "warn") if run.strict else ("fail",)
     known_failures = known_signatures(run)
     new = [
         finding
         for finding in run.findings
-        if finding.verdict in weighed and finding.signature not in known_failures
+        if finding.verdict in run.weighed and finding.signature not in known_failures
     ]
     groups = grouped(gravest_first(run, new), known_failures)
     for group in groups[:MOST_FAILURES]:
@@ -162,7 +161,7 @@ def _failures(run: Run, pen: Pen) -> Iterator[str]:
     if more:
         yield ""
         yield f"and {plural(more, 'more failure')} in the report"
-    shown = {finding.requirement for finding in run.findings if finding.verdict in weighed}
+    shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
             yield ""

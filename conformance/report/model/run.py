@@ -307,6 +307,11 @@ class Run(Part):
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
+    @property
+    def weighed(self) -> tuple[VerdictName, ...]:
+        """The verdicts that fail the run where no baseline lists their findings."""
+        return ("fail", "warn") if self.strict else ("fail",)
+
     @classmethod
     def of(
         cls,

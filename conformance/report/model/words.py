@@ -252,17 +252,16 @@ def blocking(run: Run) -> list[Blocker]:
     """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict.
     Failures stand before warnings and of each the gravest first, as their cards do; of one severity, rules
     about a single answer before comparisons of two."""
-    weighed: tuple[VerdictName, ...] = ("fail", "warn") if run.strict else ("fail",)
     known_failures = known_signatures(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
-        if finding.verdict in weighed and finding.signature not in known_failures:
+        if finding.verdict in run.weighed and finding.signature not in known_failures:
             by_requirement.setdefault(finding.requirement, []).append(finding)
     listed = {finding.requirement for finding in run.findings if finding.signature in known_failures}
     blockers = []
     for entry in run.requirements:
         findings = by_requirement.get(entry.id, [])
-        if findings or (entry.verdict in weighed and entry.id not in listed):
+        if findings or (entry.verdict in run.weighed and entry.id not in listed):
             blockers.append(Blocker(entry, tuple(findings)))
     return sorted(
         blockers,

@@ -180,7 +180,7 @@ class Cards:
 
     def _weighs(self, finding: FindingEntry) -> bool:
         """Whether a finding can fail the run, so that a baseline may list it."""
-        return finding.verdict == "fail" or (finding.verdict == "warn" and self.run.strict)
+        return finding.verdict in self.run.weighed
 
     def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
         """The exchanges of a finding that the record has, by number."""
