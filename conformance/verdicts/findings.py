@@ -15,7 +15,7 @@ from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
-from conformance.verdicts.wording import in_words
+from conformance.verdicts.wording import expected_in_words, in_words
 
 NOT_SELECTED = "not selected by"
 """How the reason begins of what ``--only``, ``--skip`` or ``--failed`` leave out."""
@@ -435,8 +435,8 @@ def shown(value: Json) -> str:
 
 def described(expected: Json) -> str:
     """What was expected in one line: a value as JSON; a text of several words is a description."""
-    is_description = isinstance(expected, str) and " " in expected.strip()
-    return shortened(str(expected)) if is_description else seen_in_words(expected)
+    words = expected_in_words(expected, shown)
+    return shown(expected) if words is None else shortened(words)
 
 
 def seen_in_words(value: Json) -> str:

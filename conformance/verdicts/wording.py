@@ -36,6 +36,12 @@ def in_words(value: Json, literal: Literal) -> str | None:
     return _answer(value, literal) if "status" in value and value.keys() <= OF_AN_ANSWER else None
 
 
+def expected_in_words(expected: Json, literal: Literal) -> str | None:
+    """As ``in_words``, and a text of several words as it is: it describes what was expected."""
+    is_description = isinstance(expected, str) and " " in expected.strip()
+    return str(expected) if is_description else in_words(expected, literal)
+
+
 def _listed(name: str, items: Json, literal: Literal) -> str | None:
     if name not in PATTERNS or not isinstance(items, list) or not items:
         return None

@@ -7,15 +7,13 @@ from conformance.report.model.run import FindingEntry
 from conformance.report.model.severity import compares_answers
 from conformance.report.model.visible import one_line
 from conformance.traffic.exchange import Json
-from conformance.verdicts.wording import in_words
+from conformance.verdicts.wording import expected_in_words, in_words
 
 
 def expectation(expected: Json) -> str:
     """What was expected: a value as JSON, or in words where it is an object of our own; a text of several
     words is a description and has no quotes."""
-    words = in_words(expected, literal)
-    if words is None and isinstance(expected, str) and " " in expected.strip():
-        words = expected
+    words = expected_in_words(expected, literal)
     return literal(expected, 600) if words is None else one_line(words, 600)
 
 
