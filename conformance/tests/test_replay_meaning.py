@@ -42,6 +42,7 @@ from conformance.spec.endpoints import (
     ROLE,
     ROLES,
     SESSIONS,
+    SESSIONS_CONFIG,
     TRANSFER_ORDERS,
     WORKSPACES_MINE,
 )
@@ -707,6 +708,8 @@ STATUS = Difference("status", ("status",), 200, 404)
         (not_found(COUNTRIES, account=None), served(PROFILE), BY_KEY[COUNTRIES].requirement),
         (not_found(COUNTRIES, account=None), served(COUNTRIES), None),
         (not_found(WORKSPACES_MINE), served(PROFILE), None),
+        (not_found(SESSIONS_CONFIG), served(PROFILE), None),
+        (not_found(MFA), served(PROFILE), None),
         (not_found(ROLE), served(PROFILE), None),
     ],
 )
