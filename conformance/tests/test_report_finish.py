@@ -148,12 +148,10 @@ def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: P
     assert finish_run(made.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
 
 
-SILENT = {"findings.csv"}
-"""Formats of findings alone, which say nothing of the run."""
-WITHOUT_REASON = {"badge.json", "badge.svg"}
+WITHOUT_REASON = {"badge.json"}
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never received a token."))
 
@@ -167,7 +165,7 @@ ABOUT_FINDINGS = {"results.sarif"}
 """Formats whose results are findings; what else fails a run has no place there."""
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT - WITHOUT_REASON - ABOUT_FINDINGS))
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - WITHOUT_REASON - ABOUT_FINDINGS))
 def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 

@@ -136,7 +136,6 @@ def write_all(runs: Sequence[Run], out: Path, names: Sequence[str] = ()) -> RunM
     for run, column in zip(runs, runs_matrix.columns, strict=True):
         name = f"badge-{anchor(column.name).lower()}"
         (out / f"{name}.json").write_text(badge.shield(run), encoding="utf-8")
-        (out / f"{name}.svg").write_text(badge.drawing(run), encoding="utf-8")
     return runs_matrix
 
 
