@@ -86,7 +86,6 @@ def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
     from conformance.check.cluster import checked_address
-    from conformance.cli.annotations import annotated
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -112,9 +111,9 @@ def check_files(options: Options) -> int:
     if options.format == "json":
         return run(files, asked, output=options.format, show=print_line)
     if asked.workers != 1 or asked.scheduler:  # these show how far their parts are
-        return annotated(lambda: run(files, asked, show=print_line), asked.out)
+        return run(files, asked, show=print_line)
     with status_until_shown("judging the recorded traffic …") as show:
-        return annotated(lambda: run(files, asked, show=show), asked.out)
+        return run(files, asked, show=show)
 
 
 @command(

@@ -12,7 +12,6 @@ import pytest
 from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, Outputs, exit_code, finish_run
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
@@ -68,7 +67,6 @@ def test_a_graver_exit_code_does_not_hide_what_regressed(
     assert verdict_line(run, tmp_path).endswith(exit_reason(run))
     assert counts in headline(run).sentence
     assert counts in (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert next(annotations_of(run)).text.endswith(f"the replay found {counts}.")
 
 
 def test_what_is_left_behind_fails_a_test_of_its_own_in_junit(tmp_path: Path) -> None:
@@ -177,8 +175,7 @@ def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: st
     assert "0 requirements failed" not in text
 
 
-def test_a_load_that_is_too_slow_says_so_in_the_terminal_and_on_the_page_of_a_job(tmp_path: Path) -> None:
+def test_a_load_that_is_too_slow_says_so_in_the_terminal(tmp_path: Path) -> None:
     run = finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 
     assert exit_reason(run) == "1 limit on latency exceeded"
-    assert [each.text for each in annotations_of(run)] == [EXCEEDED]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
 from conformance.report.model.groups import gravest_first, grouped
@@ -489,7 +488,6 @@ def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) ->
         for name in ("report.html", "summary.md", "results.sarif", "junit.xml")
     }
     formats["terminal"] = "\n".join(summary_lines(run, colour=False, quiet=False))
-    formats["annotations"] = "\n".join(each.text for each in annotations_of(run))
 
     for name, text in formats.items():
         assert "disagrees with" in text.lower(), name

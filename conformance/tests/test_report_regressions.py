@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from conformance.report.formats import junit, summary
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import closing_block, exit_reason
 from conformance.report.formats.html import report
 from conformance.report.formats.html.requirements import contents
@@ -132,7 +131,6 @@ def test_a_refusal_in_place_of_another_is_one_line_wherever_people_read() -> Non
     assert "### What regressed (3 places)" in text
     blocks = page[page.index("What fails this replay") :].partition("</ul>")[0]
     assert blocks.count("another status and another code") == 1
-    assert [one.title for one in annotations_of(run)] == ["Regression: status and code", "Regression: length"]
     failures = [each.text or "" for each in ElementTree.fromstring(junit.document(run)).iter("failure")]
     assert [whole in each and "\n" not in each for each in failures if "status" in each] == [True]
     assert len(places(run)) == len(by_endpoint(run)[0].places) + 1 == 3
