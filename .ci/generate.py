@@ -87,7 +87,6 @@ def page(script: str, function: str) -> str:
 
 
 GENERATED: Generated = {
-    "docs/messages.md": partial(page, "generate_messages.py", "page"),
     "docs/reference/profile.md": partial(page, "generate_reference.py", "profile_page"),
     "docs/reference/options.md": partial(page, "generate_reference.py", "options_page"),
     "conformance/report/model/results.schema.json": results_schema,
