@@ -204,7 +204,7 @@ SUBJECTS: dict[str, Subject] = {
         (
             lambda files: ("compare", files.mutated, files.of("results.json")),
             lambda files: ("compare", files.of("results.json"), files.mutated, "--out", files.of("out")),
-            lambda files: ("compare", *[files.mutated, files.of("results.json")] * 2, "--out", files.of("out")),
+            lambda files: ("compare", *[files.of("results.json"), files.mutated] * 2),
         ),
     ),
     "noise": Subject(
