@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from conformance.report.formats import badge, ctrf, html, junit, summary
+from conformance.report.formats import badge, html, junit, summary
 from conformance.report.formats.write import write_all
 from conformance.report.model import evidence
 from conformance.report.model.run import Run
@@ -50,8 +50,7 @@ def _each(run: Run, exchanges: Path) -> None:
         "junit.xml": lambda: junit.document(run),
         "summary.md": lambda: summary.markdown(run),
         "report.html": lambda: html.report(run, shown),
-        "ctrf.json": lambda: ctrf.document(run),
-        "badge.svg": lambda: badge.drawing(run),
+        "badge.json": lambda: badge.shield(run),
     }
     for name, make in makers.items():
         began = time.perf_counter()

@@ -10,7 +10,6 @@ import pytest
 from conformance.report.across import accepted, baseline
 from conformance.tests.documents import GENERATED, PAGES, ROOT, blocks, commands
 
-GUIDE = [page for page in PAGES if page.name != "messages.md"]
 BASES = (ROOT, ROOT / "conformance", ROOT / "conformance/report")
 WRITTEN = {
     "exchanges.jsonl",
@@ -25,7 +24,7 @@ WRITTEN = {
 """What a run or a build writes."""
 
 
-@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_places_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_.]*)+|[a-z_]+\.py|[a-z_]+\.md)`", text))
@@ -36,13 +35,13 @@ def test_the_places_that_a_page_names_exist(page: Path) -> None:
     assert beside == []
 
 
-@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_only_who_contributes_is_told_to_call_a_script_of_the_repository(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
 
