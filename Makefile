@@ -9,7 +9,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types check generate generated docs serve selftest bench format clean fuzz mutants
+.PHONY: run test types check generate generated docs serve selftest bench format clean mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,18 +26,15 @@ test: $(READY)
 serve: $(READY)
 	$(BIN)/portal-conformance serve
 
+# Beside the tests, with what they leave of the machine: they wait for much, and it waits for nothing.
 selftest: $(READY)
-	$(BIN)/portal-conformance selftest
+	nice -n 19 $(BIN)/portal-conformance selftest --grouped
 
 bench: $(READY)
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/judge_traffic.py
 	$(BIN)/python benchmarks/million.py
-	$(BIN)/python benchmarks/read_har.py
 	$(BIN)/python benchmarks/replay_peers.py
-
-fuzz: $(READY)
-	$(BIN)/python benchmarks/fuzz.py
 
 mutants: $(READY)
 	$(BIN)/python benchmarks/mutants.py
@@ -46,13 +43,12 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Every generated file; `make check` fails where this would change one, and so runs the selftest as well.
+# Every generated file; `make check` fails where this would change one.
 generate: $(READY)
 	$(BIN)/python .ci/generate.py
 
-# Beside the tests, with what they leave of the machine: they wait for much, and it waits for nothing.
 generated: $(READY)
-	nice -n 19 $(BIN)/python .ci/generate.py --check
+	$(BIN)/python .ci/generate.py --check
 
 # The documentation site, in site/. A link or an anchor that leads nowhere is an error.
 docs: $(READY)
@@ -66,7 +62,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(MAKE) --jobs 3 --output-sync=target test generated types
+	$(MAKE) --jobs 3 --output-sync=target test selftest generated types
 
 clean:
 	rm -rf $(VENV) .venv-peers site reports/* .mypy_cache .ruff_cache .pytest_cache

@@ -24,7 +24,6 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
 
 ROOT = Path(__file__).parents[1]
-PROOFS = "conformance/selftest/proofs.json"
 Generated = Mapping[str, Callable[[], str]]
 """Files by their path in the project, each with the function that gives its text."""
 
@@ -71,15 +70,6 @@ def costs() -> str:
         return file.read_text(encoding="utf-8")
 
 
-def proofs(*, may_lose: bool = False) -> str:
-    """Which checks and cases are proven able to contradict each requirement, from a whole selftest. It fails
-    where one is not proven any more, unless it ``may_lose`` some."""
-    with tempfile.TemporaryDirectory() as folder:
-        command("selftest", "--grouped", "--out", folder, *["--update"] * may_lose)
-        matrix = json.loads((Path(folder) / "selftest.json").read_text(encoding="utf-8"))
-        return json.dumps(matrix["proofs"], indent=1) + "\n"
-
-
 def command(*arguments: str) -> None:
     """Runs the suite's command, and prints its last line. SystemExit: it fails; all its output is printed."""
     words = [sys.executable, "-m", "conformance.cli", *arguments]
@@ -97,17 +87,15 @@ def page(script: str, function: str) -> str:
 
 
 GENERATED: Generated = {
-    "docs/messages.md": partial(page, "generate_messages.py", "page"),
     "docs/reference/profile.md": partial(page, "generate_reference.py", "profile_page"),
     "docs/reference/options.md": partial(page, "generate_reference.py", "options_page"),
     "conformance/report/model/results.schema.json": results_schema,
     "README.md": readme,
     "conformance/run/costs.json": costs,
-    PROOFS: proofs,
 }
 """The quick ones first."""
 
-SLOW = ("conformance/run/costs.json", PROOFS)
+SLOW = ("conformance/run/costs.json",)
 """Those that need a run of the cases."""
 
 
@@ -117,10 +105,8 @@ def main(arguments: list[str]) -> int:
         for name, difference in differences.items():
             print(f"{name} is stale. Run `make generate`.\n{difference}")
         return int(bool(differences))
-    generated = {**GENERATED, PROOFS: partial(proofs, may_lose=True)}
-    if arguments == ["--quick"]:
-        generated = {name: text_of for name, text_of in generated.items() if name not in SLOW}
-    names = write(generated, ROOT)
+    is_quick = arguments == ["--quick"]
+    names = write({name: of for name, of in GENERATED.items() if not (is_quick and name in SLOW)}, ROOT)
     for name in names:
         print(f"{name} has changed.")
     return 0

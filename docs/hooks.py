@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from generate_messages import page as messages_page
 from generate_requirements import pages
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ PLACES = {CHANGES: "changelog.md"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the requirement pages, the changes, and each page outside of ``docs/`` that a page links to."""
+    """Adds the pages of requirements and messages, the changes, and each other page that a page links to."""
     from mkdocs.structure.files import File, InclusionLevel
 
-    texts = dict(pages())
+    texts = pages() | {"messages.md": messages_page()}
     texts |= {_place(name): (ROOT / name).read_text(encoding="utf-8") for name in {CHANGES, *_outside()}}
     named = str(config.nav)
     for uri, text in texts.items():

@@ -9,12 +9,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -45,7 +43,6 @@ TRIES = 8
 """With how many faults a case is tried alone."""
 AT_ONCE = 12
 """How many variants a grouped selftest tries in one fault run."""
-PROOFS = "proofs.json"
 QUIET = (
     "--collect-only", "--capture=no", "-p", "no:terminal", "-p", "no:logging", "-p", "no:warnings",
     "-p", "no:html",
@@ -59,7 +56,6 @@ def run(
     out: Path | None = None,
     only: Sequence[str] | None = None,
     jobs: int | None = None,
-    update: bool = False,
     thorough: bool = False,
     grouped: bool = False,
     tell: Printer = print,
@@ -67,7 +63,7 @@ def run(
     """Makes the fault runs, prints what is not proven, writes its reports to ``out``.
 
     ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one per
-    core. ``update``: what is proven now is what must be proven later.
+    core.
     ``thorough``: every case for every variant. ``grouped``: several variants in one fault run, and each
     alone only where their run shows a contradiction, or tests less than the others. Gives 0, or 1 where
     anything is not proven. Raises UsageError.
@@ -80,15 +76,11 @@ def run(
         raise UsageError(
             f'selftest: there is no fault and no variant "{unknown[0]}". `serve --list-faults` names them.'
         )
-    if update and names:
-        raise UsageError("selftest: --update needs every fault run. Run it without --only.")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1, is_grouped=grouped)
     matrix = matrix_of(runs)
-    if update:
-        _proofs_file().write_text(json.dumps(matrix.proofs, indent=1) + "\n", encoding="utf-8")
-    judge(matrix, deciders=runs.deciders, known=_proofs(), whole=not names)
+    judge(matrix, deciders=runs.deciders, whole=not names)
     if out is not None:
         write(matrix, out)
     _tell(matrix, tell)
@@ -243,16 +235,6 @@ def _deciders(items: Sequence[pytest.Item]) -> set[str]:
     return (
         cases | {f"check {check.name}" for check in CHECKS if check.requirement in turning} | {"check shape"}
     )
-
-
-def _proofs_file() -> Path:
-    return Path(str(files("conformance.selftest").joinpath(PROOFS)))
-
-
-def _proofs() -> dict[str, list[str]]:
-    path = _proofs_file()
-    proofs: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return proofs
 
 
 def _tell(matrix: ProofMatrix, tell: Printer) -> None:

@@ -14,8 +14,6 @@ FEW_UNTESTED = 80
 """So many more rules may be untested under a group of variants than without any."""
 MANY_UNTESTED = 400
 """So many rules are untested where a variant of a combination keeps the suite out."""
-Proofs = Mapping[str, Sequence[str]]
-"""For each requirement the checks and cases that a fault has shown able to contradict it."""
 
 
 @dataclass
@@ -23,7 +21,7 @@ class ProofMatrix:
     """Requirement × fault, the variants, and everything that is wrong with them.
 
     ``alone``: faults tried again with one case only, that others had always forestalled. ``problems`` are
-    sentences; with none the suite is proven. ``proofs``: what the fault runs prove.
+    sentences; with none the suite is proven.
     """
 
     clean: FaultOutcome
@@ -36,6 +34,7 @@ class ProofMatrix:
 
     @property
     def proofs(self) -> dict[str, list[str]]:
+        """For each requirement the checks and cases that a fault has shown able to contradict it."""
         found: dict[str, set[str]] = {}
         for name, outcome in (*self.faults.items(), *self.alone):
             for requirement, turned in outcome.turned.items():
@@ -73,9 +72,9 @@ def listed(fault: Fault) -> set[str]:
     return {*fault.breaks, *fault.also}
 
 
-def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whole: bool) -> ProofMatrix:
-    """Fills in the problems. ``deciders``: every check and case that can contradict something; ``known``:
-    what was proven before. Both are looked at only where the ``whole`` matrix was run."""
+def judge(matrix: ProofMatrix, *, deciders: Collection[str], whole: bool) -> ProofMatrix:
+    """Fills in the problems. ``deciders``: every check and case that can contradict something, which are
+    looked at only where the ``whole`` matrix was run."""
     matrix.problems = [
         *_of_the_clean_run(matrix.clean),
         *(line for name, outcome in matrix.faults.items() for line in _of_fault(FAULTS[name], outcome)),
@@ -87,11 +86,7 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whol
         *(line for name, outcome in matrix.combinations.items() for line in _of_combination(name, outcome)),
     ]
     if whole:
-        matrix.problems += [
-            *_unbroken(matrix),
-            *_unproven(matrix.proofs, deciders),
-            *_lost(matrix.proofs, known),
-        ]
+        matrix.problems += [*_unbroken(matrix), *_unproven(matrix.proofs, deciders)]
     return matrix
 
 
@@ -149,7 +144,7 @@ def _errors(name: str, outcome: FaultOutcome) -> Iterator[str]:
 
 def _unbroken(matrix: ProofMatrix) -> Iterator[str]:
     for row in REQUIREMENTS.values():
-        if row.level == "must" and not row.untestable and not matrix.breaking(row.id):
+        if row.level in TURNS and not row.untestable and not matrix.breaking(row.id):
             yield f"no fault breaks {row.id}: {row.statement}"
 
 
@@ -167,16 +162,10 @@ OF_RECORDINGS = frozenset(
 credentials: recordings show it, and tests prove the checks."""
 
 
-def _unproven(proofs: Proofs, deciders: Collection[str]) -> Iterator[str]:
+def _unproven(proofs: Mapping[str, Sequence[str]], deciders: Collection[str]) -> Iterator[str]:
     proven = {source for sources in proofs.values() for source in sources}
     for decider in sorted(set(deciders) - proven - OF_RECORDINGS):
         yield f"no fault shows that {decider} can contradict anything"
-
-
-def _lost(proofs: Proofs, known: Proofs) -> Iterator[str]:
-    for requirement, sources in known.items():
-        for source in sorted(set(sources) - set(proofs.get(requirement, ()))):
-            yield f"no longer proven: that {source} contradicts {requirement}"
 
 
 def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str, FaultOutcome]:

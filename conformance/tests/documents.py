@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-GENERATED = ("docs/messages.md", "docs/reference/options.md", "docs/reference/profile.md")
+GENERATED = ("docs/reference/options.md", "docs/reference/profile.md")
 PROGRAMS = (
     *("portal-conformance", "pytest", "pip", "pipx", "uvx", "make", "python", "docker", "eval"),
     ".venv/bin/",
@@ -65,12 +65,8 @@ def blocks(language: str) -> list[Block]:
 
 
 def commands() -> list[Command]:
-    """Every command that a page shows: in a shell block, in a CI configuration, or within a sentence.
-
-    The page of messages is left out: it shows what commands print.
-    """
-    shown = [*_of_blocks(), *_of_configurations(), *_of_sentences()]
-    return list(dict.fromkeys(command for command in shown if command.page != "docs/messages.md"))
+    """Every command that a page shows: in a shell block, in a CI configuration, or within a sentence."""
+    return list(dict.fromkeys([*_of_blocks(), *_of_configurations(), *_of_sentences()]))
 
 
 def _of_blocks() -> Iterator[Command]:
