@@ -112,9 +112,7 @@ def _account(sign_in: SignIn, *, inbox: bool) -> str:
 
 
 def _inbox(url: str) -> str:
-    return _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"}) + (
-        "\npattern = '\\b(\\d{6})\\b'"
-    )
+    return _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"})
 
 
 def _secure_channel(portal: Portal) -> dict[str, str]:

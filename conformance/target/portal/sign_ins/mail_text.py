@@ -83,9 +83,9 @@ def _source(value: Mapping[str, Json]) -> str | None:
 
 def _decoded(source: str) -> str:
     """The subject and the texts of a mail."""
-    mail = cast(EmailMessage, message_from_string(source, policy=default))
+    mail = message_from_string(source, policy=default)
     parts = [part for part in mail.walk() if part.get_content_maintype() == "text"]
-    texts = [visible(_content(cast(EmailMessage, part))) for part in parts]
+    texts = [visible(_content(part)) for part in parts]
     return "\n".join([str(mail.get("Subject", "")), *texts])
 
 
