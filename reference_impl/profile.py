@@ -112,7 +112,9 @@ def _account(sign_in: SignIn, *, inbox: bool) -> str:
 
 
 def _inbox(url: str) -> str:
-    return _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"})
+    return _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"}) + (
+        "\npattern = '\\b(\\d{6})\\b'"
+    )
 
 
 def _secure_channel(portal: Portal) -> dict[str, str]:
