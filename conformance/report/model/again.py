@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
-from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header, Json
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -97,7 +97,12 @@ def variables(text: str) -> list[str]:
 
 def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
     request = exchange.request
-    if len(finding.exchanges) != 1 or request.is_unknown or exchange.plain is not None:
+    if (
+        len(finding.exchanges) != 1
+        or request.is_unknown
+        or request.state == NOT_JSON
+        or exchange.plain is not None
+    ):
         return False
     if request.header("authorization") or request.header("x-secure-channel-session-id"):
         return False
@@ -123,8 +128,6 @@ def _quoted(before: str, value: str) -> str:
 
 
 def _body(body: Json) -> str:
-    if isinstance(body, dict) and len(body) == 1 and isinstance(body.get("text"), str):
-        return shlex.quote(body["text"])
     marked = _with_variables(body)
     literal = json.dumps(marked, ensure_ascii=False).replace("'", "'\\''")
     return "'" + re.sub(r"\$([A-Z_]+)\$", r"""'"$\1"'""", literal) + "'"

@@ -287,8 +287,7 @@ def _cut(exchange: Exchange) -> Exchange:
     body = b"" if response is None or response.body is ABSENT else msgspec.json.encode(response.body)
     if response is None or len(body) <= SHOWN_OF_LARGE:
         return exchange
-    text = body[:SHOWN_OF_LARGE].decode(errors="ignore")
-    return replace(exchange, response=replace(response, body={"text": text}, form="truncated"), plain=None)
+    return replace(exchange, response=replace(response, body=ABSENT, form="truncated"), plain=None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

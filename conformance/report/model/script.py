@@ -15,7 +15,7 @@ from conformance.report.model.visible import visible
 from conformance.spec import Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS, RECORD_OF_PARAMETER
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json
 from conformance.traffic.values import REDACTED
 
 FACTORS = {value: code for code, value in MFA_METHODS.items()}
@@ -152,7 +152,7 @@ class ScriptSteps:
     def _plain_call(self, row: Operation, exchange: Exchange) -> str:
         request = exchange.request
         arguments = [repr(row.key)]
-        if request.is_unknown or request.state in ("text", "base64"):
+        if request.is_unknown or request.state == NOT_JSON:
             raise Unrepeatable
         if request.body is not ABSENT:
             arguments.append(f"json={self._value(request.json)}")

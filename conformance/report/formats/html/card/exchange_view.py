@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -12,16 +10,14 @@ from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, marked, place
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
-from conformance.traffic.clip import cut
-from conformance.traffic.exchange import ABSENT, Exchange, Json, Message
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Message
 
 MOST_EXCHANGES = 6
-MOST_TEXT = 1_500
 MOST_HEADERS = 40
 
 UNKNOWN_BODIES = {
     "omitted": "This body was not recorded.",
-    "truncated": "Only the beginning of this body was recorded.",
+    "truncated": "This body is too long, and was not recorded.",
     "sanitized": "This body was removed before it was recorded.",
     "undecodable": "This body cannot be decoded.",
 }
@@ -136,19 +132,7 @@ def _body(message: Message, marks: Sequence[str | int]) -> list[BodyLine]:
         return [BodyLine(0, "", UNKNOWN_BODIES[state])]
     if state == "empty":
         return [BodyLine(0, "", "no body")]
-    if state == "text":
-        return [BodyLine(0, "", line) for line in one_line(message.body["text"], MOST_TEXT).split("␊")[:60]]
-    if state == "base64":
-        return _bytes(message.body["base64"])
+    if state == NOT_JSON:
+        shown = f"{message.body['length']:,} bytes that are no JSON object; only their number is recorded."
+        return [BodyLine(0, "", shown)]
     return marked(message.body, marks)
-
-
-def _bytes(encoded: str) -> list[BodyLine]:
-    """What cannot be read as text: its length, and the first bytes as hexadecimal numbers and letters."""
-    try:
-        start = base64.b64decode(encoded[:128] + "=" * (-len(encoded[:128]) % 4))
-    except (binascii.Error, ValueError):
-        return [BodyLine(0, "", f"not text, and not base64: {one_line(encoded, 200)}")]
-    letters = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in start[:48])
-    summary = f"{len(encoded) * 3 // 4:,} bytes, not UTF-8 text; the first of them:"
-    return [BodyLine(0, "", summary), BodyLine(0, "", start[:48].hex(" ")), BodyLine(0, "", cut(letters, 48))]
