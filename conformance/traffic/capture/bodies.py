@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NoReturn
 
@@ -108,8 +109,17 @@ def bytes_of(message: Message) -> bytes:
     return msgspec.json.encode(message.body) if message.state == "json" else b""
 
 
+Hold = Callable[[bytes | str], tuple[Json, Form | None]]
+"""Makes of the bytes of a body what the record holds of it: ``body_of`` or ``answer_of``."""
+
+
 def answered(
-    raw: bytes, encoding: str | None, *, is_cut: bool = False, most: int = LARGEST_ANSWER
+    raw: bytes,
+    encoding: str | None,
+    *,
+    is_cut: bool = False,
+    most: int = LARGEST_ANSWER,
+    hold: Hold = answer_of,
 ) -> tuple[Json, Form | None]:
     """The body of an answer as the record holds it, whoever read it: a run, a replay, or a recorder.
 
@@ -125,7 +135,7 @@ def answered(
         return ABSENT, "undecodable"
     if len(bare) > most:
         return ABSENT, "truncated"
-    return answer_of(bare)
+    return hold(bare)
 
 
 def unpacked(raw: bytes, encoding: str | None, *, most: int = LARGEST_BODY) -> bytes | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from conformance.traffic.capture.bodies import LARGEST_BODY, answer_of, body_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_BODY, Hold, answer_of, body_of, unpacked
 from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
 from conformance.traffic.exchange import (
     ABSENT,
@@ -29,9 +29,6 @@ from conformance.traffic.exchange import (
 
 Aside = Literal["answered from a cache", "WebSocket", "not HTTP", "no request"]
 """Why an entry is set aside: nothing of it went over the wire as a request and an answer."""
-
-Hold = Callable[[bytes | str], tuple[Json, Form | None]]
-"""Makes of the bytes of a body what the record holds of it."""
 
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
