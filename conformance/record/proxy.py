@@ -20,7 +20,7 @@ from conformance.record.log import Log
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
-from conformance.traffic.capture.bodies import LARGEST_ANSWER, answered
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, Hold, answer_of, answered, body_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = LARGEST_ANSWER
