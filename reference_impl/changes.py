@@ -1,14 +1,28 @@
 """How a portal's plan may be changed before it is built; variants and faults are made of these."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+
+from starlette.types import ASGIApp
 
 from reference_impl.plan import Plan, Wrapper
 from reference_impl.routes import Handler
-from reference_impl.wrappers import Answer, Rewrite, Rewriting, Seen
+from reference_impl.wrappers import Answer, Rewrite, Rewriting, Routed, Seen
 
-Change = Callable[[Plan], None]
+Apply = Callable[[Plan], None]
+"""A ``Change``, or a function that changes a plan by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a plan, and the operations that it names; without any it is one of the whole portal."""
+
+    apply: Apply
+    operations: tuple[str, ...] = ()
+
+    def __call__(self, plan: Plan) -> None:
+        self.apply(plan)
 
 
 def chosen(**choices: Any) -> Change:
@@ -17,7 +31,7 @@ def chosen(**choices: Any) -> Change:
     def change(plan: Plan) -> None:
         plan.choices = replace(plan.choices, **choices)
 
-    return change
+    return Change(change)
 
 
 def limited(**limits: Any) -> Change:
@@ -26,7 +40,7 @@ def limited(**limits: Any) -> Change:
     def change(plan: Plan) -> None:
         plan.limits = replace(plan.limits, **limits)
 
-    return change
+    return Change(change)
 
 
 def moved(family: str, state: str, trigger: str, to: str | None) -> Change:
@@ -37,7 +51,7 @@ def moved(family: str, state: str, trigger: str, to: str | None) -> Change:
         if to is not None:
             plan.moves[family][state, trigger] = to
 
-    return change
+    return Change(change)
 
 
 def row(operation: str, **columns: Any) -> Change:
@@ -46,14 +60,14 @@ def row(operation: str, **columns: Any) -> Change:
     def change(plan: Plan) -> None:
         plan.rows[operation] = replace(plan.rows[operation], **columns)
 
-    return change
+    return Change(change, (operation,))
 
 
 def unrouted(operation: str) -> Change:
     def change(plan: Plan) -> None:
         del plan.rows[operation]
 
-    return change
+    return Change(change, (operation,))
 
 
 def handled(operation: str, around: Callable[[Handler], Handler]) -> Change:
@@ -62,7 +76,7 @@ def handled(operation: str, around: Callable[[Handler], Handler]) -> Change:
     def change(plan: Plan) -> None:
         plan.rows[operation] = replace(plan.rows[operation], handler=around(plan.rows[operation].handler))
 
-    return change
+    return Change(change, (operation,))
 
 
 def refused_with(name: str, **columns: Any) -> Change:
@@ -71,7 +85,7 @@ def refused_with(name: str, **columns: Any) -> Change:
     def change(plan: Plan) -> None:
         plan.errors[name] = replace(plan.error_table()[name], **columns)
 
-    return change
+    return Change(change)
 
 
 def code_listed(name: str, symbol: str, **columns: Any) -> Change:
@@ -82,14 +96,14 @@ def code_listed(name: str, symbol: str, **columns: Any) -> Change:
             code._replace(**columns) if code.code == symbol else code for code in plan.lists[name]
         )
 
-    return change
+    return Change(change)
 
 
 def field_hidden(resource: str, name: str) -> Change:
     def change(plan: Plan) -> None:
         plan.fields[resource] = tuple(field for field in plan.fields[resource] if field[0] != name)
 
-    return change
+    return Change(change)
 
 
 def field_of_kind(resource: str, name: str, kind: str) -> Change:
@@ -98,7 +112,7 @@ def field_of_kind(resource: str, name: str, kind: str) -> Change:
             (field, kind if field == name else old) for field, old in plan.fields[resource]
         )
 
-    return change
+    return Change(change)
 
 
 def rewritten(rewriting: Rewriting, *operations: str) -> Change:
@@ -107,7 +121,7 @@ def rewritten(rewriting: Rewriting, *operations: str) -> Change:
     def change(plan: Plan) -> None:
         plan.rewrites.append(lambda app: Rewrite(app, rewriting, frozenset(operations)))
 
-    return change
+    return Change(change, operations)
 
 
 def data_rewritten(rewriting: Callable[[Any], Any], *operations: str) -> Change:
@@ -120,13 +134,16 @@ def data_rewritten(rewriting: Callable[[Any], Any], *operations: str) -> Change:
     return rewritten(of_success, *operations)
 
 
-def wrapped(wrapper: Wrapper) -> Change:
-    """An ASGI wrapper around everything."""
+def wrapped(wrapper: Wrapper, *operations: str) -> Change:
+    """An ASGI wrapper around the requests of these operations (of all, where none is named)."""
+
+    def routed(app: ASGIApp) -> ASGIApp:
+        return Routed(app, wrapper(app), operations) if operations else wrapper(app)
 
     def change(plan: Plan) -> None:
-        plan.wrappers.append(wrapper)
+        plan.wrappers.append(routed)
 
-    return change
+    return Change(change, operations)
 
 
 def title_cased(plan: Plan) -> None:
@@ -134,11 +151,12 @@ def title_cased(plan: Plan) -> None:
     plan.title_case = True
 
 
-def together(changes: Iterable[Change]) -> Change:
-    kept = tuple(changes)
+def together(*changes: Apply) -> Change:
+    """Several changes, one after the other; of the operations that any of them names."""
+    operations = (name for change in changes if isinstance(change, Change) for name in change.operations)
 
     def change(plan: Plan) -> None:
-        for inner in kept:
+        for inner in changes:
             inner(plan)
 
-    return change
+    return Change(change, tuple(dict.fromkeys(operations)))

@@ -2,7 +2,7 @@
 
 import gzip
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,23 @@ class Rewrite:
         self.rewriting(seen, answer)
         start["status"], start["headers"] = answer.status, answer.headers
         return answer.body if isinstance(answer.body, bytes) else wire.encoded(answer.body)
+
+
+@dataclass
+class Routed:
+    """Hands requests of some operations to a wrapper, and all others to the portal as they are."""
+
+    app: ASGIApp
+    wrapped: ASGIApp
+    operations: Collection[str]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match = None
+        if scope["type"] == "http":
+            routes: Routes = scope["app"].state.routes
+            match = routes.find_or_none(scope["method"], scope["path"])
+        is_meant = match is not None and match[0].name in self.operations
+        await (self.wrapped if is_meant else self.app)(scope, receive, send)
 
 
 @dataclass

@@ -49,12 +49,6 @@ SELECTION = (
         help="number of processes that share the sessions of the recording (default: 1)",
     ),
     option(
-        "--engine",
-        type=Choice(("processes", "locust")),
-        default="processes",
-        help="what starts the workers: processes (default), or a Locust master (extra scale)",
-    ),
-    option(
         "--rate",
         metavar="RATE",
         help="start requests at this rate, such as 200/s, however long answers take (extra scale)",
@@ -211,15 +205,11 @@ def record_traffic(options: Options) -> int:
 )
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
-    from conformance.cli.annotations import annotated
-
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     options.out = folder_beside_run(options.out, "replay")
-    if options.format == "json" or options.dry_run:
-        return _replayed(profile, options)
-    return annotated(lambda: _replayed(profile, options), options.out)
+    return _replayed(profile, options)
 
 
 def _replayed(profile: Profile, options: Options) -> int:
@@ -227,7 +217,7 @@ def _replayed(profile: Profile, options: Options) -> int:
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.scale import command as scale_command  # see above
 
-    is_alone = options.workers == 1 and options.engine == "processes"
+    is_alone = options.workers == 1
     run = replay_command.run if is_alone or options.dry_run else scale_command.run
     if options.format == "json":
         return run(profile, options, print_line=print_line)

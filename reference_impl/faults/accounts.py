@@ -6,8 +6,8 @@ from reference_impl.changes import handled, together
 from reference_impl.errors import INVALID
 from reference_impl.faults.fault import (
     asked,
+    fault,
     ignoring,
-    of,
     optional,
     pretending,
     renamed,
@@ -192,229 +192,112 @@ def _granted_once(handler: Handler) -> Handler:
 
 FAULTS = (
     # The filters of the query.
-    of(
+    fault(
         "ACCOUNT-020",
         "status-filter-ignored",
-        ACCOUNTS_QUERY,
-        apply=ignoring(ACCOUNTS_QUERY, "accountStatus"),
+        ignoring(ACCOUNTS_QUERY, "accountStatus"),
         also="ACCOUNT-025 ACCOUNT-040",
     ),
-    of(
+    fault(
         "ACCOUNT-020",
         "status-filter-forgotten-past-the-first-page",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _only_on_the_first_page("accountStatus")),
+        asked(ACCOUNTS_QUERY, _only_on_the_first_page("accountStatus")),
     ),
-    of(
-        "ACCOUNT-021",
-        "portal-filter-ignored",
-        ACCOUNTS_QUERY,
-        apply=ignoring(ACCOUNTS_QUERY, "accountPortal"),
-    ),
-    of(
-        "ACCOUNT-022",
-        "institution-filter-ignored",
-        ACCOUNTS_QUERY,
-        apply=ignoring(ACCOUNTS_QUERY, "institutionBizId"),
-    ),
-    of(
-        "ACCOUNT-023 ACCOUNT-044",
-        "email-filter-ignored",
-        ACCOUNTS_QUERY,
-        apply=ignoring(ACCOUNTS_QUERY, "email"),
-    ),
-    of(
-        "ACCOUNT-023 ACCOUNT-044",
-        "email-filter-looks-at-the-domain",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _anywhere),
-    ),
-    of("ACCOUNT-024", "name-filter-ignored", ACCOUNTS_QUERY, apply=ignoring(ACCOUNTS_QUERY, "name")),
-    of(
-        "ACCOUNT-024",
-        "name-filter-looks-at-one-letter",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _by_prefix),
-    ),
-    of(
+    fault("ACCOUNT-021", "portal-filter-ignored", ignoring(ACCOUNTS_QUERY, "accountPortal")),
+    fault("ACCOUNT-022", "institution-filter-ignored", ignoring(ACCOUNTS_QUERY, "institutionBizId")),
+    fault("ACCOUNT-023 ACCOUNT-044", "email-filter-ignored", ignoring(ACCOUNTS_QUERY, "email")),
+    fault("ACCOUNT-023 ACCOUNT-044", "email-filter-looks-at-the-domain", asked(ACCOUNTS_QUERY, _anywhere)),
+    fault("ACCOUNT-024", "name-filter-ignored", ignoring(ACCOUNTS_QUERY, "name")),
+    fault("ACCOUNT-024", "name-filter-looks-at-one-letter", handled(ACCOUNTS_QUERY, _by_prefix)),
+    fault(
         "ACCOUNT-025",
         "one-filter-at-a-time",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _not_with("accountPortal", "accountStatus")),
+        asked(ACCOUNTS_QUERY, _not_with("accountPortal", "accountStatus")),
         also="ACCOUNT-021",
     ),
-    of(
-        "ACCOUNT-026",
-        "whole-address-finds-nobody",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _half_an_address),
-    ),
-    of(
-        "ACCOUNT-027", "null-filter-finds-nobody", ACCOUNTS_QUERY, apply=handled(ACCOUNTS_QUERY, _nulls_meant)
-    ),
-    of(
+    fault("ACCOUNT-026", "whole-address-finds-nobody", asked(ACCOUNTS_QUERY, _half_an_address)),
+    fault("ACCOUNT-027", "null-filter-finds-nobody", handled(ACCOUNTS_QUERY, _nulls_meant)),
+    fault(
         "ACCOUNT-028",
         "count-is-of-all-accounts",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _whole_system),
+        handled(ACCOUNTS_QUERY, _whole_system),
         also="PAGE-027 ACCOUNT-040 ACCOUNT-025",
     ),
-    of(
-        "ACCOUNT-040",
-        "an-account-is-not-found-by-its-state",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _never_the_last),
-    ),
-    of(
+    fault("ACCOUNT-040", "an-account-is-not-found-by-its-state", handled(ACCOUNTS_QUERY, _never_the_last)),
+    fault(
         "ACCOUNT-041",
         "page-takes-text",
-        ACCOUNTS_QUERY,
-        apply=together(
-            (
-                ruled(ACCOUNTS_QUERY, "page", lambda value, limits: 0),
-                ruled(ACCOUNTS_QUERY, "size", lambda value, limits: 20),
-            )
+        together(
+            ruled(ACCOUNTS_QUERY, "page", lambda value, limits: 0),
+            ruled(ACCOUNTS_QUERY, "size", lambda value, limits: 20),
         ),
         also="PAGE-026 PAGE-028 PAGE-029 PAGE-039",
     ),
-    of(
+    fault(
         "ACCOUNT-041",
         "size-takes-text",
-        ACCOUNTS_QUERY,
-        apply=ruled(ACCOUNTS_QUERY, "size", lambda value, limits: value if isinstance(value, int) else 20),
+        ruled(ACCOUNTS_QUERY, "size", lambda value, limits: value if isinstance(value, int) else 20),
     ),
     # One account.
-    of(
-        "ACCOUNT-031",
-        "unknown-account-is-null",
-        ACCOUNT,
-        apply=handled(ACCOUNT, _null_for_unknown("account", "userBizId")),
+    fault(
+        "ACCOUNT-031", "unknown-account-is-null", handled(ACCOUNT, _null_for_unknown("account", "userBizId"))
     ),
-    of(
-        "ACCOUNT-031",
-        "unknown-account-is-400",
-        ACCOUNT,
-        apply=renamed(ACCOUNT, "RESOURCE.NOT_FOUND", INVALID),
-    ),
-    of("ACCOUNT-033", "another-account-is-read", ACCOUNT, apply=handled(ACCOUNT, _first_account)),
-    of(
-        "ACCOUNT-034",
-        "update-without-an-id-is-404",
-        ACCOUNT_UPDATE,
-        apply=optional(ACCOUNT_UPDATE, "userBizId", "none"),
-    ),
-    of(
+    fault("ACCOUNT-031", "unknown-account-is-400", renamed(ACCOUNT, "RESOURCE.NOT_FOUND", INVALID)),
+    fault("ACCOUNT-033", "another-account-is-read", handled(ACCOUNT, _first_account)),
+    fault("ACCOUNT-034", "update-without-an-id-is-404", optional(ACCOUNT_UPDATE, "userBizId", "none")),
+    fault(
         "ACCOUNT-034",
         "update-without-an-id-changes-the-caller",
-        ACCOUNT_UPDATE,
-        apply=together(
-            (optional(ACCOUNT_UPDATE, "userBizId", None), handled(ACCOUNT_UPDATE, _of_the_caller))
-        ),
+        together(optional(ACCOUNT_UPDATE, "userBizId", None), handled(ACCOUNT_UPDATE, _of_the_caller)),
     ),
-    of(
-        "ACCOUNT-035",
-        "account-update-forgotten",
-        ACCOUNT_UPDATE,
-        apply=pretending(ACCOUNT_UPDATE, "account"),
-        spreads=True,
-    ),
-    of(
-        "ACCOUNT-035",
-        "account-update-changes-another-too",
-        ACCOUNT_UPDATE,
-        apply=then(ACCOUNT_UPDATE, _the_one_before),
-        spreads=True,
-    ),
-    of(
-        "ACCOUNT-036",
-        "account-status-forgotten",
-        ACCOUNT_STATUS,
-        apply=pretending(ACCOUNT_STATUS, "account"),
-        spreads=True,
-    ),
-    of(
+    fault("ACCOUNT-035", "account-update-forgotten", pretending(ACCOUNT_UPDATE, "account")),
+    fault("ACCOUNT-035", "account-update-changes-another-too", then(ACCOUNT_UPDATE, _the_one_before)),
+    fault("ACCOUNT-036", "account-status-forgotten", pretending(ACCOUNT_STATUS, "account")),
+    fault(
         "ACCOUNT-037",
         "password-reset-by-an-administrator-forgotten",
-        ACCOUNT_PASSWORD,
-        apply=handled(ACCOUNT_PASSWORD, _password_kept),
-        spreads=True,
+        handled(ACCOUNT_PASSWORD, _password_kept),
     ),
-    of(
-        "ACCOUNT-039",
-        "unknown-account-is-updated",
-        ACCOUNT_UPDATE,
-        apply=handled(ACCOUNT_UPDATE, _unknown_taken),
-    ),
+    fault("ACCOUNT-039", "unknown-account-is-updated", handled(ACCOUNT_UPDATE, _unknown_taken)),
     # Currency grants and institutions.
-    of("GRANT-001", "grant-is-not-kept", GRANT, apply=pretending(GRANT, "currency grant"), spreads=True),
-    of(
-        "GRANT-001",
-        "a-revoked-grant-is-granted-no-more",
-        GRANT,
-        apply=handled(GRANT, _granted_once),
-        spreads=True,
-    ),
-    of(
-        "GRANT-002",
-        "revoked-grant-is-listed",
-        REVOKE,
-        apply=pretending(REVOKE, "currency grant"),
-        spreads=True,
-    ),
-    of(
+    fault("GRANT-001", "grant-is-not-kept", pretending(GRANT, "currency grant")),
+    fault("GRANT-001", "a-revoked-grant-is-granted-no-more", handled(GRANT, _granted_once)),
+    fault("GRANT-002", "revoked-grant-is-listed", pretending(REVOKE, "currency grant")),
+    fault(
         "INSTITUTION-010",
         "unknown-institution-is-null",
-        INSTITUTION,
-        apply=handled(INSTITUTION, _null_for_unknown("institution", "institutionBizId")),
+        handled(INSTITUTION, _null_for_unknown("institution", "institutionBizId")),
         also="OP-063",
     ),
-    of(
+    fault(
         "INSTITUTION-010",
         "unknown-institution-has-the-code-of-a-channel",
-        INSTITUTION,
-        apply=renamed(INSTITUTION, "RESOURCE.NOT_FOUND", "4040"),
+        renamed(INSTITUTION, "RESOURCE.NOT_FOUND", "4040"),
     ),
-    of(
-        "INSTITUTION-011",
-        "another-institution-is-read",
-        INSTITUTION,
-        apply=reported(INSTITUTION, "", bizId=lambda id: id[::-1]),
+    fault(
+        "INSTITUTION-011", "another-institution-is-read", reported(INSTITUTION, "", bizId=lambda id: id[::-1])
     ),
     # Invitations.
-    of("INVITE-001", "any-text-is-invited", INVITE, apply=ruled(INVITE, "inviteeEmail", address)),
-    of(
+    fault("INVITE-001", "any-text-is-invited", ruled(INVITE, "inviteeEmail", address)),
+    fault(
         "INVITE-001",
         "invalid-email-is-a-duplicate",
-        INVITE,
-        apply=renamed(INVITE, INVALID, "DUPLICATE"),
+        renamed(INVITE, INVALID, "DUPLICATE"),
         also="INVITE-004 INVITE-007",
     ),
-    of(
+    fault(
         "INVITE-008",
         "invalid-email-has-the-other-code",
-        INVITE,
-        apply=renamed(INVITE, INVALID, "COMMAND_INVALID"),
+        renamed(INVITE, INVALID, "COMMAND_INVALID"),
         also="INVITE-004 INVITE-007",
     ),
-    of("INVITE-002", "invitation-is-not-kept", INVITE, apply=pretending(INVITE, "invitation"), spreads=True),
-    of(
-        "INVITE-003",
-        "cancelled-invitation-stays-pending",
-        CANCEL,
-        apply=pretending(CANCEL, "invitation"),
-        spreads=True,
-    ),
-    of(
-        "INVITE-004",
-        "nobody-is-invited",
-        INVITE,
-        apply=optional(INVITE, "inviteeEmail", "nobody@example.test"),
-    ),
-    of(
+    fault("INVITE-002", "invitation-is-not-kept", pretending(INVITE, "invitation")),
+    fault("INVITE-003", "cancelled-invitation-stays-pending", pretending(CANCEL, "invitation")),
+    fault("INVITE-004", "nobody-is-invited", optional(INVITE, "inviteeEmail", "nobody@example.test")),
+    fault(
         "INVITE-005",
         "cancelling-an-unknown-invitation-is-400",
-        CANCEL,
-        apply=renamed(CANCEL, "RESOURCE.NOT_FOUND", INVALID),
+        renamed(CANCEL, "RESOURCE.NOT_FOUND", INVALID),
     ),
-    of("INVITE-007", "expiration-days-take-text", INVITE, apply=ruled(INVITE, "expirationDays", _any_days)),
+    fault("INVITE-007", "expiration-days-take-text", ruled(INVITE, "expirationDays", _any_days)),
 )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reference_impl.changes import Change, rewritten
-from reference_impl.faults.fault import objects, of, on_success, reported, turned
+from reference_impl.faults.fault import fault, objects, on_success, reported, turned
 from reference_impl.faults.operations import (
     ACCOUNT,
     ACCOUNTS_QUERY,
@@ -98,143 +98,113 @@ def _stamped_yesterday(seen: Seen, answer: Answer) -> None:
 
 
 FAULTS = (
-    of(
+    fault(
         "AGREE-001",
         "an-account-has-another-phone-for-the-admin",
-        ACCOUNT,
-        apply=reported(ACCOUNT, "", accountPhone="+1 555 0199"),
+        reported(ACCOUNT, "", accountPhone="+1 555 0199"),
     ),
-    of(
+    fault(
         "AGREE-001",
         "the-query-shows-another-zone-of-an-account",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "accounts[]", defaultTimezone="ASIA_SHANGHAI"),
+        reported(ACCOUNTS_QUERY, "accounts[]", defaultTimezone="ASIA_SHANGHAI"),
     ),
-    of(
+    fault(
         "AGREE-002",
         "a-role-read-by-its-id-was-created-at-another-time",
-        ROLE,
-        apply=reported(ROLE, "", createdAt="2021-03-04T05:06:07.000Z"),
+        reported(ROLE, "", createdAt="2021-03-04T05:06:07.000Z"),
     ),
-    of(
+    fault(
         "AGREE-002",
         "listed-roles-were-updated-at-another-time",
-        ROLES,
-        apply=reported(ROLES, "[]", updatedAt="2026-01-02T03:04:05.000Z"),
+        reported(ROLES, "[]", updatedAt="2026-01-02T03:04:05.000Z"),
     ),
-    of(
+    fault(
         "AGREE-003",
         "the-current-workspace-is-of-another-zone",
-        CURRENT_WORKSPACE,
-        apply=reported(CURRENT_WORKSPACE, "", workspaceTimezone="ASIA_SHANGHAI"),
+        reported(CURRENT_WORKSPACE, "", workspaceTimezone="ASIA_SHANGHAI"),
     ),
-    of(
+    fault(
         "AGREE-003",
         "my-workspaces-were-updated-at-another-time",
-        MY_WORKSPACES,
-        apply=reported(MY_WORKSPACES, "[]", updatedAt="2026-01-02T03:04:05.000Z"),
+        reported(MY_WORKSPACES, "[]", updatedAt="2026-01-02T03:04:05.000Z"),
     ),
-    of(
+    fault(
         "AGREE-004",
         "invitations-by-state-have-another-inviter",
-        OWN_INVITATIONS,
-        apply=_where(OWN_INVITATIONS, "[]", _some_states, inviterName="Somebody Else"),
+        _where(OWN_INVITATIONS, "[]", _some_states, inviterName="Somebody Else"),
     ),
-    of(
+    fault(
         "AGREE-005",
         "a-channel-asked-for-by-id-has-another-host",
-        CHANNELS_QUERY,
-        apply=_where(CHANNELS_QUERY, "items[]", _one_id, channelHost="mx.example.test"),
+        _where(CHANNELS_QUERY, "items[]", _one_id, channelHost="mx.example.test"),
     ),
-    of(
+    fault(
         "AGREE-005",
         "a-channel-asked-for-by-id-has-another-port",
-        CHANNELS_QUERY,
-        apply=_where(CHANNELS_QUERY, "items[].emailConfig", _one_id, smtpPort=2525),
+        _where(CHANNELS_QUERY, "items[].emailConfig", _one_id, smtpPort=2525),
         also="CHANNEL-063 CHANNEL-064",
     ),
-    of(
+    fault(
         "AGREE-005",
         "a-channel-asked-for-by-id-shows-its-password",
-        CHANNELS_QUERY,
-        apply=_where(CHANNELS_QUERY, "items[].emailConfig", _one_id, password="hunter-2-hunter"),
+        _where(CHANNELS_QUERY, "items[].emailConfig", _one_id, password="hunter-2-hunter"),
         also="CHANNEL-046 CHANNEL-064",
     ),
-    of(
+    fault(
         "AGREE-006",
         "a-type-asked-for-by-id-stands-elsewhere",
-        TYPES_QUERY,
-        apply=_where(TYPES_QUERY, "items[]", _one_id, displayOrder=77),
+        _where(TYPES_QUERY, "items[]", _one_id, displayOrder=77),
     ),
-    of(
+    fault(
         "AGREE-007",
         "orders-on-a-page-of-two-have-another-wallet",
-        ORDERS,
-        apply=_where(ORDERS, "content[]", _two, toWalletId="wallet-of-another"),
+        _where(ORDERS, "content[]", _two, toWalletId="wallet-of-another"),
     ),
     # Versions, codes, counts and times.
-    of(
+    fault(
         "MODEL-001",
         "the-public-key-is-of-another-version",
-        PUBLIC_KEY,
-        apply=rewritten(_enveloped(version="2.4.0"), PUBLIC_KEY),
+        rewritten(_enveloped(version="2.4.0"), PUBLIC_KEY),
     ),
-    of(
-        "MODEL-001",
-        "refused-orders-are-of-another-version",
-        ORDERS,
-        apply=rewritten(_enveloped(version="1.0.0"), ORDERS),
+    fault(
+        "MODEL-001", "refused-orders-are-of-another-version", rewritten(_enveloped(version="1.0.0"), ORDERS)
     ),
-    of(
+    fault(
         "MODEL-002",
         "cancelled-carries-the-value-of-declined",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _value_of_declined),
+        turned(OWN_INVITATIONS, "[]", _value_of_declined),
         also="MODEL-003 ENUM-009",
     ),
-    of(
+    fault(
         "MODEL-003",
         "listed-cancelled-has-a-value-of-its-own",
-        INVITATION_STATUSES,
-        apply=turned(INVITATION_STATUSES, "[]", _another_value),
+        turned(INVITATION_STATUSES, "[]", _another_value),
     ),
-    of(
-        "MODEL-004",
-        "the-history-counts-one-more",
-        HISTORY,
-        apply=turned(HISTORY, "pagination", _one_more),
+    fault("MODEL-004", "the-history-counts-one-more", turned(HISTORY, "pagination", _one_more)),
+    fault(
+        "MODEL-004", "the-last-page-of-accounts-lacks-one", turned(ACCOUNTS_QUERY, "", _one_less_at_the_end)
     ),
-    of(
-        "MODEL-004",
-        "the-last-page-of-accounts-lacks-one",
-        ACCOUNTS_QUERY,
-        apply=turned(ACCOUNTS_QUERY, "", _one_less_at_the_end),
-    ),
-    of(
+    fault(
         "MODEL-005",
         "the-profile-grows-older",
-        PROFILE,
-        apply=rewritten(on_success(_older), PROFILE),
+        rewritten(on_success(_older), PROFILE),
         also="AGREE-001 PROFILE-008",
     ),
-    of(
+    fault(
         "MODEL-009",
         "the-profile-is-created-by-its-update",
-        PROFILE,
-        apply=turned(PROFILE, "", _created_by_its_update),
+        turned(PROFILE, "", _created_by_its_update),
         also="AGREE-001 PROFILE-008 PROFILE-011",
     ),
-    of(
+    fault(
         "SESSION-035",
         "the-newest-session-is-the-current-one",
-        SESSIONS,
-        apply=rewritten(on_success(_newest_is_current), SESSIONS),
+        rewritten(on_success(_newest_is_current), SESSIONS),
         also="SESSION-022",
     ),
-    of(
+    fault(
         "MODEL-006",
         "the-account-query-is-stamped-a-day-before",
-        ACCOUNTS_QUERY,
-        apply=rewritten(_stamped_yesterday, ACCOUNTS_QUERY),
+        rewritten(_stamped_yesterday, ACCOUNTS_QUERY),
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
-from reference_impl.faults.fault import Fault, from_call, of, reported_in_last, spoil, turned
+from reference_impl.faults.fault import Fault, fault, from_call, reported_in_last, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CURRENT_WORKSPACE,
@@ -69,22 +69,16 @@ def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
 
 def _off_by_one(requirement: str, name: str, code: str) -> Fault:
     operation = constants(name)
-    return of(
+    return fault(
         f"{requirement} {STATE_OF.get(name, '')}",
         f"{name}-value-off-by-one",
-        operation,
-        apply=turned(operation, "[]", _valued(code, lambda value: value - 1)),
+        turned(operation, "[]", _valued(code, lambda value: value - 1)),
     )
 
 
 def _left_out(requirement: str, name: str, code: str) -> Fault:
     operation = constants(name)
-    return of(
-        requirement,
-        f"{name}-lack-a-code",
-        operation,
-        apply=data_rewritten(_without(code), operation),
-    )
+    return fault(requirement, f"{name}-lack-a-code", data_rewritten(_without(code), operation))
 
 
 def _shorter(seen: Seen, answer: Answer) -> None:
@@ -122,11 +116,10 @@ GENERATED = tuple(
 
 FAULTS = (
     *GENERATED,
-    of(
+    fault(
         "CONSTANT-034",
         "mfa-methods-swapped",
-        constants("user-mfa-methods"),
-        apply=turned(
+        turned(
             constants("user-mfa-methods"),
             "[]",
             lambda entry: spoil(
@@ -134,121 +127,91 @@ FAULTS = (
             ),
         ),
     ),
-    of(
+    fault(
         "CONSTANT-029",
         "account-status-by-another-name",
-        constants("user-account-statuses"),
-        apply=turned(constants("user-account-statuses"), "[]", _renamed("REGISTERED", "NEW")),
+        turned(constants("user-account-statuses"), "[]", _renamed("REGISTERED", "NEW")),
         also="CONSTANT-050",
     ),
-    of(
+    fault(
         "CONSTANT-039",
         "wallet-status-of-another-list",
-        constants("wallet-statuses"),
-        apply=turned(constants("wallet-statuses"), "[]", _valued("ACTIVE", lambda value: 10010202)),
+        turned(constants("wallet-statuses"), "[]", _valued("ACTIVE", lambda value: 10010202)),
     ),
-    of(
+    fault(
         "CONSTANT-020",
         "country-value-is-the-numeric-code",
-        constants("countries"),
-        apply=turned(constants("countries"), "[]", lambda entry: entry.update(value=entry["numericCode"])),
+        turned(constants("countries"), "[]", lambda entry: entry.update(value=entry["numericCode"])),
     ),
-    of(
+    fault(
         "CONSTANT-005",
         "last-country-lacks-its-alpha-3-code",
-        constants("countries"),
-        apply=reported_in_last(constants("countries"), "[]", alpha3Code=None),
+        reported_in_last(constants("countries"), "[]", alpha3Code=None),
     ),
-    of(
+    fault(
         "CONSTANT-002",
         "last-wallet-status-has-no-value",
-        constants("wallet-statuses"),
-        apply=reported_in_last(constants("wallet-statuses"), "[]", value=None),
+        reported_in_last(constants("wallet-statuses"), "[]", value=None),
     ),
-    of(
-        "CONSTANT-062",
-        "a-code-twice-in-a-list",
-        constants("order-statuses"),
-        apply=data_rewritten(_twice, constants("order-statuses")),
+    fault("CONSTANT-062", "a-code-twice-in-a-list", data_rewritten(_twice, constants("order-statuses"))),
+    fault(
+        "CONSTANT-062", "a-value-twice-in-a-list", data_rewritten(_value_twice, constants("order-statuses"))
     ),
-    of(
-        "CONSTANT-062",
-        "a-value-twice-in-a-list",
-        constants("order-statuses"),
-        apply=data_rewritten(_value_twice, constants("order-statuses")),
-    ),
-    of(
+    fault(
         "CONSTANT-063",
         "alpha-2-code-is-the-alpha-3-code",
-        constants("countries"),
-        apply=turned(
-            constants("countries"), "[]", lambda entry: entry.update(alpha2Code=entry["alpha3Code"])
-        ),
+        turned(constants("countries"), "[]", lambda entry: entry.update(alpha2Code=entry["alpha3Code"])),
     ),
-    of(
+    fault(
         "CONSTANT-064",
         "a-list-shrinks-at-the-second-call",
-        constants("timezones"),
-        apply=rewritten(from_call(2, _shorter), constants("timezones")),
+        rewritten(from_call(2, _shorter), constants("timezones")),
     ),
-    of(
+    fault(
         "STATE-001",
         "account-status-of-another-list",
-        PROFILE,
-        apply=turned(PROFILE, "", _stated("accountStatus", ACTIVE=10010301)),
+        turned(PROFILE, "", _stated("accountStatus", ACTIVE=10010301)),
     ),
-    of(
+    fault(
         "STATE-001",
         "account-status-wrong-past-the-first-page",
-        ACCOUNTS_QUERY,
-        apply=rewritten(_only_past_the_first_page, ACCOUNTS_QUERY),
+        rewritten(_only_past_the_first_page, ACCOUNTS_QUERY),
     ),
-    of(
+    fault(
         "STATE-002",
         "institution-status-off-by-one",
-        INSTITUTION,
-        apply=turned(INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)),
+        turned(INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)),
     ),
-    of(
-        "CONSTANT-072",
-        "one-constants-list-is-forbidden",
-        constants("us-states"),
-        apply=rewritten(_forbidden, constants("us-states")),
-    ),
-    of(
+    fault("CONSTANT-072", "one-constants-list-is-forbidden", rewritten(_forbidden, constants("us-states"))),
+    fault(
         "STATE-003",
         "workspace-status-off-by-one",
-        CURRENT_WORKSPACE,
-        apply=turned(CURRENT_WORKSPACE, "", _stated("workspaceStatus", ACTIVE=10010303)),
+        turned(CURRENT_WORKSPACE, "", _stated("workspaceStatus", ACTIVE=10010303)),
     ),
-    of(
+    fault(
         "STATE-004",
         "expired-carries-the-value-of-declined",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _stated("invitationStatus", EXPIRED=10050303)),
+        turned(OWN_INVITATIONS, "[]", _stated("invitationStatus", EXPIRED=10050303)),
     ),
-    of(
+    fault(
         "STATE-006",
         "type-statuses-swapped",
-        TYPES_QUERY,
-        apply=turned(TYPES_QUERY, "items[]", _stated("typeStatus", ENABLED=80010302, DISABLED=80010301)),
+        turned(TYPES_QUERY, "items[]", _stated("typeStatus", ENABLED=80010302, DISABLED=80010301)),
         also="ENUM-009",
     ),
-    of(
+    fault(
         "STATE-007",
         "completed-order-with-status-three",
-        ORDERS,
-        apply=turned(
+        turned(
             ORDERS,
             "content[]",
             lambda order: spoil(order, "status", lambda status: 4 if status == 2 else status),
         ),
     ),
-    of(
+    fault(
         "STATE-007",
         "completed-order-by-another-name",
-        ORDERS,
-        apply=reported_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
+        reported_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
         also="ORDER-034",
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from reference_impl.changes import Change, handled
-from reference_impl.faults.fault import of, then
+from reference_impl.faults.fault import fault, then
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNT_UPDATE,
@@ -54,52 +54,42 @@ def _by_an_institution(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 FAULTS = (
-    of(
+    fault(
         "INVITE-013",
         "a-cancelled-invitation-ends-at-once",
-        CANCEL,
-        apply=then(
+        then(
             CANCEL, named_with("invitation", "invitationBizId", expiresAt=lambda record: record["createdAt"])
         ),
     ),
-    of(
+    fault(
         "INVITATION-038",
         "an-accepted-invitation-ends-at-once",
-        ACCEPT,
-        apply=then(
+        then(
             ACCEPT, named_with("invitation", "invitationBizId", expiresAt=lambda record: record["createdAt"])
         ),
         also="AGREE-009",
     ),
-    of(
+    fault(
         "MODEL-018",
         "an-invitation-was-made-hours-ago",
-        INVITE,
-        apply=then(
-            INVITE, newest_with("invitation", createdAt=lambda record: record["createdAt"] - 8 * HOUR)
-        ),
+        then(INVITE, newest_with("invitation", createdAt=lambda record: record["createdAt"] - 8 * HOUR)),
     ),
-    of(
+    fault(
         "MODEL-018",
         "an-invitation-was-accepted-when-it-was-made",
-        ACCEPT,
-        apply=then(
+        then(
             ACCEPT, named_with("invitation", "invitationBizId", acceptedAt=lambda record: record["createdAt"])
         ),
     ),
-    of(
+    fault(
         "MODEL-018",
         "a-channel-was-made-hours-ago",
-        CHANNEL_CREATE,
-        apply=then(
-            CHANNEL_CREATE, newest_with("channel", createdAt=lambda record: record["createdAt"] - 8 * HOUR)
-        ),
+        then(CHANNEL_CREATE, newest_with("channel", createdAt=lambda record: record["createdAt"] - 8 * HOUR)),
     ),
-    of(
+    fault(
         "MODEL-017",
         "a-channel-type-is-made-hours-ahead",
-        TYPE_CREATE,
-        apply=then(
+        then(
             TYPE_CREATE,
             newest_with(
                 "channel type",
@@ -108,36 +98,12 @@ FAULTS = (
             ),
         ),
         also="MODEL-018 MODEL-019 RESOURCE-004 MODEL-005",
-        spreads=True,
     ),
-    of(
-        "MODEL-019",
-        "an-update-does-not-date-a-channel",
-        CHANNEL_UPDATE,
-        apply=undated(CHANNEL_UPDATE, "channel", "bizId"),
+    fault("MODEL-019", "an-update-does-not-date-a-channel", undated(CHANNEL_UPDATE, "channel", "bizId")),
+    fault("MODEL-019", "an-update-does-not-date-a-type", undated(TYPE_UPDATE, "channel type", "bizId")),
+    fault(
+        "MODEL-019", "an-administrators-update-is-not-dated", undated(ACCOUNT_UPDATE, "account", "userBizId")
     ),
-    of(
-        "MODEL-019",
-        "an-update-does-not-date-a-type",
-        TYPE_UPDATE,
-        apply=undated(TYPE_UPDATE, "channel type", "bizId"),
-    ),
-    of(
-        "MODEL-019",
-        "an-administrators-update-is-not-dated",
-        ACCOUNT_UPDATE,
-        apply=undated(ACCOUNT_UPDATE, "account", "userBizId"),
-    ),
-    of(
-        "MODEL-020",
-        "a-channel-was-updated-by-its-creator",
-        CHANNEL_UPDATE,
-        apply=handled(CHANNEL_UPDATE, _author_kept),
-    ),
-    of(
-        "MODEL-020",
-        "a-channel-was-made-by-an-institution",
-        CHANNEL_CREATE,
-        apply=then(CHANNEL_CREATE, _by_an_institution),
-    ),
+    fault("MODEL-020", "a-channel-was-updated-by-its-creator", handled(CHANNEL_UPDATE, _author_kept)),
+    fault("MODEL-020", "a-channel-was-made-by-an-institution", then(CHANNEL_CREATE, _by_an_institution)),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import Change, chosen, handled, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, erring, ignoring, of, on_success, refusing, reported, then
+from reference_impl.faults.fault import asked, erring, fault, ignoring, on_success, refusing, reported, then
 from reference_impl.faults.operations import (
     ACCOUNT_PASSWORD,
     ACCOUNT_STATUS,
@@ -48,7 +48,7 @@ def _unknown_is_done(handler: Handler) -> Handler:
 
 
 def _failing(operation: str) -> Change:
-    return together((erring("BROKEN", "INTERNAL_ERROR", 500), refusing(operation, "BROKEN")))
+    return together(erring("BROKEN", "INTERNAL_ERROR", 500), refusing(operation, "BROKEN"))
 
 
 def _too(kind: str, **values: Any) -> Callable[[Portal, Caller, Body], None]:
@@ -73,65 +73,24 @@ _TOO: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
 )
 
 FAULTS = (
-    *(
-        of(breaks, name, key, apply=then(key, _too(kind, **values)), spreads=True)
-        for breaks, name, key, kind, values in _TOO
+    *(fault(breaks, name, then(key, _too(kind, **values))) for breaks, name, key, kind, values in _TOO),
+    fault("CHANNEL-061", "an-update-takes-over-the-channel", then(CHANNEL_UPDATE, _taken_over)),
+    fault("ORDER-035", "amounts-are-sorted-as-text", rewritten(on_success(_sorted_as_text), ORDERS)),
+    fault("ORDER-035", "amounts-only-rise", asked(ORDERS, _always_rising)),
+    fault("ACCOUNT-045", "the-status-of-nobody-is-changed", handled(ACCOUNT_STATUS, _unknown_is_done)),
+    fault("ACCOUNT-046", "the-password-of-nobody-is-reset", handled(ACCOUNT_PASSWORD, _unknown_is_done)),
+    fault("INVITE-009", "expiration-days-are-ignored", ignoring(INVITE, "expirationDays")),
+    fault("INVITE-010", "the-message-is-another", asked(INVITE, lambda body: body | {"message": "Welcome"})),
+    fault(
+        "INVITE-011", "the-inviter-is-another", reported(INVITATIONS, "[]", inviterBizId="account-of-another")
     ),
-    of(
-        "CHANNEL-061",
-        "an-update-takes-over-the-channel",
-        CHANNEL_UPDATE,
-        apply=then(CHANNEL_UPDATE, _taken_over),
-        spreads=True,
-    ),
-    of(
-        "ORDER-035",
-        "amounts-are-sorted-as-text",
-        ORDERS,
-        apply=rewritten(on_success(_sorted_as_text), ORDERS),
-    ),
-    of("ORDER-035", "amounts-only-rise", ORDERS, apply=asked(ORDERS, _always_rising)),
-    of(
-        "ACCOUNT-045",
-        "the-status-of-nobody-is-changed",
-        ACCOUNT_STATUS,
-        apply=handled(ACCOUNT_STATUS, _unknown_is_done),
-    ),
-    of(
-        "ACCOUNT-046",
-        "the-password-of-nobody-is-reset",
-        ACCOUNT_PASSWORD,
-        apply=handled(ACCOUNT_PASSWORD, _unknown_is_done),
-    ),
-    of(
-        "INVITE-009",
-        "expiration-days-are-ignored",
-        INVITE,
-        apply=ignoring(INVITE, "expirationDays"),
-        spreads=True,
-    ),
-    of(
-        "INVITE-010",
-        "the-message-is-another",
-        INVITE,
-        apply=asked(INVITE, lambda body: body | {"message": "Welcome"}),
-        spreads=True,
-    ),
-    of(
-        "INVITE-011",
-        "the-inviter-is-another",
-        INVITATIONS,
-        apply=reported(INVITATIONS, "[]", inviterBizId="account-of-another"),
-    ),
-    of("LOGOUT-006", "a-logout-counts-too-many", LOGOUT, apply=reported(LOGOUT, "", terminatedSessions=77)),
-    of(
+    fault("LOGOUT-006", "a-logout-counts-too-many", reported(LOGOUT, "", terminatedSessions=77)),
+    fault(
         "LOGOUT-006",
         "a-logout-of-all-counts-one",
-        LOGOUT,
-        apply=together((chosen(logout_ends="all"), reported(LOGOUT, "", terminatedSessions=1))),
-        spreads=True,
+        together(chosen(logout_ends="all"), reported(LOGOUT, "", terminatedSessions=1)),
     ),
-    of("OP-084 ENV-018", "roles-always-fail", ROLES, apply=_failing(ROLES)),
-    of("OP-065 ENV-018", "institutions-always-fail", INSTITUTION, apply=_failing(INSTITUTION)),
-    of("OP-023", "sessions-are-an-unknown-path", SESSIONS, apply=refusing(SESSIONS, "PATH_UNKNOWN")),
+    fault("OP-084 ENV-018", "roles-always-fail", _failing(ROLES)),
+    fault("OP-065 ENV-018", "institutions-always-fail", _failing(INSTITUTION)),
+    fault("OP-023", "sessions-are-an-unknown-path", refusing(SESSIONS, "PATH_UNKNOWN")),
 )

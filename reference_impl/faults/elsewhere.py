@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import handled, rewritten
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, first, of, then
+from reference_impl.faults.fault import asked, fault, first, then
 from reference_impl.faults.operations import (
     ACCOUNT_STATUS,
     ACCOUNT_UPDATE,
@@ -119,62 +119,28 @@ def _by_whom_it_was(handler: Handler) -> Handler:
 
 
 FAULTS = (
-    of(
+    fault(
         "AGREE-003",
         "the-current-workspace-is-of-the-callers-institution",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _of_the_callers_institution),
+        handled(CURRENT_WORKSPACE, _of_the_callers_institution),
     ),
-    of(
-        "INSTITUTION-012",
-        "an-institution-in-review-is-unknown",
-        INSTITUTION,
-        apply=first(INSTITUTION, _active_only),
+    fault("INSTITUTION-012", "an-institution-in-review-is-unknown", first(INSTITUTION, _active_only)),
+    fault(
+        "INVITATION-025", "cancelled-invitations-are-left-out", handled(OWN_INVITATIONS, _without_cancelled)
     ),
-    of(
-        "INVITATION-025",
-        "cancelled-invitations-are-left-out",
-        OWN_INVITATIONS,
-        apply=handled(OWN_INVITATIONS, _without_cancelled),
+    fault("INVITE-009", "expiration-days-end-with-a-week", asked(INVITE, _a_week_at_most)),
+    fault("MODEL-021", "the-account-query-remembers", _remembers, ACCOUNTS_QUERY),
+    fault("MODEL-010", "new-addresses-switch-the-whitelist-off", then(SET_WHITELIST, _switched_off)),
+    fault("MODEL-006", "countries-are-kept-with-their-timestamp", rewritten(_first_timestamp, COUNTRIES)),
+    fault(
+        "CHANNEL-066", "an-inactive-channel-is-unknown-to-the-command", first(COMMAND, _known_while_active)
     ),
-    of("INVITE-009", "expiration-days-end-with-a-week", INVITE, apply=asked(INVITE, _a_week_at_most)),
-    of("MODEL-021", "the-account-query-remembers", ACCOUNTS_QUERY, apply=_remembers),
-    of(
-        "MODEL-010",
-        "new-addresses-switch-the-whitelist-off",
-        SET_WHITELIST,
-        apply=then(SET_WHITELIST, _switched_off),
-        spreads=True,
-    ),
-    of(
-        "MODEL-006",
-        "countries-are-kept-with-their-timestamp",
-        COUNTRIES,
-        apply=rewritten(_first_timestamp, COUNTRIES),
-    ),
-    of(
-        "CHANNEL-066",
-        "an-inactive-channel-is-unknown-to-the-command",
-        COMMAND,
-        apply=first(COMMAND, _known_while_active),
-    ),
-    of(
+    fault(
         "CONSTANT-064",
         "mfa-methods-are-those-of-the-caller",
-        MFA_METHODS,
-        apply=handled(MFA_METHODS, _of_the_caller),
+        handled(MFA_METHODS, _of_the_caller),
         also="CONSTANT-055",
     ),
-    of(
-        "SESSION-044",
-        "every-session-is-of-the-client-that-lists-it",
-        SESSIONS,
-        apply=handled(SESSIONS, _of_the_client),
-    ),
-    of(
-        "MODEL-020",
-        "a-deactivation-names-nobody",
-        CHANNEL_DEACTIVATE,
-        apply=handled(CHANNEL_DEACTIVATE, _by_whom_it_was),
-    ),
+    fault("SESSION-044", "every-session-is-of-the-client-that-lists-it", handled(SESSIONS, _of_the_client)),
+    fault("MODEL-020", "a-deactivation-names-nobody", handled(CHANNEL_DEACTIVATE, _by_whom_it_was)),
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from reference_impl.changes import data_rewritten
-from reference_impl.faults.fault import Fault, refusing
+from reference_impl.faults.fault import Fault, fault, refusing
 from reference_impl.faults.operations import (
     ACCOUNT,
     BACKUP_GENERATE,
@@ -33,26 +33,15 @@ def _wrapped(data: Any) -> Any:
 
 
 def _not_offered(row: Row) -> Fault:
-    return Fault(
-        f"{_slug(row)}-is-not-offered",
-        (OFFERED[row.name],),
-        refusing(row.name, "METHOD_NOT_ALLOWED"),
-        operations=(row.name,),
-        spreads=True,
-    )
+    name = f"{_slug(row)}-is-not-offered"
+    return fault(OFFERED[row.name], name, refusing(row.name, "METHOD_NOT_ALLOWED"))
 
 
 def _misshapen(row: Row) -> Fault:
     is_odd = int(OFFERED[row.name].removeprefix("OP-")) % 2 == 1
     turn = _nothing if is_odd or row.name == PUBLIC_KEY else _wrapped
     word = "nothing" if turn is _nothing else "another-shape"
-    return Fault(
-        f"{_slug(row)}-answers-{word}",
-        (OFFERED[row.name],),
-        data_rewritten(turn, row.name),
-        operations=(row.name,),
-        spreads=True,
-    )
+    return fault(OFFERED[row.name], f"{_slug(row)}-answers-{word}", data_rewritten(turn, row.name))
 
 
 _SHOWN = [row for row in ROWS if row.answer == "shown" and row.name not in NOT_SHOWN]

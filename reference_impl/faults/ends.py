@@ -4,7 +4,7 @@ from typing import Any
 
 from reference_impl.changes import handled
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, first, of, reported, then
+from reference_impl.faults.fault import asked, fault, first, reported, then
 from reference_impl.faults.operations import (
     COMPLETE,
     INVITE,
@@ -83,36 +83,19 @@ def _hours_before_its_end(invitation: Record) -> float:
 
 
 FAULTS = (
-    of(
-        "AUTHN-021",
-        "access-tokens-end-two-minutes-early",
-        PROFILE,
-        apply=handled(PROFILE, _token_ends_early),
-    ),
-    of(
-        "LOGIN-025",
-        "a-cooldown-ends-three-seconds-early",
-        SEND,
-        apply=handled(SEND, _cooldown_ends_early),
-    ),
-    of(
-        "LOGIN-034",
-        "a-login-session-ends-three-seconds-early",
-        COMPLETE,
-        apply=handled(COMPLETE, _session_ends_early),
-    ),
-    of("LOGIN-088", "a-mailed-code-lives-a-minute", COMPLETE, apply=first(COMPLETE, _code_ends_early)),
-    of(
+    fault("AUTHN-021", "access-tokens-end-two-minutes-early", handled(PROFILE, _token_ends_early)),
+    fault("LOGIN-025", "a-cooldown-ends-three-seconds-early", handled(SEND, _cooldown_ends_early)),
+    fault("LOGIN-034", "a-login-session-ends-three-seconds-early", handled(COMPLETE, _session_ends_early)),
+    fault("LOGIN-088", "a-mailed-code-lives-a-minute", first(COMPLETE, _code_ends_early)),
+    fault(
         "SECURE-033",
         "an-encrypted-channel-ends-a-minute-before-it-says",
-        SECURE_SESSION,
-        apply=reported(SECURE_SESSION, "", expiresAt=lambda end: end + 60_000),
+        reported(SECURE_SESSION, "", expiresAt=lambda end: end + 60_000),
     ),
-    of("ORDER-042", "a-range-ends-a-day-early", ORDERS, apply=asked(ORDERS, _range_ends_early)),
-    of(
+    fault("ORDER-042", "a-range-ends-a-day-early", asked(ORDERS, _range_ends_early)),
+    fault(
         "INVITE-009",
         "an-invitation-ends-hours-early",
-        INVITE,
-        apply=then(INVITE, newest_with("invitation", expiresAt=_hours_before_its_end)),
+        then(INVITE, newest_with("invitation", expiresAt=_hours_before_its_end)),
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import chosen, rewritten, row
-from reference_impl.faults.fault import GONE, Wrong, from_call, of, reported, spoil, turned
+from reference_impl.faults.fault import GONE, Wrong, fault, from_call, reported, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNT,
     CURRENT_WORKSPACE,
@@ -115,40 +115,33 @@ WALLETS = constants("wallet-statuses")
 ORDER_STATUSES = constants("order-statuses")
 
 FAULTS = (
-    of("ENV-001", "roles-without-envelope", ROLES, apply=rewritten(_data_alone, ROLES)),
-    of(
-        "ENV-001",
-        "unknown-institution-answered-in-html",
-        INSTITUTION,
-        apply=rewritten(_page_of_html, INSTITUTION),
-    ),
-    of("ENV-002", "success-as-text", WALLETS, apply=rewritten(_any(success="true"), WALLETS)),
-    of("ENV-002", "success-missing", WALLETS, apply=rewritten(_any(success=GONE), WALLETS)),
-    of("ENV-002", "success-as-number-on-errors", ROLE, apply=rewritten(_bad(success=0), ROLE)),
-    of("ENV-003", "code-2000-without-success", WALLETS, apply=rewritten(_good(success=False), WALLETS)),
-    of("ENV-003", "error-code-with-success", INSTITUTION, apply=rewritten(_bad(success=True), INSTITUTION)),
-    of("ENV-004", "code-as-number", apply=rewritten(_good(code=2000))),
-    of("ENV-004", "code-missing", WALLETS, apply=rewritten(_any(code=GONE), WALLETS)),
-    of("ENV-005", "success-with-code-zero", apply=rewritten(_good(code="0"))),
-    of("ENV-005", "success-with-code-200", ROLES, apply=rewritten(_good(code="200"), ROLES)),
-    of(
+    fault("ENV-001", "roles-without-envelope", rewritten(_data_alone, ROLES)),
+    fault("ENV-001", "unknown-institution-answered-in-html", rewritten(_page_of_html, INSTITUTION)),
+    fault("ENV-002", "success-as-text", rewritten(_any(success="true"), WALLETS)),
+    fault("ENV-002", "success-missing", rewritten(_any(success=GONE), WALLETS)),
+    fault("ENV-002", "success-as-number-on-errors", rewritten(_bad(success=0), ROLE)),
+    fault("ENV-003", "code-2000-without-success", rewritten(_good(success=False), WALLETS)),
+    fault("ENV-003", "error-code-with-success", rewritten(_bad(success=True), INSTITUTION)),
+    fault("ENV-004", "code-as-number", rewritten(_good(code=2000))),
+    fault("ENV-004", "code-missing", rewritten(_any(code=GONE), WALLETS)),
+    fault("ENV-005", "success-with-code-zero", rewritten(_good(code="0"))),
+    fault("ENV-005", "success-with-code-200", rewritten(_good(code="200"), ROLES)),
+    fault(
         "ENV-005",
         "success-with-other-code-in-japanese",
-        COUNTRIES,
-        apply=rewritten(_in_language("ja", code="2001"), COUNTRIES),
+        rewritten(_in_language("ja", code="2001"), COUNTRIES),
     ),
-    of("ENV-006", "message-null-on-success", apply=rewritten(_good(message=None))),
-    of("ENV-006", "message-missing-on-errors", apply=rewritten(_bad(message=GONE))),
-    of(
+    fault("ENV-006", "message-null-on-success", rewritten(_good(message=None))),
+    fault("ENV-006", "message-missing-on-errors", rewritten(_bad(message=GONE))),
+    fault(
         "ENV-006",
         "message-object-in-vietnamese",
-        COUNTRIES,
-        apply=rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
+        rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
     ),
-    of(
+    fault(
         "ENV-020",
         "success-message-in-vietnamese",
-        apply=rewritten(
+        rewritten(
             _where(
                 lambda seen, answer: (
                     bool(answer.body["success"]) and seen.asked.headers.get("accept-language") == "vi"
@@ -157,107 +150,80 @@ FAULTS = (
             )
         ),
     ),
-    of("ENV-007", "success-message-done", apply=chosen(success_message="Done")),
-    of("ENV-008", "error-with-empty-object", apply=rewritten(_bad(data={}))),
-    of("ENV-008", "error-with-empty-text", ROLE, apply=rewritten(_bad(data=""), ROLE)),
-    of("ENV-008", "validation-errors-in-data", apply=rewritten(_field_errors)),
-    of("ENV-009", "version-as-number", apply=rewritten(_any(version=2.0))),
-    of(
+    fault("ENV-007", "success-message-done", chosen(success_message="Done")),
+    fault("ENV-008", "error-with-empty-object", rewritten(_bad(data={}))),
+    fault("ENV-008", "error-with-empty-text", rewritten(_bad(data=""), ROLE)),
+    fault("ENV-008", "validation-errors-in-data", rewritten(_field_errors)),
+    fault("ENV-009", "version-as-number", rewritten(_any(version=2.0))),
+    fault(
         "ENV-009",
         "version-as-object-in-chinese",
-        COUNTRIES,
-        apply=rewritten(_in_language("zh-Hant", version={"major": 2}), COUNTRIES),
+        rewritten(_in_language("zh-Hant", version={"major": 2}), COUNTRIES),
     ),
-    of("ENV-010", "timestamp-as-text", apply=rewritten(_any(timestamp=str))),
-    of(
-        "ENV-010",
-        "timestamp-as-date",
-        WALLETS,
-        apply=rewritten(_any(timestamp="2026-01-01T00:00:00Z"), WALLETS),
+    fault("ENV-010", "timestamp-as-text", rewritten(_any(timestamp=str))),
+    fault("ENV-010", "timestamp-as-date", rewritten(_any(timestamp="2026-01-01T00:00:00Z"), WALLETS)),
+    fault("ENV-011", "timestamp-in-seconds", rewritten(_any(timestamp=lambda value: value // 1000))),
+    fault("ENV-011", "timestamp-in-microseconds", rewritten(_any(timestamp=lambda value: value * 1000))),
+    fault(
+        "ENV-011", "timestamp-in-seconds-on-errors", rewritten(_bad(timestamp=lambda value: value // 1000))
     ),
-    of("ENV-011", "timestamp-in-seconds", apply=rewritten(_any(timestamp=lambda value: value // 1000))),
-    of("ENV-011", "timestamp-in-microseconds", apply=rewritten(_any(timestamp=lambda value: value * 1000))),
-    of(
-        "ENV-011",
-        "timestamp-in-seconds-on-errors",
-        apply=rewritten(_bad(timestamp=lambda value: value // 1000)),
+    fault(
+        "ENV-014", "success-with-status-404", rewritten(_status(404, _answer_with_status_404), MY_WORKSPACES)
     ),
-    of(
-        "ENV-014",
-        "success-with-status-404",
-        MY_WORKSPACES,
-        apply=rewritten(_status(404, _answer_with_status_404), MY_WORKSPACES),
-    ),
-    of("ENV-015", "labelled-as-text", apply=rewritten(_labelled_as_text)),
-    of(
+    fault("ENV-015", "labelled-as-text", rewritten(_labelled_as_text)),
+    fault(
         "ENV-018",
         "unknown-role-is-a-server-error",
-        ROLE,
-        apply=rewritten(_status(500, lambda answer: answer.status == 404), ROLE),
+        rewritten(_status(500, lambda answer: answer.status == 404), ROLE),
     ),
-    of(
+    fault(
         "ENV-018",
         "unknown-account-is-a-server-error",
-        ACCOUNT,
-        apply=rewritten(_status(500, lambda answer: answer.status == 404), ACCOUNT),
+        rewritten(_status(500, lambda answer: answer.status == 404), ACCOUNT),
     ),
-    of("ENV-019", "initiate-echoes-the-password", INITIATE, apply=rewritten(_echoes("password"), INITIATE)),
-    of("ENV-019", "forgot-echoes-the-challenge", FORGOT, apply=rewritten(_echoes("turnstileToken"), FORGOT)),
-    of("VERSION-001", "version-2-0-1", apply=rewritten(_any(version="2.0.1"))),
-    of("VERSION-001", "version-1-3-0-everywhere", apply=rewritten(_any(version="1.3.0"))),
-    of("VERSION-001", "another-version-on-errors", apply=rewritten(_bad(version="2.1.0"))),
-    of(
-        "VERSION-002",
-        "secure-session-version-2-0-0",
-        SECURE_SESSION,
-        apply=row(SECURE_SESSION, version="2.0.0"),
-    ),
-    of(
+    fault("ENV-019", "initiate-echoes-the-password", rewritten(_echoes("password"), INITIATE)),
+    fault("ENV-019", "forgot-echoes-the-challenge", rewritten(_echoes("turnstileToken"), FORGOT)),
+    fault("VERSION-001", "version-2-0-1", rewritten(_any(version="2.0.1"))),
+    fault("VERSION-001", "version-1-3-0-everywhere", rewritten(_any(version="1.3.0"))),
+    fault("VERSION-001", "another-version-on-errors", rewritten(_bad(version="2.1.0"))),
+    fault("VERSION-002", "secure-session-version-2-0-0", row(SECURE_SESSION, version="2.0.0")),
+    fault(
         "ENUM-005",
         "portal-carries-the-value-of-another",
-        PROFILE,
-        apply=turned(PROFILE, "accountPortal", _status_value(SYSTEM=10010202)),
+        turned(PROFILE, "accountPortal", _status_value(SYSTEM=10010202)),
     ),
-    of(
+    fault(
         "ENUM-005",
         "mfa-method-values-swapped",
-        MFA,
-        apply=turned(MFA, "[].mfaMethod", _status_value(EMAIL=10011002, OTP=10011001)),
+        turned(MFA, "[].mfaMethod", _status_value(EMAIL=10011002, OTP=10011001)),
         also="ENUM-006",
     ),
-    of(
+    fault(
         "ENUM-006",
         "mfa-method-by-another-name",
-        MFA,
-        apply=turned(
+        turned(
             MFA,
             "[].mfaMethod",
             lambda entry: spoil(entry, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
         ),
     ),
-    of(
+    fault(
         "ENUM-006",
         "workspace-kind-by-another-name",
-        CURRENT_WORKSPACE,
-        apply=reported(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
+        reported(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
     ),
-    of(
+    fault(
         "ENUM-010",
         "role-types-with-other-values",
-        ROLES,
-        apply=turned(ROLES, "[].roleType", _status_value(OWNER=10010903, CUSTOM=10010904)),
+        turned(ROLES, "[].roleType", _status_value(OWNER=10010903, CUSTOM=10010904)),
         also="ENUM-009",
     ),
-    of(
-        "ENUM-011",
-        "institution-type-by-another-name",
-        INSTITUTION,
-        apply=reported(INSTITUTION, "institutionType", code="HOUSE"),
+    fault(
+        "ENUM-011", "institution-type-by-another-name", reported(INSTITUTION, "institutionType", code="HOUSE")
     ),
-    of(
+    fault(
         "ENUM-009",
         "cancelled-carries-another-value-each-time",
-        OWN_INVITATIONS,
-        apply=rewritten(from_call(1, _another_value_each_time), OWN_INVITATIONS),
+        rewritten(from_call(1, _another_value_each_time), OWN_INVITATIONS),
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reference_impl.changes import Change, data_rewritten, handled, rewritten, row
+from reference_impl.changes import Apply, Change, data_rewritten, handled, rewritten, row, together
 from reference_impl.errors import Error, Refusal
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
@@ -19,16 +19,23 @@ class Fault:
     """One contradiction of the specification.
 
     ``breaks`` are the requirements that must turn (FAIL for a must, WARN for a should), ``also`` those that
-    may lawfully turn with them. ``operations`` are the endpoints whose answers it changes, none means all;
-    ``spreads`` says that its effect also shows elsewhere: in sessions, tokens or records.
+    may lawfully turn with them. ``operations`` are the endpoints whose answers it changes, none means all.
     """
 
     name: str
     breaks: tuple[str, ...]
-    apply: Change
+    apply: Apply
     operations: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    spreads: bool = False
+
+
+def fault(breaks: str, name: str, apply: Apply, *at: str, also: str = "") -> Fault:
+    """A row of a chapter; ``breaks`` and ``also`` are ids with blanks between them.
+
+    ``at``: the endpoints whose answers it changes, where these are not those that the change names.
+    """
+    named = apply.operations if isinstance(apply, Change) else ()
+    return Fault(name, tuple(breaks.split()), apply, at or named, tuple(also.split()))
 
 
 class Gone:
@@ -38,13 +45,6 @@ class Gone:
 GONE = Gone()
 
 Wrong = Any  # a value, GONE, or a function from the right value to the wrong one
-
-
-def of(
-    breaks: str, name: str, *operations: str, apply: Change, also: str = "", spreads: bool = False
-) -> Fault:
-    """A fault by hand; ``breaks`` and ``also`` are ids with blanks between them."""
-    return Fault(name, tuple(breaks.split()), apply, operations, tuple(also.split()), spreads)
 
 
 # Places in data: "", "[]", "pagination", "items[]", "items[].emailConfig".
@@ -151,7 +151,7 @@ def erring(name: str, code: str, status: int) -> Change:
     def change(plan: Plan) -> None:
         plan.errors[name] = Error(code, status)
 
-    return change
+    return Change(change)
 
 
 def renamed(operation: str, old: str, new: str) -> Change:
@@ -161,7 +161,7 @@ def renamed(operation: str, old: str, new: str) -> Change:
         dialect = {**plan.rows[operation].dialect, old: new}
         plan.rows[operation] = replace(plan.rows[operation], dialect=dialect)
 
-    return change
+    return Change(change, (operation,))
 
 
 # Handlers.
@@ -237,17 +237,16 @@ def ignoring(operation: str, *names: str) -> Change:
 
 def ruled(operation: str, name: str, rule: Rule) -> Change:
     """Another rule for one field."""
-    return _fielded(operation, name, lambda field: replace(field, rule=rule))
+    return fielded(operation, name, lambda field: replace(field, rule=rule))
 
 
 def optional(operation: str, name: str, value: Any) -> Change:
     """A required field may be left out, when a value is taken for it."""
 
-    def change(plan: Plan) -> None:
-        _fielded(operation, name, lambda field: replace(field, required=False))(plan)
-        asked(operation, lambda body: {name: value} | body)(plan)
-
-    return change
+    return together(
+        fielded(operation, name, lambda field: replace(field, required=False)),
+        asked(operation, lambda body: {name: value} | body),
+    )
 
 
 def lenient(operation: str) -> Change:
@@ -256,13 +255,13 @@ def lenient(operation: str) -> Change:
     def change(plan: Plan) -> None:
         row(operation, takes=replace(plan.rows[operation].takes, strict=False))(plan)
 
-    return change
+    return Change(change, (operation,))
 
 
-def _fielded(operation: str, name: str, change_of: Callable[[Field], Field]) -> Change:
+def fielded(operation: str, name: str, change_of: Callable[[Field], Field]) -> Change:
     def change(plan: Plan) -> None:
         takes = plan.rows[operation].takes
         fields = {**takes.fields, name: change_of(takes.fields[name])}
         plan.rows[operation] = replace(plan.rows[operation], takes=replace(takes, fields=fields))
 
-    return change
+    return Change(change, (operation,))

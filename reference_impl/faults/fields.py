@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reference_impl.changes import together
-from reference_impl.faults.fault import GONE, Fault, Wrong, reported
+from reference_impl.faults.fault import GONE, Fault, Wrong, fault, reported
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     BACKUP_CODES,
@@ -504,15 +504,9 @@ def _kebab(name: str) -> str:
 
 def _fault(resource: Resource, field: Field, wrong: Wrong) -> Fault:
     value: Any = _nulls_kept(wrong.turn) if isinstance(wrong, Turned) else wrong
-    return Fault(
-        name=f"{resource.name}-{_kebab(field.name)}-{_word(wrong)}",
-        breaks=(field.requirement,),
-        apply=together(
-            reported(operation, place, **{field.name: value}) for operation, place in resource.shown
-        ),
-        operations=tuple(operation for operation, _ in resource.shown),
-        also=tuple(field.also.split()),
-    )
+    name = f"{resource.name}-{_kebab(field.name)}-{_word(wrong)}"
+    shown = (reported(operation, place, **{field.name: value}) for operation, place in resource.shown)
+    return fault(field.requirement, name, together(*shown), also=field.also)
 
 
 def _nulls_kept(turn: Any) -> Any:

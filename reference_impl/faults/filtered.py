@@ -8,7 +8,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.changes import Change, handled, wrapped
-from reference_impl.faults.fault import asked, of
+from reference_impl.faults.fault import asked, fault
 from reference_impl.faults.operations import ACCOUNTS_QUERY, CHANNELS_QUERY, ORDERS, TYPES_QUERY
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -92,56 +92,34 @@ class WithoutOffsets:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope = {**scope, "query_string": OFFSET.sub(b"Z", scope["query_string"])}
-        await self.app(scope, receive, send)
+        query = OFFSET.sub(b"Z", scope["query_string"])
+        await self.app({**scope, "query_string": query}, receive, send)
 
 
 FAULTS = (
-    of(
+    fault(
         "ACCOUNT-025",
         "email-and-name-are-alternatives",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _alternatives),
+        handled(ACCOUNTS_QUERY, _alternatives),
         also="ACCOUNT-024 ACCOUNT-023 ACCOUNT-044",
     ),
-    of(
-        "ORDER-039", "offsets-of-a-range-are-dropped", ORDERS, apply=wrapped(WithoutOffsets), also="ORDER-021"
-    ),
-    of(
-        "PAGE-028 PAGE-029",
-        "a-size-counts-with-a-page-only",
-        ACCOUNTS_QUERY,
-        apply=_without_null_size(ACCOUNTS_QUERY),
-    ),
-    of(
-        "PAGE-037 PAGE-038",
-        "a-size-of-orders-counts-with-a-page-only",
-        ORDERS,
-        apply=_without_null_size(ORDERS),
-    ),
-    of(
+    fault("ORDER-039", "offsets-of-a-range-are-dropped", wrapped(WithoutOffsets, ORDERS), also="ORDER-021"),
+    fault("PAGE-028 PAGE-029", "a-size-counts-with-a-page-only", _without_null_size(ACCOUNTS_QUERY)),
+    fault("PAGE-037 PAGE-038", "a-size-of-orders-counts-with-a-page-only", _without_null_size(ORDERS)),
+    fault(
         "ACCOUNT-040",
         "filtered-accounts-are-counted-as-all",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _counting_all("totalElements")),
+        handled(ACCOUNTS_QUERY, _counting_all("totalElements")),
     ),
-    of(
+    fault(
         "PAGE-008 CHANNELTYPE-024",
         "types-asked-for-are-counted-as-all",
-        TYPES_QUERY,
-        apply=handled(TYPES_QUERY, _paged_counting_all),
+        handled(TYPES_QUERY, _paged_counting_all),
     ),
-    of(
+    fault(
         "PAGE-008 CHANNEL-045",
         "channels-asked-for-are-counted-as-all",
-        CHANNELS_QUERY,
-        apply=handled(CHANNELS_QUERY, _paged_counting_all),
+        handled(CHANNELS_QUERY, _paged_counting_all),
     ),
-    of(
-        "ACCOUNT-020",
-        "later-pages-are-not-filtered",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _from_the_second_page_on),
-    ),
+    fault("ACCOUNT-020", "later-pages-are-not-filtered", asked(ACCOUNTS_QUERY, _from_the_second_page_on)),
 )

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from reference_impl import wire
 from reference_impl.asked import read_body
 from reference_impl.changes import Change, refused_with, rewritten, wrapped
-from reference_impl.faults.fault import of
+from reference_impl.faults.fault import fault
 from reference_impl.faults.operations import (
     ACCOUNT_UPDATE,
     ACCOUNTS_QUERY,
@@ -29,7 +29,6 @@ from reference_impl.faults.operations import (
     TERMINATE,
 )
 from reference_impl.portal import Portal, Record, Session
-from reference_impl.routes import Routes
 from reference_impl.wrappers import Answer, Headers, Seen, collected, replayed
 
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
@@ -45,10 +44,9 @@ class Turning:
     app: ASGIApp
     test: Callable[[Names], bool]
     status: int
-    operation: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.test(_names(scope)) or not _is_for(scope, self.operation):
+        if not self.test(_names(scope)):
             await self.app(scope, receive, send)
             return
         body = {
@@ -66,27 +64,21 @@ class Adding:
 
     app: ASGIApp
     change: Callable[[Scope, Names], Names]
-    operation: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _is_for(scope, self.operation):
-            changed = self.change(scope, _names(scope))
-            scope = {**scope, "headers": [(k.encode(), v.encode("latin-1")) for k, v in changed.items()]}
-        await self.app(scope, receive, send)
+        changed = self.change(scope, _names(scope))
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
+        await self.app({**scope, "headers": headers}, receive, send)
 
 
 @dataclass
 class Bodies:
-    """Requests of one operation reach the portal with another body; None is a server error."""
+    """Requests reach the portal with another body; None is a server error."""
 
     app: ASGIApp
-    operation: str
     change: Callable[[bytes], bytes | None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _is_for(scope, self.operation):
-            await self.app(scope, receive, send)
-            return
         octets = self.change(await read_body(receive, 1 << 20) or b"")
         if octets is None:
             body = {"success": False, "code": "INTERNAL", "message": "Something went wrong.", "data": None}
@@ -99,12 +91,6 @@ class Bodies:
         await self.app(scope, changed, send)
 
 
-def _is_for(scope: Scope, operation: str) -> bool:
-    routes: Routes = scope["app"].state.routes
-    match = routes.find_or_none(scope["method"], scope["path"])
-    return match is not None and operation in ("", match[0].name)
-
-
 def _names(scope: Scope) -> Names:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
@@ -115,16 +101,16 @@ async def _answer(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _turned_away(status: int, test: Callable[[Names], bool], operation: str = "") -> Change:
-    return wrapped(lambda app: Turning(app, test, status, operation))
+def _turned_away(status: int, test: Callable[[Names], bool], *operations: str) -> Change:
+    return wrapped(lambda app: Turning(app, test, status), *operations)
 
 
-def _adding(change: Callable[[Scope, Names], Names], operation: str = "") -> Change:
-    return wrapped(lambda app: Adding(app, change, operation))
+def adding(change: Callable[[Scope, Names], Names], *operations: str) -> Change:
+    return wrapped(lambda app: Adding(app, change), *operations)
 
 
 def _bodies(operation: str, change: Callable[[bytes], bytes | None]) -> Change:
-    return wrapped(lambda app: Bodies(app, operation, change))
+    return wrapped(lambda app: Bodies(app, change), operation)
 
 
 def _any_scheme(scope: Scope, names: Names) -> Names:
@@ -199,7 +185,7 @@ class AnyChannel:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sessions = scope["app"].state.portal.secure_sessions
         named = _names(scope).get(SESSION_HEADER, "")
-        if not _is_for(scope, CHANGE) or (named in sessions) != self.known:
+        if (named in sessions) != self.known:
             await self.app(scope, receive, send)
             return
         octets, sent = await read_body(receive, 1 << 20) or b"", _names(scope)
@@ -288,104 +274,67 @@ UNGUARDED = {
 }
 
 FAULTS = (
-    of("HEADER-001", "ingress-is-not-checked", apply=_adding(_ingress_open)),
-    of("HEADER-001", "public-key-without-access-code", PUBLIC_KEY, apply=_adding(_ingress_open, PUBLIC_KEY)),
+    fault("HEADER-001", "ingress-is-not-checked", adding(_ingress_open)),
+    fault("HEADER-001", "public-key-without-access-code", adding(_ingress_open, PUBLIC_KEY)),
     *(
-        of("HEADER-001", f"{name}-without-access-code", key, apply=_adding(_ingress_open, key))
+        fault("HEADER-001", f"{name}-without-access-code", adding(_ingress_open, key))
         for name, key in UNGUARDED.items()
     ),
-    of(
-        "HEADER-002",
-        "a-profile-is-updated-with-any-access-code",
-        PROFILE_UPDATE,
-        apply=_adding(_any_code_lets_in, PROFILE_UPDATE),
+    fault(
+        "HEADER-002", "a-profile-is-updated-with-any-access-code", adding(_any_code_lets_in, PROFILE_UPDATE)
     ),
-    of("HEADER-002", "any-access-code-lets-in", apply=_adding(_any_code_lets_in)),
-    of("HEADER-002", "another-portals-access-code-lets-in", apply=_adding(_other_portals_code_lets_in)),
-    of("HEADER-002", "roles-with-any-access-code", ROLES, apply=_adding(_any_code_lets_in, ROLES)),
+    fault("HEADER-002", "any-access-code-lets-in", adding(_any_code_lets_in)),
+    fault("HEADER-002", "another-portals-access-code-lets-in", adding(_other_portals_code_lets_in)),
+    fault("HEADER-002", "roles-with-any-access-code", adding(_any_code_lets_in, ROLES)),
     *(
-        of("HEADER-004", f"{name}-is-not-served", apply=_turned_away(406, _language_is(name)))
+        fault("HEADER-004", f"{name}-is-not-served", _turned_away(406, _language_is(name)))
         for name in LANGUAGES
     ),
-    of(
-        "HEADER-005",
-        "language-is-required",
-        apply=_turned_away(400, lambda names: "accept-language" not in names),
+    fault(
+        "HEADER-005", "language-is-required", _turned_away(400, lambda names: "accept-language" not in names)
     ),
-    of(
+    fault(
         "HEADER-020",
         "without-a-language-it-is-japanese",
-        apply=_adding(lambda scope, names: {"accept-language": "ja"} | names),
+        adding(lambda scope, names: {"accept-language": "ja"} | names),
     ),
-    of("HEADER-021", "ja-is-answered-in-zh", apply=_adding(_spoken_as("ja", "zh"))),
-    of("HEADER-022", "an-access-code-is-taken-in-any-case", apply=_adding(_code_in_any_case)),
-    of("HEADER-022", "an-access-code-need-only-begin-well", apply=_adding(_code_that_begins_well)),
-    of(
-        "HEADER-023",
-        "sessions-are-terminated-without-access-code",
-        TERMINATE,
-        apply=_adding(_ingress_open, TERMINATE),
-    ),
-    of(
-        "HEADER-023",
-        "an-account-is-updated-without-access-code",
-        ACCOUNT_UPDATE,
-        apply=_adding(_ingress_open, ACCOUNT_UPDATE),
-    ),
-    of("AUTHN-022", "a-token-in-a-cookie-signs-in", apply=_adding(_token_of_a_cookie)),
-    of("HEADER-006", "accept-is-required", apply=_turned_away(406, lambda names: "accept" not in names)),
-    of("HEADER-007", "chinese-has-other-codes", apply=rewritten(_other_codes_in_chinese)),
-    of("HEADER-007", "vietnamese-has-another-status", apply=rewritten(_other_status_in_vietnamese)),
-    of(
+    fault("HEADER-021", "ja-is-answered-in-zh", adding(_spoken_as("ja", "zh"))),
+    fault("HEADER-022", "an-access-code-is-taken-in-any-case", adding(_code_in_any_case)),
+    fault("HEADER-022", "an-access-code-need-only-begin-well", adding(_code_that_begins_well)),
+    fault("HEADER-023", "sessions-are-terminated-without-access-code", adding(_ingress_open, TERMINATE)),
+    fault("HEADER-023", "an-account-is-updated-without-access-code", adding(_ingress_open, ACCOUNT_UPDATE)),
+    fault("AUTHN-022", "a-token-in-a-cookie-signs-in", adding(_token_of_a_cookie)),
+    fault("HEADER-006", "accept-is-required", _turned_away(406, lambda names: "accept" not in names)),
+    fault("HEADER-007", "chinese-has-other-codes", rewritten(_other_codes_in_chinese)),
+    fault("HEADER-007", "vietnamese-has-another-status", rewritten(_other_status_in_vietnamese)),
+    fault(
         "HEADER-008",
         "unlisted-language-is-refused",
-        apply=_turned_away(406, lambda names: names.get("accept-language", "en") not in (*LANGUAGES, "*")),
+        _turned_away(406, lambda names: names.get("accept-language", "en") not in (*LANGUAGES, "*")),
     ),
-    of(
+    fault(
         "HEADER-015",
         "charset-is-refused",
-        ACCOUNTS_QUERY,
-        apply=_turned_away(415, lambda names: "charset" in names.get("content-type", ""), ACCOUNTS_QUERY),
+        _turned_away(415, lambda names: "charset" in names.get("content-type", ""), ACCOUNTS_QUERY),
     ),
-    of("AUTHN-020", "a-token-under-any-scheme", apply=_adding(_any_scheme)),
-    of(
-        "AUTHN-013",
-        "accounts-query-takes-any-token",
-        ACCOUNTS_QUERY,
-        apply=_adding(_any_token_signs_in, ACCOUNTS_QUERY),
-    ),
-    of(
+    fault("AUTHN-020", "a-token-under-any-scheme", adding(_any_scheme)),
+    fault("AUTHN-013", "accounts-query-takes-any-token", adding(_any_token_signs_in, ACCOUNTS_QUERY)),
+    fault(
         "PASSWORD-015",
         "unknown-secure-session-opens-a-body",
-        CHANGE,
-        apply=wrapped(lambda app: AnyChannel(app, known=False)),
+        wrapped(lambda app: AnyChannel(app, known=False), CHANGE),
     ),
-    of(
+    fault(
         "SECURE-025",
         "any-secure-session-opens-a-body",
-        CHANGE,
-        apply=wrapped(lambda app: AnyChannel(app, known=True)),
+        wrapped(lambda app: AnyChannel(app, known=True), CHANGE),
     ),
-    of("FILE-022", "api-key-opens-the-file", FILE, apply=_adding(_api_key_signs_in, FILE)),
-    of("FILE-022", "issued-api-key-opens-the-file", FILE, apply=_adding(_issued_api_key_signs_in, FILE)),
-    of("ERROR-007", "no-workspace-is-404", CURRENT_WORKSPACE, apply=refused_with("GA2031", status=404)),
-    of(
-        "ERROR-012",
-        "ga2031-says-more-than-its-code",
-        CURRENT_WORKSPACE,
-        apply=rewritten(_message_of_ga2031, CURRENT_WORKSPACE),
+    fault("FILE-022", "api-key-opens-the-file", adding(_api_key_signs_in, FILE)),
+    fault("FILE-022", "issued-api-key-opens-the-file", adding(_issued_api_key_signs_in, FILE)),
+    fault("ERROR-007", "no-workspace-is-404", refused_with("GA2031", status=404), CURRENT_WORKSPACE),
+    fault("ERROR-012", "ga2031-says-more-than-its-code", rewritten(_message_of_ga2031, CURRENT_WORKSPACE)),
+    fault(
+        "ERROR-015", "broken-json-is-a-server-error", _bodies(INITIATE, _broken_is_an_error), also="ENV-018"
     ),
-    of(
-        "ERROR-015",
-        "broken-json-is-a-server-error",
-        INITIATE,
-        apply=_bodies(INITIATE, _broken_is_an_error),
-        also="ENV-018",
-    ),
-    of(
-        "ERROR-016",
-        "list-for-an-object-is-taken",
-        ACCOUNTS_QUERY,
-        apply=_bodies(ACCOUNTS_QUERY, _list_is_empty),
-    ),
+    fault("ERROR-016", "list-for-an-object-is-taken", _bodies(ACCOUNTS_QUERY, _list_is_empty)),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import handled
-from reference_impl.faults.fault import asked, of
+from reference_impl.faults.fault import asked, fault
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
@@ -93,73 +93,50 @@ def _of_all_workspaces(handler: Handler) -> Handler:
 
 
 FAULTS = (
-    of(
+    fault(
         "CHANNEL-062",
         "active-channels-are-of-any-institution",
-        CHANNELS_QUERY,
-        apply=asked(CHANNELS_QUERY, _given_up_for("institutionBizId", "activeOnly")),
+        asked(CHANNELS_QUERY, _given_up_for("institutionBizId", "activeOnly")),
     ),
-    of(
+    fault(
         "CHANNEL-062",
         "channels-in-a-state-are-of-any-institution",
-        CHANNELS_QUERY,
-        apply=asked(CHANNELS_QUERY, _given_up_for("institutionBizId", "channelStatus")),
+        asked(CHANNELS_QUERY, _given_up_for("institutionBizId", "channelStatus")),
     ),
-    of(
+    fault(
         "CHANNEL-044",
         "a-channel-asked-for-by-id-may-be-inactive",
-        CHANNELS_QUERY,
-        apply=asked(CHANNELS_QUERY, _given_up_for("activeOnly", "bizId")),
+        asked(CHANNELS_QUERY, _given_up_for("activeOnly", "bizId")),
     ),
-    of(
+    fault(
         "CHANNELTYPE-023",
         "a-type-asked-for-by-code-may-be-disabled",
-        TYPES_QUERY,
-        apply=asked(TYPES_QUERY, _given_up_for("enabledOnly", "typeCode")),
+        asked(TYPES_QUERY, _given_up_for("enabledOnly", "typeCode")),
     ),
-    of(
+    fault(
         "CHANNELTYPE-021",
         "a-type-asked-for-by-id-may-have-any-code",
-        TYPES_QUERY,
-        apply=asked(TYPES_QUERY, _given_up_for("typeCode", "bizId")),
+        asked(TYPES_QUERY, _given_up_for("typeCode", "bizId")),
     ),
-    of(
+    fault(
         "CHANNEL-065",
         "active-channels-of-an-institution-are-none",
-        CHANNELS_QUERY,
-        apply=asked(CHANNELS_QUERY, _nothing_for("institutionBizId", "activeOnly")),
+        asked(CHANNELS_QUERY, _nothing_for("institutionBizId", "activeOnly")),
     ),
-    of(
+    fault(
         "CHANNELTYPE-035",
         "an-enabled-type-is-not-found-by-its-code",
-        TYPES_QUERY,
-        apply=asked(TYPES_QUERY, _nothing_for("typeCode", "enabledOnly")),
+        asked(TYPES_QUERY, _nothing_for("typeCode", "enabledOnly")),
     ),
-    of(
+    fault(
         "ACCOUNT-050",
         "nobody-has-both-a-name-and-an-institution",
-        ACCOUNTS_QUERY,
-        apply=asked(ACCOUNTS_QUERY, _nothing_for("name", "institutionBizId")),
+        asked(ACCOUNTS_QUERY, _nothing_for("name", "institutionBizId")),
         also="ACCOUNT-025",
     ),
-    of(
-        "INVITATION-037",
-        "of-several-statuses-the-first-counts",
-        OWN_INVITATIONS,
-        apply=asked(OWN_INVITATIONS, _the_first_alone),
-    ),
-    of(
-        "PAGE-039",
-        "pages-of-a-filter-overlap",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _filtered_pages_overlap),
-    ),
-    of(
-        "HISTORY-014",
-        "the-second-page-of-the-history-is-the-first",
-        HISTORY,
-        apply=handled(HISTORY, _named_as_asked),
-    ),
-    of("ORDER-041", "a-range-lasts-thirty-days-at-most", ORDERS, apply=asked(ORDERS, _for_a_month)),
-    of("ORDER-040", "every-workspace-has-all-orders", ORDERS, apply=handled(ORDERS, _of_all_workspaces)),
+    fault("INVITATION-037", "of-several-statuses-the-first-counts", asked(OWN_INVITATIONS, _the_first_alone)),
+    fault("PAGE-039", "pages-of-a-filter-overlap", handled(ACCOUNTS_QUERY, _filtered_pages_overlap)),
+    fault("HISTORY-014", "the-second-page-of-the-history-is-the-first", handled(HISTORY, _named_as_asked)),
+    fault("ORDER-041", "a-range-lasts-thirty-days-at-most", asked(ORDERS, _for_a_month)),
+    fault("ORDER-040", "every-workspace-has-all-orders", handled(ORDERS, _of_all_workspaces)),
 )

@@ -1,14 +1,13 @@
 """Sign-in, tokens and passwords that are right at first, and wrong later on or at another endpoint."""
 
-from collections.abc import Callable
 from typing import Any
 
 from starlette.types import Scope
 
-from reference_impl.changes import Change, chosen, handled, rewritten, together, wrapped
+from reference_impl.changes import chosen, handled, rewritten, together
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import asked, first, of, refusing, then
-from reference_impl.faults.headers import Adding, Names
+from reference_impl.faults.fault import asked, fault, first, refusing, then
+from reference_impl.faults.headers import Names, adding
 from reference_impl.faults.operations import (
     ACCEPT,
     CHANGE,
@@ -105,10 +104,6 @@ def _in_the_language_of_the_account(scope: Scope, names: Names) -> Names:
     return names | {"accept-language": portal.find("account", session.account_id)["defaultLanguage"]}
 
 
-def _adding(change: Callable[[Scope, Names], Names], operation: str) -> Change:
-    return wrapped(lambda app: Adding(app, change, operation))
-
-
 def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
     portal.secure_sessions[str(caller.secure_session_id)].state = "CLOSED"
 
@@ -138,7 +133,7 @@ def _unknown_to_send(plan: Plan) -> None:
         if body["sessionId"] in tried:
             raise Refusal("AUTH.SESSION_NOT_FOUND")
 
-    together((handled(COMPLETE, completing), first(SEND, sending)))(plan)
+    together(handled(COMPLETE, completing), first(SEND, sending))(plan)
 
 
 def _also_once_cancelled(handler: Handler) -> Handler:
@@ -185,83 +180,35 @@ def _with_new_ids(handler: Handler) -> Handler:
 
 
 FAULTS = (
-    of(
-        "HISTORY-019",
-        "history-ids-are-new-at-each-read",
-        HISTORY,
-        apply=handled(HISTORY, _with_new_ids),
-        also="HISTORY-017",
+    fault(
+        "HISTORY-019", "history-ids-are-new-at-each-read", handled(HISTORY, _with_new_ids), also="HISTORY-017"
     ),
-    of(
-        "HISTORY-018",
-        "a-sign-in-forgets-the-failures-before",
-        COMPLETE,
-        apply=then(COMPLETE, _failures_forgotten),
-        spreads=True,
+    fault("HISTORY-018", "a-sign-in-forgets-the-failures-before", then(COMPLETE, _failures_forgotten)),
+    fault(
+        "HISTORY-013", "a-completed-sign-in-keeps-the-failure-before", handled(COMPLETE, _keeps_the_failure)
     ),
-    of(
-        "HISTORY-013",
-        "a-completed-sign-in-keeps-the-failure-before",
-        COMPLETE,
-        apply=handled(COMPLETE, _keeps_the_failure),
-        spreads=True,
-    ),
-    of("AUTHN-023", "a-body-is-judged-before-the-token", SET_WHITELIST, apply=_form_first),
-    of("AUTHN-024", "files-are-read-by-expired-tokens", FILE, apply=_adding(_outlives, FILE)),
-    of("AUTHN-024", "roles-are-read-after-a-logout", ROLES, apply=_adding(_by_its_account, ROLES)),
-    of("SECURE-036", "a-secure-session-serves-once", CHANGE, apply=then(CHANGE, _closed_by_its_use)),
-    of(
+    fault("AUTHN-023", "a-body-is-judged-before-the-token", _form_first, SET_WHITELIST),
+    fault("AUTHN-024", "files-are-read-by-expired-tokens", adding(_outlives, FILE)),
+    fault("AUTHN-024", "roles-are-read-after-a-logout", adding(_by_its_account, ROLES)),
+    fault("SECURE-036", "a-secure-session-serves-once", then(CHANGE, _closed_by_its_use)),
+    fault(
         "SECURE-036",
         "a-used-secure-session-is-called-expired",
-        CHANGE,
-        apply=together(
-            (
-                chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
-                then(CHANGE, _closed_by_its_use),
-            )
+        together(
+            chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
+            then(CHANGE, _closed_by_its_use),
         ),
     ),
-    of("LOGIN-090", "a-wrong-code-ends-mails", SEND, apply=_unknown_to_send, spreads=True),
-    of("SESSION-045", "terminate-all-asks-for-a-body", TERMINATE_ALL, apply=refusing(TERMINATE_ALL, INVALID)),
-    of(
-        "INVITATION-029",
-        "a-cancelled-invitation-is-accepted",
-        ACCEPT,
-        apply=handled(ACCEPT, _also_once_cancelled),
-        spreads=True,
+    fault("LOGIN-090", "a-wrong-code-ends-mails", _unknown_to_send, SEND),
+    fault("SESSION-045", "terminate-all-asks-for-a-body", refusing(TERMINATE_ALL, INVALID)),
+    fault("INVITATION-029", "a-cancelled-invitation-is-accepted", handled(ACCEPT, _also_once_cancelled)),
+    fault(
+        "PASSWORD-024", "passwords-are-cut-at-72-octets", together(asked(CHANGE, _cut), asked(INITIATE, _cut))
     ),
-    of(
-        "PASSWORD-024",
-        "passwords-are-cut-at-72-octets",
-        INITIATE,
-        CHANGE,
-        apply=together((asked(CHANGE, _cut), asked(INITIATE, _cut))),
+    fault(
+        "HEADER-024", "errors-in-the-language-of-the-account", adding(_in_the_language_of_the_account, ROLE)
     ),
-    of(
-        "HEADER-024",
-        "errors-in-the-language-of-the-account",
-        ROLE,
-        apply=_adding(_in_the_language_of_the_account, ROLE),
-    ),
-    of(
-        "LOGIN-089",
-        "a-send-ends-the-codes-of-others",
-        SEND,
-        apply=first(SEND, _codes_of_others_end),
-        spreads=True,
-    ),
-    of(
-        "MODEL-023",
-        "a-logout-forgets-the-last-login",
-        LOGOUT,
-        apply=first(LOGOUT, _last_login_forgotten),
-        spreads=True,
-    ),
-    of(
-        "LIMIT-017",
-        "a-completed-sign-in-empties-the-window",
-        COMPLETE,
-        apply=then(COMPLETE, _window_emptied),
-        spreads=True,
-    ),
+    fault("LOGIN-089", "a-send-ends-the-codes-of-others", first(SEND, _codes_of_others_end)),
+    fault("MODEL-023", "a-logout-forgets-the-last-login", first(LOGOUT, _last_login_forgotten)),
+    fault("LIMIT-017", "a-completed-sign-in-empties-the-window", then(COMPLETE, _window_emptied)),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from reference_impl.changes import Change, handled, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import first, lenient, of, ruled
+from reference_impl.faults.fault import fault, first, lenient, ruled
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNT,
@@ -187,99 +187,65 @@ def _if_it_begins_well(value: Any, limits: Limits) -> Any:
 
 
 FAULTS = (
-    of(
-        "LOGIN-081",
-        "long-passwords-are-counted-in-octets",
-        INITIATE,
-        apply=ruled(INITIATE, "password", _by_its_octets),
-    ),
-    of(
+    fault("LOGIN-081", "long-passwords-are-counted-in-octets", ruled(INITIATE, "password", _by_its_octets)),
+    fault(
         "LOGIN-082",
         "an-unknown-null-is-passed-over",
-        INITIATE,
-        apply=together((lenient(INITIATE), rewritten(_refused_unless_null, INITIATE))),
+        together(lenient(INITIATE), rewritten(_refused_unless_null, INITIATE)),
     ),
-    of(
+    fault(
         "LOGIN-084",
         "a-password-signs-in-in-any-case",
-        INITIATE,
-        apply=or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _in_another_case),
+        or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _in_another_case),
         also="HISTORY-009 HISTORY-013",
     ),
-    of(
+    fault(
         "LOGIN-084",
         "a-password-signs-in-without-its-last-letter",
-        INITIATE,
-        apply=or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _with_another_end),
+        or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _with_another_end),
         also="LOGIN-077",
     ),
-    of(
+    fault(
         "LOGIN-084",
         "blanks-around-a-password-are-dropped",
-        INITIATE,
-        apply=or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _without_blanks_around),
+        or_else(INITIATE, "AUTH.INVALID_CREDENTIALS", _without_blanks_around),
     ),
-    of(
+    fault(
         "MFA-016",
         "any-authenticator-completes-a-sign-in",
+        handled(COMPLETE, _by_any_authenticator),
         COMPLETE,
         OTP_SETUP,
         OTP_REVOKE,
-        apply=handled(COMPLETE, _by_any_authenticator),
     ),
-    of(
+    fault(
         "PASSWORD-022",
         "any-code-sets-a-password",
-        RESET,
-        INIT,
-        apply=together((first(RESET, _of_any_code), first(INIT, _of_any_code))),
+        together(first(RESET, _of_any_code), first(INIT, _of_any_code)),
         also="PASSWORD-023",
     ),
-    of(
-        "PASSWORD-022",
-        "a-code-sets-the-password-of-another",
-        RESET,
-        apply=first(RESET, _of_whomever),
-        also="PASSWORD-023",
+    fault(
+        "PASSWORD-022", "a-code-sets-the-password-of-another", first(RESET, _of_whomever), also="PASSWORD-023"
     ),
-    of(
+    fault(
         "TOKEN-030",
         "a-refresh-token-need-only-begin-well",
-        REFRESH,
-        apply=handled(REFRESH, _if_the_refresh_token_begins_well),
+        handled(REFRESH, _if_the_refresh_token_begins_well),
     ),
-    of("PASSWORD-023", "a-code-sets-a-password-again", RESET, apply=first(RESET, _used_again)),
-    of(
+    fault("PASSWORD-023", "a-code-sets-a-password-again", first(RESET, _used_again)),
+    fault(
         "ROLE-010",
         "a-role-is-read-by-the-beginning-of-its-id",
-        ROLE,
-        apply=handled(ROLE, _by_its_beginning("role", "roleBizId")),
+        handled(ROLE, _by_its_beginning("role", "roleBizId")),
         also="ROLE-011",
     ),
-    of(
+    fault(
         "ACCOUNT-033",
         "an-account-is-read-by-the-beginning-of-its-id",
-        ACCOUNT,
-        apply=handled(ACCOUNT, _by_its_beginning("account", "userBizId")),
+        handled(ACCOUNT, _by_its_beginning("account", "userBizId")),
         also="ACCOUNT-031",
     ),
-    of(
-        "WORKSPACE-016",
-        "an-unknown-workspace-is-the-first",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _or_the_first),
-    ),
-    of(
-        "INVITATION-029",
-        "an-expired-invitation-is-accepted",
-        ACCEPT,
-        apply=handled(ACCEPT, _whenever_it_expires),
-        spreads=True,
-    ),
-    of(
-        "INVITE-001",
-        "an-address-need-only-begin-well",
-        INVITE,
-        apply=ruled(INVITE, "inviteeEmail", _if_it_begins_well),
-    ),
+    fault("WORKSPACE-016", "an-unknown-workspace-is-the-first", handled(CURRENT_WORKSPACE, _or_the_first)),
+    fault("INVITATION-029", "an-expired-invitation-is-accepted", handled(ACCEPT, _whenever_it_expires)),
+    fault("INVITE-001", "an-address-need-only-begin-well", ruled(INVITE, "inviteeEmail", _if_it_begins_well)),
 )

@@ -6,7 +6,7 @@ from reference_impl import invitations
 from reference_impl.changes import handled, moved, rewritten
 from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import first, of, reported, then, turned
+from reference_impl.faults.fault import fault, first, reported, then, turned
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNTS_QUERY,
@@ -231,155 +231,78 @@ def _keys_swapped(handler: Handler) -> Handler:
 
 
 def _dated_in(operation: str, name: str) -> Any:
-    return of("PASSWORD-020", name, operation, apply=handled(operation, _as_it_was_dated), spreads=True)
+    return fault("PASSWORD-020", name, handled(operation, _as_it_was_dated))
 
 
 FAULTS = (
-    of(
-        "AGREE-008",
-        "a-file-was-created-by-whoever-reads-it",
-        FILE,
-        apply=handled(FILE, _created_by_the_reader),
+    fault("AGREE-008", "a-file-was-created-by-whoever-reads-it", handled(FILE, _created_by_the_reader)),
+    fault(
+        "AGREE-008", "an-institution-has-a-name-for-each-reader", handled(INSTITUTION, _named_for_the_reader)
     ),
-    of(
-        "AGREE-008",
-        "an-institution-has-a-name-for-each-reader",
-        INSTITUTION,
-        apply=handled(INSTITUTION, _named_for_the_reader),
-    ),
-    of(
+    fault(
         "ROLE-015",
         "the-permissions-of-a-role-are-the-readers",
-        ROLE_PERMISSIONS,
-        apply=handled(ROLE_PERMISSIONS, _of_the_readers_role),
+        handled(ROLE_PERMISSIONS, _of_the_readers_role),
         also="ROLE-014",
     ),
-    of(
+    fault(
         "AGREE-009",
         "an-accepted-invitation-is-still-pending-for-its-sender",
-        INVITATIONS,
-        apply=turned(INVITATIONS, "[]", _still_pending),
+        turned(INVITATIONS, "[]", _still_pending),
     ),
-    of(
+    fault(
         "ACCOUNT-048",
         "the-name-filter-looks-at-addresses",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _by_address),
+        handled(ACCOUNTS_QUERY, _by_address),
         also="ACCOUNT-024 ACCOUNT-042",
     ),
-    of(
+    fault(
         "WORKSPACE-015",
         "a-listed-workspace-cannot-be-chosen",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _the_first_alone),
+        handled(CURRENT_WORKSPACE, _the_first_alone),
         also="WORKSPACE-011 AGREE-003",
     ),
-    of(
+    fault(
         "MODEL-016",
         "the-oldest-of-two-alike-grants-is-revoked",
-        REVOKE,
-        apply=handled(REVOKE, _oldest_alike),
+        handled(REVOKE, _oldest_alike),
         also="GRANT-001 GRANT-002",
-        spreads=True,
     ),
-    of("SESSION-038", "one-call-makes-all-sessions-active", SESSIONS, apply=first(SESSIONS, _all_active)),
+    fault("SESSION-038", "one-call-makes-all-sessions-active", first(SESSIONS, _all_active)),
     _dated_in(CHANGE, "a-changed-password-is-not-dated"),
     _dated_in(RESET, "a-reset-password-is-not-dated"),
     _dated_in(INIT, "an-initialized-password-is-not-dated"),
-    of(
-        "HISTORY-017",
-        "a-wrong-code-is-listed-as-a-sign-in",
-        COMPLETE,
-        apply=where_refused(COMPLETE, _listed_as_a_sign_in),
-        spreads=True,
+    fault(
+        "HISTORY-017", "a-wrong-code-is-listed-as-a-sign-in", where_refused(COMPLETE, _listed_as_a_sign_in)
     ),
-    of(
-        "INVITATION-036",
-        "anybody-accepts-an-invitation",
-        ACCEPT,
-        apply=handled(ACCEPT, _anybodys("accept")),
-        spreads=True,
-    ),
-    of(
-        "INVITATION-036",
-        "anybody-declines-an-invitation",
-        DECLINE,
-        apply=handled(DECLINE, _anybodys("decline")),
-        spreads=True,
-    ),
-    of(
+    fault("INVITATION-036", "anybody-accepts-an-invitation", handled(ACCEPT, _anybodys("accept"))),
+    fault("INVITATION-036", "anybody-declines-an-invitation", handled(DECLINE, _anybodys("decline"))),
+    fault(
         "MODEL-013",
         "one-invitation-is-accepted-with-all-others",
-        ACCEPT,
-        apply=then(ACCEPT, _all_accepted),
+        then(ACCEPT, _all_accepted),
         also="INVITATION-027",
-        spreads=True,
     ),
-    of(
-        "AUTHN-019",
-        "orders-are-given-for-any-bot-token",
-        ORDERS,
-        apply=rewritten(_orders_for_any_token, ORDERS),
+    fault("AUTHN-019", "orders-are-given-for-any-bot-token", rewritten(_orders_for_any_token, ORDERS)),
+    fault(
+        "AUTHN-019", "a-channel-is-looked-for-with-any-bot-token", rewritten(_channels_for_any_token, COMMAND)
     ),
-    of(
-        "AUTHN-019",
-        "a-channel-is-looked-for-with-any-bot-token",
-        COMMAND,
-        apply=rewritten(_channels_for_any_token, COMMAND),
-    ),
-    of(
-        "SECURE-034",
-        "the-two-keys-are-swapped",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _keys_swapped),
-        spreads=True,
-    ),
-    of(
+    fault("SECURE-034", "the-two-keys-are-swapped", handled(SECURE_SESSION, _keys_swapped)),
+    fault(
         "CONSTANT-070",
         "offsets-are-names-of-zones",
-        constants("timezones"),
-        apply=reported(constants("timezones"), "[]", utcOffset="Asia/Shanghai"),
+        reported(constants("timezones"), "[]", utcOffset="Asia/Shanghai"),
     ),
-    of(
+    fault(
         "SESSION-040",
         "a-terminated-session-is-refreshed",
+        moved("session", "ENDED", "refresh", "ENDED"),
         TERMINATE,
-        apply=moved("session", "ENDED", "refresh", "ENDED"),
-        spreads=True,
     ),
-    of("LOGIN-025", "the-first-send-alone-has-a-cooldown", SEND, apply=handled(SEND, _cooldown_of_the_first)),
-    of(
-        "MODEL-011",
-        "a-refresh-moves-the-login-time",
-        REFRESH,
-        apply=then(REFRESH, _logged_in_by_a_refresh),
-        spreads=True,
-    ),
-    of(
-        "IPWHITELIST-011",
-        "enabling-the-whitelist-empties-it",
-        ENABLE_WHITELIST,
-        apply=then(ENABLE_WHITELIST, _emptied),
-        spreads=True,
-    ),
-    of(
-        "IPWHITELIST-011",
-        "disabling-the-whitelist-empties-it",
-        DISABLE_WHITELIST,
-        apply=then(DISABLE_WHITELIST, _emptied),
-        spreads=True,
-    ),
-    of(
-        "MODEL-016",
-        "all-invitations-of-an-address-are-cancelled",
-        CANCEL,
-        apply=then(CANCEL, _invitee_uninvited),
-        spreads=True,
-    ),
-    of(
-        "ERROR-012",
-        "ga2031-is-translated",
-        CURRENT_WORKSPACE,
-        apply=rewritten(_ga2031_in_japanese, CURRENT_WORKSPACE),
-    ),
+    fault("LOGIN-025", "the-first-send-alone-has-a-cooldown", handled(SEND, _cooldown_of_the_first)),
+    fault("MODEL-011", "a-refresh-moves-the-login-time", then(REFRESH, _logged_in_by_a_refresh)),
+    fault("IPWHITELIST-011", "enabling-the-whitelist-empties-it", then(ENABLE_WHITELIST, _emptied)),
+    fault("IPWHITELIST-011", "disabling-the-whitelist-empties-it", then(DISABLE_WHITELIST, _emptied)),
+    fault("MODEL-016", "all-invitations-of-an-address-are-cancelled", then(CANCEL, _invitee_uninvited)),
+    fault("ERROR-012", "ga2031-is-translated", rewritten(_ga2031_in_japanese, CURRENT_WORKSPACE)),
 )

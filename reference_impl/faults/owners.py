@@ -3,7 +3,7 @@
 from typing import Any
 
 from reference_impl.changes import handled
-from reference_impl.faults.fault import first, of, reported, turned
+from reference_impl.faults.fault import fault, first, reported, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CURRENT_WORKSPACE,
@@ -76,62 +76,25 @@ def _numbered_otherwise(country: dict[str, Any]) -> None:
 
 
 FAULTS = (
-    of(
-        "MODEL-007", "sessions-of-others-are-listed", SESSIONS, apply=handled(SESSIONS, _with_those_of_others)
+    fault("MODEL-007", "sessions-of-others-are-listed", handled(SESSIONS, _with_those_of_others)),
+    fault("MODEL-007", "the-history-is-everybodys", handled(HISTORY, _history_of_all)),
+    fault("MODEL-008", "own-invitations-are-anothers", handled(OWN_INVITATIONS, _as_another)),
+    fault("SESSION-030", "one-session-config-for-all", handled(SESSION_CONFIG, _as_another)),
+    fault(
+        "RESOURCE-007", "accounts-live-nowhere", reported(ACCOUNTS_QUERY, "accounts[]", defaultCountry="JX")
     ),
-    of("MODEL-007", "the-history-is-everybodys", HISTORY, apply=handled(HISTORY, _history_of_all)),
-    of(
-        "MODEL-008",
-        "own-invitations-are-anothers",
-        OWN_INVITATIONS,
-        apply=handled(OWN_INVITATIONS, _as_another),
+    fault(
+        "RESOURCE-008", "the-profile-is-of-no-zone", reported(PROFILE, "", defaultTimezone="ASIA_ATLANTIS")
     ),
-    of(
-        "SESSION-030",
-        "one-session-config-for-all",
-        SESSION_CONFIG,
-        apply=handled(SESSION_CONFIG, _as_another),
+    fault(
+        "INSTITUTION-011", "an-institution-is-read-by-its-workspace", first(INSTITUTION, _by_its_workspace)
     ),
-    of(
-        "RESOURCE-007",
-        "accounts-live-nowhere",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "accounts[]", defaultCountry="JX"),
-    ),
-    of(
-        "RESOURCE-008",
-        "the-profile-is-of-no-zone",
-        PROFILE,
-        apply=reported(PROFILE, "", defaultTimezone="ASIA_ATLANTIS"),
-    ),
-    of(
-        "INSTITUTION-011",
-        "an-institution-is-read-by-its-workspace",
-        INSTITUTION,
-        apply=first(INSTITUTION, _by_its_workspace),
-    ),
-    of(
+    fault(
         "RESOURCE-008",
         "the-workspace-is-of-no-zone",
-        CURRENT_WORKSPACE,
-        apply=reported(CURRENT_WORKSPACE, "", workspaceTimezone="MARS_OLYMPUS"),
+        reported(CURRENT_WORKSPACE, "", workspaceTimezone="MARS_OLYMPUS"),
     ),
-    of(
-        "RESOURCE-009",
-        "the-profile-speaks-no-language",
-        PROFILE,
-        apply=reported(PROFILE, "", defaultLanguage="qj"),
-    ),
-    of(
-        "CONSTANT-067",
-        "japan-has-another-number",
-        COUNTRIES,
-        apply=turned(COUNTRIES, "[]", _numbered_otherwise),
-    ),
-    of(
-        "CONSTANT-068",
-        "shanghai-is-nowhere",
-        TIMEZONES,
-        apply=reported(TIMEZONES, "[]", zoneIdCode="Asia/Nowhere"),
-    ),
+    fault("RESOURCE-009", "the-profile-speaks-no-language", reported(PROFILE, "", defaultLanguage="qj")),
+    fault("CONSTANT-067", "japan-has-another-number", turned(COUNTRIES, "[]", _numbered_otherwise)),
+    fault("CONSTANT-068", "shanghai-is-nowhere", reported(TIMEZONES, "[]", zoneIdCode="Asia/Nowhere")),
 )

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from reference_impl.changes import handled, limited, together
-from reference_impl.faults.fault import asked, ignoring, of, reported, turned, turned_by_page
+from reference_impl.faults.fault import asked, fault, ignoring, reported, turned, turned_by_page
 from reference_impl.faults.operations import ACCOUNTS_QUERY, CHANNELS_QUERY, HISTORY, ORDERS, TYPES_QUERY
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -96,7 +96,7 @@ def _at_least(operation: str, size: int) -> Any:
 
 
 def _everything(operation: str) -> Any:
-    return together((limited(max_page_size=10_000), asked(operation, lambda body: body | {"size": 10_000})))
+    return together(limited(max_page_size=10_000), asked(operation, lambda body: body | {"size": 10_000}))
 
 
 def _one_more(handler: Handler) -> Handler:
@@ -128,216 +128,114 @@ def _further_while_full(data: Data) -> None:
 
 FAULTS = (
     # The object.
-    of(
-        "PAGE-010",
-        "a-full-page-has-a-next-one",
-        HISTORY,
-        apply=turned(HISTORY, "", _further_while_full),
-    ),
-    of(
+    fault("PAGE-010", "a-full-page-has-a-next-one", turned(HISTORY, "", _further_while_full)),
+    fault(
         "PAGE-008",
         "history-counts-one-more-on-its-last-page",
-        HISTORY,
-        apply=turned(HISTORY, "pagination", _one_more_at_the_end),
+        turned(HISTORY, "pagination", _one_more_at_the_end),
     ),
-    of(
+    fault(
         "PAGE-008",
         "history-pages-rounded-down",
-        HISTORY,
-        apply=turned(HISTORY, "pagination", _rounded_down("totalRecords", "pageSize")),
+        turned(HISTORY, "pagination", _rounded_down("totalRecords", "pageSize")),
     ),
-    of(
+    fault(
         "PAGE-008",
         "channel-pages-one-too-many",
-        CHANNELS_QUERY,
-        apply=turned(
+        turned(
             CHANNELS_QUERY,
             "pagination",
             lambda page: page.update(totalPages=ceil(page["totalRecords"] / page["pageSize"]) + 1),
         ),
     ),
-    of(
+    fault(
         "PAGE-009",
         "history-page-from-zero",
-        HISTORY,
-        apply=reported(HISTORY, "pagination", currentPage=lambda page: page - 1),
+        reported(HISTORY, "pagination", currentPage=lambda page: page - 1),
     ),
-    of(
+    fault(
         "PAGE-009",
         "types-page-from-zero",
-        TYPES_QUERY,
-        apply=reported(TYPES_QUERY, "pagination", currentPage=lambda page: page - 1),
+        reported(TYPES_QUERY, "pagination", currentPage=lambda page: page - 1),
     ),
-    of(
+    fault(
         "PAGE-009",
         "channels-page-from-zero",
-        CHANNELS_QUERY,
-        apply=reported(CHANNELS_QUERY, "pagination", currentPage=lambda page: page - 1),
+        reported(CHANNELS_QUERY, "pagination", currentPage=lambda page: page - 1),
     ),
-    of(
-        "PAGE-010",
-        "types-never-have-a-next-page",
-        TYPES_QUERY,
-        apply=turned(TYPES_QUERY, "pagination", _never_next),
+    fault("PAGE-010", "types-never-have-a-next-page", turned(TYPES_QUERY, "pagination", _never_next)),
+    fault(
+        "PAGE-010", "channels-always-have-a-next-page", turned(CHANNELS_QUERY, "pagination", _next_where_full)
     ),
-    of(
-        "PAGE-010",
-        "channels-always-have-a-next-page",
-        CHANNELS_QUERY,
-        apply=turned(CHANNELS_QUERY, "pagination", _next_where_full),
-    ),
-    of(
-        "PAGE-011",
-        "types-page-of-one-is-empty",
-        TYPES_QUERY,
-        apply=turned(TYPES_QUERY, "pagination", _empty_where_single),
-    ),
-    of("PAGE-011", "history-always-empty", HISTORY, apply=reported(HISTORY, "pagination", empty=True)),
-    of(
-        "PAGE-013",
-        "history-holds-more-than-its-size",
-        HISTORY,
-        apply=reported(HISTORY, "pagination", pageSize=10),
-    ),
-    of(
+    fault("PAGE-011", "types-page-of-one-is-empty", turned(TYPES_QUERY, "pagination", _empty_where_single)),
+    fault("PAGE-011", "history-always-empty", reported(HISTORY, "pagination", empty=True)),
+    fault("PAGE-013", "history-holds-more-than-its-size", reported(HISTORY, "pagination", pageSize=10)),
+    fault(
         "PAGE-014",
         "types-page-before-another-is-short",
-        TYPES_QUERY,
-        apply=turned(TYPES_QUERY, "", lambda data: data.update(items=data["items"][:19])),
+        turned(TYPES_QUERY, "", lambda data: data.update(items=data["items"][:19])),
     ),
     # The account query.
-    of(
-        "PAGE-026",
-        "accounts-page-from-one",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "", currentPage=lambda page: page + 1),
+    fault(
+        "PAGE-026", "accounts-page-from-one", reported(ACCOUNTS_QUERY, "", currentPage=lambda page: page + 1)
     ),
-    of(
-        "PAGE-026",
-        "accounts-page-always-zero",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "", currentPage=0),
+    fault("PAGE-026", "accounts-page-always-zero", reported(ACCOUNTS_QUERY, "", currentPage=0)),
+    fault(
+        "PAGE-026", "accounts-page-wrong-past-the-first", turned_by_page(ACCOUNTS_QUERY, _off_by_one_from(1))
     ),
-    of(
-        "PAGE-026",
-        "accounts-page-wrong-past-the-first",
-        ACCOUNTS_QUERY,
-        apply=turned_by_page(ACCOUNTS_QUERY, _off_by_one_from(1)),
-    ),
-    of(
+    fault(
         "PAGE-027",
         "account-pages-rounded-down",
-        ACCOUNTS_QUERY,
-        apply=turned(ACCOUNTS_QUERY, "", _rounded_down("totalElements", "pageSize")),
+        turned(ACCOUNTS_QUERY, "", _rounded_down("totalElements", "pageSize")),
     ),
-    of("PAGE-028", "accounts-size-ignored", ACCOUNTS_QUERY, apply=_at_least(ACCOUNTS_QUERY, 20)),
-    of("PAGE-028", "accounts-all-on-one-page", ACCOUNTS_QUERY, apply=_everything(ACCOUNTS_QUERY)),
-    of(
-        "PAGE-029",
-        "accounts-size-told-is-twenty",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "", pageSize=20),
-    ),
-    of(
-        "PAGE-025",
-        "account-counts-as-text",
-        ACCOUNTS_QUERY,
-        apply=reported(ACCOUNTS_QUERY, "", totalElements=str),
-    ),
-    of(
+    fault("PAGE-028", "accounts-size-ignored", _at_least(ACCOUNTS_QUERY, 20)),
+    fault("PAGE-028", "accounts-all-on-one-page", _everything(ACCOUNTS_QUERY)),
+    fault("PAGE-029", "accounts-size-told-is-twenty", reported(ACCOUNTS_QUERY, "", pageSize=20)),
+    fault("PAGE-025", "account-counts-as-text", reported(ACCOUNTS_QUERY, "", totalElements=str)),
+    fault(
         "PAGE-039",
         "account-pages-overlap",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _next_page_too("accounts", "currentPage")),
+        handled(ACCOUNTS_QUERY, _next_page_too("accounts", "currentPage")),
     ),
-    of(
+    fault(
         "PAGE-039",
         "account-pages-past-the-first-are-short",
-        ACCOUNTS_QUERY,
-        apply=turned(ACCOUNTS_QUERY, "", _last_page_short("accounts", "currentPage")),
+        turned(ACCOUNTS_QUERY, "", _last_page_short("accounts", "currentPage")),
     ),
-    of(
-        "PAGE-039",
-        "third-account-page-is-the-first",
-        ACCOUNTS_QUERY,
-        apply=handled(ACCOUNTS_QUERY, _first_page_again("accounts")),
+    fault(
+        "PAGE-039", "third-account-page-is-the-first", handled(ACCOUNTS_QUERY, _first_page_again("accounts"))
     ),
-    of(
-        "ACCOUNT-029",
-        "an-account-twice-on-a-page",
-        ACCOUNTS_QUERY,
-        apply=turned(ACCOUNTS_QUERY, "", _one_item_twice("accounts")),
+    fault(
+        "ACCOUNT-029", "an-account-twice-on-a-page", turned(ACCOUNTS_QUERY, "", _one_item_twice("accounts"))
     ),
-    of(
-        "LIMIT-010",
-        "accounts-begin-with-page-one",
-        ACCOUNTS_QUERY,
-        apply=_another_default(ACCOUNTS_QUERY, page=1),
-    ),
-    of(
-        "LIMIT-011",
-        "accounts-default-size-ten",
-        ACCOUNTS_QUERY,
-        apply=_another_default(ACCOUNTS_QUERY, size=10),
-    ),
+    fault("LIMIT-010", "accounts-begin-with-page-one", _another_default(ACCOUNTS_QUERY, page=1)),
+    fault("LIMIT-011", "accounts-default-size-ten", _another_default(ACCOUNTS_QUERY, size=10)),
     # The transfer orders.
-    of("PAGE-035", "orders-page-from-one", ORDERS, apply=reported(ORDERS, "", number=lambda page: page + 1)),
-    of("PAGE-035", "orders-page-ignored", ORDERS, apply=ignoring(ORDERS, "page")),
-    of(
-        "PAGE-035",
-        "orders-page-wrong-past-the-first",
-        ORDERS,
-        apply=turned_by_page(ORDERS, _off_by_one_from(1)),
-    ),
-    of(
-        "PAGE-036",
-        "order-pages-one-too-many",
-        ORDERS,
-        apply=reported(ORDERS, "", totalPages=lambda pages: pages + 1),
-    ),
-    of("PAGE-037", "orders-size-ignored", ORDERS, apply=_at_least(ORDERS, 20)),
-    of("PAGE-037", "orders-one-more-than-asked", ORDERS, apply=handled(ORDERS, _one_more)),
-    of("PAGE-038", "orders-size-told-is-twenty", ORDERS, apply=reported(ORDERS, "", size=20)),
-    of("PAGE-025", "order-counts-as-text", ORDERS, apply=reported(ORDERS, "", totalElements=str)),
-    of("PAGE-040", "order-pages-overlap", ORDERS, apply=handled(ORDERS, _next_page_too("content", "number"))),
-    of(
+    fault("PAGE-035", "orders-page-from-one", reported(ORDERS, "", number=lambda page: page + 1)),
+    fault("PAGE-035", "orders-page-ignored", ignoring(ORDERS, "page")),
+    fault("PAGE-035", "orders-page-wrong-past-the-first", turned_by_page(ORDERS, _off_by_one_from(1))),
+    fault("PAGE-036", "order-pages-one-too-many", reported(ORDERS, "", totalPages=lambda pages: pages + 1)),
+    fault("PAGE-037", "orders-size-ignored", _at_least(ORDERS, 20)),
+    fault("PAGE-037", "orders-one-more-than-asked", handled(ORDERS, _one_more)),
+    fault("PAGE-038", "orders-size-told-is-twenty", reported(ORDERS, "", size=20)),
+    fault("PAGE-025", "order-counts-as-text", reported(ORDERS, "", totalElements=str)),
+    fault("PAGE-040", "order-pages-overlap", handled(ORDERS, _next_page_too("content", "number"))),
+    fault(
         "PAGE-040",
         "order-pages-past-the-first-are-short",
-        ORDERS,
-        apply=turned(ORDERS, "", _last_page_short("content", "number")),
+        turned(ORDERS, "", _last_page_short("content", "number")),
     ),
-    of(
+    fault(
         "ORDER-032",
         "an-order-twice-on-a-page",
-        ORDERS,
-        apply=turned(ORDERS, "", _one_item_twice("content")),
+        turned(ORDERS, "", _one_item_twice("content")),
         also="ORDER-023 ORDER-024",
     ),
-    of("LIMIT-012", "orders-begin-with-page-one", ORDERS, apply=_another_default(ORDERS, page=1)),
-    of("LIMIT-013", "orders-default-size-fifty", ORDERS, apply=_another_default(ORDERS, size=50)),
+    fault("LIMIT-012", "orders-begin-with-page-one", _another_default(ORDERS, page=1)),
+    fault("LIMIT-013", "orders-default-size-fifty", _another_default(ORDERS, size=50)),
     # The login history.
-    of(
-        "HISTORY-012",
-        "history-pages-of-ten",
-        HISTORY,
-        apply=asked(HISTORY, lambda body: {"pageSize": 10} | body),
-    ),
-    of(
-        "HISTORY-014",
-        "an-entry-twice-on-a-page",
-        HISTORY,
-        apply=turned(HISTORY, "", _one_item_twice("items")),
-    ),
-    of(
-        "CHANNEL-058",
-        "a-channel-twice-on-a-page",
-        CHANNELS_QUERY,
-        apply=turned(CHANNELS_QUERY, "", _one_item_twice("items")),
-    ),
-    of(
-        "CHANNEL-058",
-        "a-channel-type-twice-on-a-page",
-        TYPES_QUERY,
-        apply=turned(TYPES_QUERY, "", _one_item_twice("items")),
-    ),
+    fault("HISTORY-012", "history-pages-of-ten", asked(HISTORY, lambda body: {"pageSize": 10} | body)),
+    fault("HISTORY-014", "an-entry-twice-on-a-page", turned(HISTORY, "", _one_item_twice("items"))),
+    fault("CHANNEL-058", "a-channel-twice-on-a-page", turned(CHANNELS_QUERY, "", _one_item_twice("items"))),
+    fault("CHANNEL-058", "a-channel-type-twice-on-a-page", turned(TYPES_QUERY, "", _one_item_twice("items"))),
 )

@@ -7,9 +7,9 @@ from reference_impl.changes import handled, moved, rewritten, together
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import (
     asked,
+    fault,
     from_call,
     ignoring,
-    of,
     optional,
     pretending,
     renamed,
@@ -204,232 +204,126 @@ _NEITHER = (ACCEPT, DECLINE)
 
 FAULTS = (
     # Profile.
-    of(
+    fault(
         "PROFILE-001",
         "profile-of-another-account",
-        PROFILE,
-        apply=handled(PROFILE, lambda handler: _profile_of_another),
+        handled(PROFILE, lambda handler: _profile_of_another),
         also="PROFILE-010 PROFILE-004 PROFILE-005 PROFILE-006 SESSION-030",
     ),
-    of(
+    fault(
         "PROFILE-001",
         "profile-is-another-from-the-second-call",
-        PROFILE,
-        apply=rewritten(from_call(2, _another_from_the_second_call), PROFILE),
+        rewritten(from_call(2, _another_from_the_second_call), PROFILE),
     ),
-    of(
+    fault(
         "PROFILE-010",
         "one-profile-for-all",
-        PROFILE,
-        apply=handled(PROFILE, lambda handler: _profile_of_the_first),
+        handled(PROFILE, lambda handler: _profile_of_the_first),
         also="PROFILE-001 PROFILE-004 PROFILE-005 PROFILE-006 SESSION-030",
     ),
-    of(
+    fault(
         "PROFILE-002",
         "caller-of-the-tenant-portal",
-        PROFILE,
-        apply=reported(PROFILE, "accountPortal", code="TENANT", value=10010102),
+        reported(PROFILE, "accountPortal", code="TENANT", value=10010102),
     ),
-    of(
-        "PROFILE-003",
-        "update-answers-the-old-name",
-        PROFILE_UPDATE,
-        apply=reported(PROFILE_UPDATE, "", accountName="Before"),
-    ),
-    of(
+    fault("PROFILE-003", "update-answers-the-old-name", reported(PROFILE_UPDATE, "", accountName="Before")),
+    fault(
         "PROFILE-004",
         "profile-update-is-not-kept",
-        PROFILE_UPDATE,
-        apply=pretending(PROFILE_UPDATE, "account"),
+        pretending(PROFILE_UPDATE, "account"),
         also="PROFILE-005 PROFILE-008",
     ),
-    of(
-        "PROFILE-005",
-        "language-of-the-profile-is-not-kept",
-        PROFILE_UPDATE,
-        apply=then(PROFILE_UPDATE, _language_kept),
-    ),
-    of(
-        "PROFILE-005",
-        "country-of-the-profile-is-ignored",
-        PROFILE_UPDATE,
-        apply=ignoring(PROFILE_UPDATE, "defaultCountry"),
-    ),
-    of(
-        "PROFILE-006",
-        "profile-update-clears-the-rest",
-        PROFILE_UPDATE,
-        apply=then(PROFILE_UPDATE, _rest_cleared),
-    ),
-    of(
-        "PROFILE-007",
-        "profile-update-renames-everybody",
-        PROFILE_UPDATE,
-        apply=then(PROFILE_UPDATE, _everybody_renamed),
-        spreads=True,
-    ),
-    of(
-        "PROFILE-007",
-        "profile-update-writes-anothers-phone",
-        PROFILE_UPDATE,
-        apply=then(PROFILE_UPDATE, _anothers_phone),
-        spreads=True,
-    ),
-    of(
-        "PROFILE-008",
-        "profile-update-changes-created-at",
-        PROFILE_UPDATE,
-        apply=then(PROFILE_UPDATE, _created_anew),
-    ),
-    of(
-        "PROFILE-008",
-        "profile-update-leaves-updated-at",
-        PROFILE_UPDATE,
-        apply=handled(PROFILE_UPDATE, _untouched),
-    ),
-    of(
-        "PROFILE-009",
-        "profile-takes-a-number-for-a-name",
-        PROFILE_UPDATE,
-        apply=ruled(PROFILE_UPDATE, "accountName", _any_text),
+    fault("PROFILE-005", "language-of-the-profile-is-not-kept", then(PROFILE_UPDATE, _language_kept)),
+    fault("PROFILE-005", "country-of-the-profile-is-ignored", ignoring(PROFILE_UPDATE, "defaultCountry")),
+    fault("PROFILE-006", "profile-update-clears-the-rest", then(PROFILE_UPDATE, _rest_cleared)),
+    fault("PROFILE-007", "profile-update-renames-everybody", then(PROFILE_UPDATE, _everybody_renamed)),
+    fault("PROFILE-007", "profile-update-writes-anothers-phone", then(PROFILE_UPDATE, _anothers_phone)),
+    fault("PROFILE-008", "profile-update-changes-created-at", then(PROFILE_UPDATE, _created_anew)),
+    fault("PROFILE-008", "profile-update-leaves-updated-at", handled(PROFILE_UPDATE, _untouched)),
+    fault(
+        "PROFILE-009", "profile-takes-a-number-for-a-name", ruled(PROFILE_UPDATE, "accountName", _any_text)
     ),
     # Invitations.
-    of(
-        "INVITATION-020",
-        "accepting-does-not-stick",
-        ACCEPT,
-        apply=pretending(ACCEPT, "invitation"),
-        also="INVITATION-029",
-        spreads=True,
+    fault(
+        "INVITATION-020", "accepting-does-not-stick", pretending(ACCEPT, "invitation"), also="INVITATION-029"
     ),
-    of(
+    fault(
         "INVITATION-020",
         "accepting-makes-it-declined",
+        moved("invitation", "PENDING", "accept", "DECLINED"),
         ACCEPT,
-        apply=moved("invitation", "PENDING", "accept", "DECLINED"),
-        spreads=True,
     ),
-    of(
+    fault(
         "INVITATION-021",
         "expired-invitation-can-be-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _acceptable("EXPIRED")),
+        turned(OWN_INVITATIONS, "[]", _acceptable("EXPIRED")),
         also="INVITATION-028",
     ),
-    of(
+    fault(
         "INVITATION-021",
         "declined-invitation-can-be-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _acceptable("DECLINED")),
+        turned(OWN_INVITATIONS, "[]", _acceptable("DECLINED")),
         also="INVITATION-030",
     ),
-    of(
+    fault(
         "INVITATION-021",
         "cancelled-invitation-can-be-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _acceptable("CANCELLED")),
+        turned(OWN_INVITATIONS, "[]", _acceptable("CANCELLED")),
     ),
-    of(
+    fault(
         "INVITATION-021",
         "accepted-invitation-can-be-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _acceptable("ACCEPTED")),
+        turned(OWN_INVITATIONS, "[]", _acceptable("ACCEPTED")),
     ),
-    of(
-        "INVITATION-022", "statuses-are-ignored", OWN_INVITATIONS, apply=ignoring(OWN_INVITATIONS, "statuses")
-    ),
-    of(
-        "INVITATION-022",
-        "statuses-give-all-but-those",
-        OWN_INVITATIONS,
-        apply=asked(OWN_INVITATIONS, _inverted),
-    ),
-    of(
+    fault("INVITATION-022", "statuses-are-ignored", ignoring(OWN_INVITATIONS, "statuses")),
+    fault("INVITATION-022", "statuses-give-all-but-those", asked(OWN_INVITATIONS, _inverted)),
+    fault(
         "INVITATION-025",
         "historical-invitations-are-left-out",
-        OWN_INVITATIONS,
-        apply=rewritten(_open_ones_unless_asked, OWN_INVITATIONS),
+        rewritten(_open_ones_unless_asked, OWN_INVITATIONS),
     ),
-    of(
-        "INVITATION-026",
-        "nothing-can-be-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _not_acceptable),
-    ),
-    of(
+    fault("INVITATION-026", "nothing-can-be-accepted", turned(OWN_INVITATIONS, "[]", _not_acceptable)),
+    fault(
         "INVITATION-027",
         "pending-invitation-says-when-accepted",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _accepted_where_pending),
+        turned(OWN_INVITATIONS, "[]", _accepted_where_pending),
     ),
-    of(
+    fault(
         "INVITATION-027",
         "accepted-invitation-does-not-say-when",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _never_accepted_at),
+        turned(OWN_INVITATIONS, "[]", _never_accepted_at),
     ),
-    of(
+    fault(
         "INVITATION-028",
         "invitations-never-expire",
+        moved("invitation", "PENDING", "expire", None),
         OWN_INVITATIONS,
-        apply=moved("invitation", "PENDING", "expire", None),
-        spreads=True,
     ),
-    of(
+    fault(
         "INVITATION-029",
         "closed-invitation-is-accepted",
-        ACCEPT,
-        apply=handled(ACCEPT, _accepted_only_once_closed),
+        handled(ACCEPT, _accepted_only_once_closed),
         also="INVITATION-030",
     ),
-    of(
-        "INVITATION-030",
-        "declining-does-not-stick",
-        DECLINE,
-        apply=pretending(DECLINE, "invitation"),
-        spreads=True,
-    ),
-    of(
+    fault("INVITATION-030", "declining-does-not-stick", pretending(DECLINE, "invitation")),
+    fault(
         "INVITATION-031",
         "unknown-invitation-is-400",
-        *_NEITHER,
-        apply=together(renamed(operation, "RESOURCE.NOT_FOUND", INVALID) for operation in _NEITHER),
+        together(*(renamed(operation, "RESOURCE.NOT_FOUND", INVALID) for operation in _NEITHER)),
     ),
-    of(
+    fault(
         "INVITATION-031",
         "unknown-invitation-is-400-at-decline",
-        DECLINE,
-        apply=renamed(DECLINE, "RESOURCE.NOT_FOUND", INVALID),
+        renamed(DECLINE, "RESOURCE.NOT_FOUND", INVALID),
     ),
-    of(
-        "INVITATION-032",
-        "invitations-of-everybody",
-        OWN_INVITATIONS,
-        apply=handled(OWN_INVITATIONS, lambda handler: _everybodys),
+    fault(
+        "INVITATION-032", "invitations-of-everybody", handled(OWN_INVITATIONS, lambda handler: _everybodys)
     ),
-    of(
-        "INVITATION-033",
-        "accepting-nothing-is-404",
-        ACCEPT,
-        apply=optional(ACCEPT, "invitationBizId", "none"),
-    ),
+    fault("INVITATION-033", "accepting-nothing-is-404", optional(ACCEPT, "invitationBizId", "none")),
     # Workspaces.
-    of(
-        "WORKSPACE-011",
-        "workspace-header-is-ignored",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _one_workspace),
+    fault("WORKSPACE-011", "workspace-header-is-ignored", handled(CURRENT_WORKSPACE, _one_workspace)),
+    fault(
+        "HEADER-009", "workspace-header-is-required", handled(CURRENT_WORKSPACE, _first_workspace_required)
     ),
-    of(
-        "HEADER-009",
-        "workspace-header-is-required",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _first_workspace_required),
-    ),
-    of(
-        "WORKSPACE-014",
-        "current-workspace-changes",
-        CURRENT_WORKSPACE,
-        apply=handled(CURRENT_WORKSPACE, _turns),
-    ),
+    fault("WORKSPACE-014", "current-workspace-changes", handled(CURRENT_WORKSPACE, _turns)),
 )

@@ -3,7 +3,7 @@
 import zlib
 from typing import Any
 
-from reference_impl.faults.fault import of, reported, reported_in_last, turned
+from reference_impl.faults.fault import fault, reported, reported_in_last, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
@@ -50,86 +50,69 @@ _NO_DAYS = (
 
 FAULTS = (
     *(
-        of(
+        fault(
             breaks,
             f"{breaks.lower()}-on-february-31",
-            operation,
-            apply=reported(operation, place, **{field: _no_day}),
+            reported(operation, place, **{field: _no_day}),
             also=also,
         )
         for breaks, operation, place, field, also in _NO_DAYS
     ),
-    of(
-        "ACCOUNT-014",
-        "account-times-of-another-zone",
-        PROFILE,
-        apply=reported(PROFILE, "", createdAt=_in_the_far_east),
-    ),
-    of(
+    fault("ACCOUNT-014", "account-times-of-another-zone", reported(PROFILE, "", createdAt=_in_the_far_east)),
+    fault(
         "ACCOUNT-014",
         "last-account-of-another-zone",
-        ACCOUNTS_QUERY,
-        apply=reported_in_last(ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east),
+        reported_in_last(ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east),
     ),
-    of(
+    fault(
         "ACCOUNT-043",
         "account-times-without-a-zone",
-        PROFILE,
-        apply=reported(PROFILE, "", createdAt=lambda value: value[:-1]),
+        reported(PROFILE, "", createdAt=lambda value: value[:-1]),
     ),
-    of(
+    fault(
         "ACCOUNT-015",
         "account-times-in-whole-seconds",
-        PROFILE,
-        apply=reported(PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds),
+        reported(PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds),
     ),
-    of(
+    fault(
         "ACCOUNT-016",
         "account-updated-before-it-was-created",
-        ACCOUNTS_QUERY,
-        apply=turned(ACCOUNTS_QUERY, "accounts[]", _updated_before),
+        turned(ACCOUNTS_QUERY, "accounts[]", _updated_before),
     ),
-    of("RESOURCE-001", "role-without-a-name", ROLES, apply=reported(ROLES, "[]", roleName=None)),
-    of(
+    fault("RESOURCE-001", "role-without-a-name", reported(ROLES, "[]", roleName=None)),
+    fault(
         "RESOURCE-001",
         "workspace-without-a-time-zone",
-        CURRENT_WORKSPACE,
-        apply=reported(CURRENT_WORKSPACE, "", workspaceTimezone=None),
+        reported(CURRENT_WORKSPACE, "", workspaceTimezone=None),
     ),
-    of(
+    fault(
         "RESOURCE-002",
         "workspace-created-in-epoch-seconds",
-        CURRENT_WORKSPACE,
-        apply=reported(CURRENT_WORKSPACE, "", createdAt=1767225600),
+        reported(CURRENT_WORKSPACE, "", createdAt=1767225600),
     ),
-    of(
+    fault(
         "RESOURCE-002",
         "type-updated-day-first",
-        TYPES_QUERY,
-        apply=reported(TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
+        reported(TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
     ),
-    of(
+    fault(
         "RESOURCE-003",
         "institution-id-as-number",
-        INSTITUTION,
-        apply=reported(INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())),
+        reported(INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())),
     ),
-    of(
+    fault(
         "RESOURCE-003",
         "workspace-of-a-role-as-number",
-        ROLE,
-        apply=reported(ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())),
+        reported(ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())),
     ),
-    of(
+    fault(
         "RESOURCE-004",
         "channel-updated-before-it-was-created",
-        CHANNELS_QUERY,
-        apply=turned(CHANNELS_QUERY, "items[]", _updated_before),
+        turned(CHANNELS_QUERY, "items[]", _updated_before),
     ),
-    of(
+    fault(
         "RESOURCE-004",
         "workspace-updated-before-it-was-created",
-        CURRENT_WORKSPACE,
-        apply=turned(CURRENT_WORKSPACE, "", _updated_before),
+        turned(CURRENT_WORKSPACE, "", _updated_before),
     ),
 )

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.changes import Change, handled, rewritten, together, wrapped
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import asked, first, of, ruled
+from reference_impl.faults.fault import asked, fault, fielded, first, ruled
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNT_UPDATE,
@@ -21,7 +21,6 @@ from reference_impl.faults.operations import (
     ROLE_PERMISSIONS,
     SECURE_SESSION,
 )
-from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body, Rule, anything, text
@@ -72,13 +71,8 @@ def _null_is(operation: str, name: str, value: Any) -> Change:
             raise Refusal(INVALID)
         return body | {name: value} if body[name] is None else body
 
-    def change(plan: Plan) -> None:
-        takes = plan.rows[operation].takes
-        fields = {**takes.fields, name: replace(takes.fields[name], required=False, nullable=True)}
-        plan.rows[operation] = replace(plan.rows[operation], takes=replace(takes, fields=fields))
-        asked(operation, valued)(plan)
-
-    return change
+    lax = fielded(operation, name, lambda field: replace(field, required=False, nullable=True))
+    return together(lax, asked(operation, valued))
 
 
 def _empty_is_done(operation: str, name: str, data: Callable[[Portal], Any], rule: Rule = anything) -> Change:
@@ -90,7 +84,7 @@ def _empty_is_done(operation: str, name: str, data: Callable[[Portal], Any], rul
 
         return answering
 
-    return together((ruled(operation, name, rule), handled(operation, around)))
+    return together(ruled(operation, name, rule), handled(operation, around))
 
 
 def _session(portal: Portal) -> Any:
@@ -128,70 +122,42 @@ def _no_permissions(handler: Handler) -> Handler:
 
 FAULTS = (
     # Tokens.
-    of(
+    fault(
         "AUTHN-001",
         "profile-takes-a-token-in-the-query",
+        _token_in("token", "/web/v1/system/profile"),
         PROFILE,
-        apply=_token_in("token", "/web/v1/system/profile"),
         also="AUTHN-002 INVITATION-034",
     ),
-    of(
+    fault(
         "AUTHN-001",
         "security-takes-an-access-token-in-the-query",
-        apply=_token_in("access_token", "/web/v1/system/security"),
+        _token_in("access_token", "/web/v1/system/security"),
         also="AUTHN-002",
     ),
-    of("AUTHN-009", "an-expired-token-is-forbidden", apply=rewritten(_expired_is_forbidden), spreads=True),
+    fault("AUTHN-009", "an-expired-token-is-forbidden", rewritten(_expired_is_forbidden)),
     # Fields that hold nothing.
-    of(
-        "ERROR-020",
-        "a-null-refresh-token-is-not-found",
-        REFRESH,
-        apply=_null_is(REFRESH, "refreshToken", NOTHING),
-    ),
-    of(
-        "ERROR-020",
-        "no-account-is-not-found",
-        ACCOUNT_UPDATE,
-        apply=_null_is(ACCOUNT_UPDATE, "userBizId", NOTHING),
-    ),
-    of(
-        "ERROR-020",
-        "a-null-invitation-is-not-found",
-        ACCEPT,
-        apply=_null_is(ACCEPT, "invitationBizId", NOTHING),
-    ),
-    of("ERROR-020", "a-null-email-is-nobodys", INITIATE, apply=_null_is(INITIATE, "email", NOTHING)),
-    of("ERROR-020", "a-null-password-is-wrong", INITIATE, apply=_null_is(INITIATE, "password", NOTHING)),
-    of(
+    fault("ERROR-020", "a-null-refresh-token-is-not-found", _null_is(REFRESH, "refreshToken", NOTHING)),
+    fault("ERROR-020", "no-account-is-not-found", _null_is(ACCOUNT_UPDATE, "userBizId", NOTHING)),
+    fault("ERROR-020", "a-null-invitation-is-not-found", _null_is(ACCEPT, "invitationBizId", NOTHING)),
+    fault("ERROR-020", "a-null-email-is-nobodys", _null_is(INITIATE, "email", NOTHING)),
+    fault("ERROR-020", "a-null-password-is-wrong", _null_is(INITIATE, "password", NOTHING)),
+    fault(
         "ERROR-021",
         "an-empty-account-is-updated",
-        ACCOUNT_UPDATE,
-        apply=_empty_is_done(ACCOUNT_UPDATE, "userBizId", lambda portal: {}),
+        _empty_is_done(ACCOUNT_UPDATE, "userBizId", lambda portal: {}),
     ),
-    of(
+    fault(
         "ERROR-021",
         "an-empty-email-begins-a-sign-in",
-        INITIATE,
-        apply=_empty_is_done(INITIATE, "email", _anybody, text(most=255)),
+        _empty_is_done(INITIATE, "email", _anybody, text(most=255)),
     ),
-    of(
-        "ERROR-021",
-        "an-empty-key-opens-a-session",
-        SECURE_SESSION,
-        apply=_empty_is_done(SECURE_SESSION, "encRespKey", _session),
+    fault(
+        "ERROR-021", "an-empty-key-opens-a-session", _empty_is_done(SECURE_SESSION, "encRespKey", _session)
     ),
-    of(
-        "SECURE-006",
-        "a-key-that-is-no-base64-is-not-found",
-        SECURE_SESSION,
-        apply=first(SECURE_SESSION, _no_base64_is_not_found),
+    fault(
+        "SECURE-006", "a-key-that-is-no-base64-is-not-found", first(SECURE_SESSION, _no_base64_is_not_found)
     ),
     # Ids.
-    of(
-        "ROLE-014",
-        "an-unknown-role-has-no-permissions",
-        ROLE_PERMISSIONS,
-        apply=handled(ROLE_PERMISSIONS, _no_permissions),
-    ),
+    fault("ROLE-014", "an-unknown-role-has-no-permissions", handled(ROLE_PERMISSIONS, _no_permissions)),
 )

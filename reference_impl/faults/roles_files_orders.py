@@ -4,7 +4,7 @@ from typing import Any
 
 from reference_impl.changes import handled, limited, refused_with, row
 from reference_impl.errors import INVALID
-from reference_impl.faults.fault import asked, ignoring, of, renamed, reported, turned
+from reference_impl.faults.fault import asked, fault, ignoring, renamed, reported, turned
 from reference_impl.faults.operations import FILE, ORDERS, ROLE, ROLES
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -91,97 +91,60 @@ def _descending_always(body: Body) -> Body:
 
 FAULTS = (
     # Roles.
-    of("ROLE-010", "another-role-is-read", ROLE, apply=handled(ROLE, _first_role)),
-    of("ROLE-010", "role-is-read-under-another-name", ROLE, apply=reported(ROLE, "", roleName="Role")),
-    of("ROLE-011", "unknown-role-is-400", ROLE, apply=renamed(ROLE, "RESOURCE.NOT_FOUND", INVALID)),
-    of("ROLE-013", "a-role-twice", ROLES, apply=handled(ROLES, _twice)),
+    fault("ROLE-010", "another-role-is-read", handled(ROLE, _first_role)),
+    fault("ROLE-010", "role-is-read-under-another-name", reported(ROLE, "", roleName="Role")),
+    fault("ROLE-011", "unknown-role-is-400", renamed(ROLE, "RESOURCE.NOT_FOUND", INVALID)),
+    fault("ROLE-013", "a-role-twice", handled(ROLES, _twice)),
     # Files.
-    of("FILE-020", "file-needs-no-permission", FILE, apply=row(FILE, permission=None), also="FILE-021"),
-    of(
+    fault("FILE-020", "file-needs-no-permission", row(FILE, permission=None), also="FILE-021"),
+    fault(
         "FILE-021",
         "missing-permission-is-404",
-        FILE,
-        apply=renamed(FILE, "ACCESS.PERMISSION_DENIED", "RESOURCE.NOT_FOUND"),
+        renamed(FILE, "ACCESS.PERMISSION_DENIED", "RESOURCE.NOT_FOUND"),
     ),
-    of(
+    fault(
         "ERROR-005",
         "permission-denied-is-401",
-        apply=refused_with("ACCESS.PERMISSION_DENIED", status=401),
+        refused_with("ACCESS.PERMISSION_DENIED", status=401),
         also="FILE-021",
     ),
-    of("FILE-023", "another-file-is-read", FILE, apply=reported(FILE, "", bizId=lambda id: id[::-1])),
-    of("FILE-024", "unknown-file-is-400", FILE, apply=renamed(FILE, "RESOURCE.NOT_FOUND", INVALID)),
-    of(
-        "FILE-026",
-        "file-of-negative-size",
-        FILE,
-        apply=reported(FILE, "", fileSize=lambda size: size - 2**33),
-    ),
-    of(
+    fault("FILE-023", "another-file-is-read", reported(FILE, "", bizId=lambda id: id[::-1])),
+    fault("FILE-024", "unknown-file-is-400", renamed(FILE, "RESOURCE.NOT_FOUND", INVALID)),
+    fault("FILE-026", "file-of-negative-size", reported(FILE, "", fileSize=lambda size: size - 2**33)),
+    fault(
         "FILE-027",
         "content-type-is-a-file-extension",
-        FILE,
-        apply=reported(FILE, "", contentType=lambda media_type: media_type.rpartition("/")[2]),
+        reported(FILE, "", contentType=lambda media_type: media_type.rpartition("/")[2]),
     ),
-    of(
+    fault(
         "ERROR-006",
         "not-found-is-400",
-        apply=refused_with("RESOURCE.NOT_FOUND", status=400),
+        refused_with("RESOURCE.NOT_FOUND", status=400),
         also="ACCOUNT-031 ACCOUNT-039 INSTITUTION-010 INVITATION-031 INVITE-005 ROLE-011 FILE-024",
     ),
     # Transfer orders.
-    of(
-        "ORDER-020",
-        "default-range-is-90-days",
-        ORDERS,
-        apply=limited(default_range_days=90),
-        also="ORDER-029",
+    fault("ORDER-020", "default-range-is-90-days", limited(default_range_days=90), ORDERS, also="ORDER-029"),
+    fault(
+        "ORDER-029", "default-range-is-seven-days", limited(default_range_days=7), ORDERS, also="ORDER-020"
     ),
-    of(
-        "ORDER-029",
-        "default-range-is-seven-days",
-        ORDERS,
-        apply=limited(default_range_days=7),
-        also="ORDER-020",
-    ),
-    of(
+    fault(
         "ORDER-021",
         "start-time-ignored",
-        ORDERS,
-        apply=asked(ORDERS, lambda body: body | ({"startTime": 0.0} if "startTime" in body else {})),
+        asked(ORDERS, lambda body: body | ({"startTime": 0.0} if "startTime" in body else {})),
         also="ORDER-029",
     ),
-    of("ORDER-021", "start-time-cut-to-the-day-before", ORDERS, apply=handled(ORDERS, _only_the_day)),
-    of("ORDER-022", "end-time-ignored", ORDERS, apply=ignoring(ORDERS, "endTime")),
-    of("ORDER-023 ORDER-024", "sort-reversed", ORDERS, apply=asked(ORDERS, _reversed)),
-    of("ORDER-023", "sort-always-ascending", ORDERS, apply=asked(ORDERS, _ascending_always)),
-    of("ORDER-024", "sort-always-descending", ORDERS, apply=asked(ORDERS, _descending_always)),
-    of(
-        "ORDER-024",
-        "sort-forgotten-past-the-first-page",
-        ORDERS,
-        apply=asked(ORDERS, _by_page),
-        also="PAGE-040",
+    fault("ORDER-021", "start-time-cut-to-the-day-before", handled(ORDERS, _only_the_day)),
+    fault("ORDER-022", "end-time-ignored", ignoring(ORDERS, "endTime")),
+    fault("ORDER-023 ORDER-024", "sort-reversed", asked(ORDERS, _reversed)),
+    fault("ORDER-023", "sort-always-ascending", asked(ORDERS, _ascending_always)),
+    fault("ORDER-024", "sort-always-descending", asked(ORDERS, _descending_always)),
+    fault("ORDER-024", "sort-forgotten-past-the-first-page", asked(ORDERS, _by_page), also="PAGE-040"),
+    fault("ORDER-025", "total-without-the-fee", turned(ORDERS, "content[]", _total_alone)),
+    fault("ORDER-025", "fee-taken-off-large-orders", turned(ORDERS, "content[]", _fee_taken_off)),
+    fault(
+        "ORDER-026", "order-completed-before-it-was-created", turned(ORDERS, "content[]", _completed_first)
     ),
-    of("ORDER-025", "total-without-the-fee", ORDERS, apply=turned(ORDERS, "content[]", _total_alone)),
-    of("ORDER-025", "fee-taken-off-large-orders", ORDERS, apply=turned(ORDERS, "content[]", _fee_taken_off)),
-    of(
-        "ORDER-026",
-        "order-completed-before-it-was-created",
-        ORDERS,
-        apply=turned(ORDERS, "content[]", _completed_first),
-    ),
-    of(
-        "ORDER-027",
-        "completed-order-does-not-say-when",
-        ORDERS,
-        apply=turned(ORDERS, "content[]", _never_completed),
-    ),
-    of("ORDER-028", "orders-ask-for-no-challenge", ORDERS, apply=row(ORDERS, bot="")),
-    of(
-        "ORDER-034",
-        "completed-order-has-a-reason-to-fail",
-        ORDERS,
-        apply=turned(ORDERS, "content[]", _reason_always),
-    ),
+    fault("ORDER-027", "completed-order-does-not-say-when", turned(ORDERS, "content[]", _never_completed)),
+    fault("ORDER-028", "orders-ask-for-no-challenge", row(ORDERS, bot="")),
+    fault("ORDER-034", "completed-order-has-a-reason-to-fail", turned(ORDERS, "content[]", _reason_always)),
 )

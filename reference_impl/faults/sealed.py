@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.asked import read_body
 from reference_impl.changes import Change, wrapped
-from reference_impl.faults.fault import GONE, of, reported
+from reference_impl.faults.fault import GONE, fault, reported
 from reference_impl.faults.operations import CHANGE, PUBLIC_KEY
 from reference_impl.portal import Portal, SecureSession
 from reference_impl.wrappers import replayed
@@ -32,9 +32,6 @@ class Turned:
     turn: Turning
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not CHANGE.endswith(f" {scope['path']}"):
-            await self.app(scope, receive, send)
-            return
         octets = await read_body(receive, 1 << 20) or b""
         session = _session(scope)
         sealed = _opened(octets)
@@ -51,7 +48,7 @@ class NewestChannel:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", [])}
-        if scope["type"] == "http" and CHANGE.endswith(f" {scope['path']}") and HEADER not in names:
+        if HEADER not in names:
             portal: Portal = scope["app"].state.portal
             newest = next(reversed(portal.secure_sessions), "")
             scope = {**scope, "headers": [*scope["headers"], (HEADER, newest.encode())]}
@@ -94,19 +91,18 @@ def _sealed_anew(sealed: Sealed, session: SecureSession) -> Sealed:
 
 
 def _turned(turn: Turning) -> Change:
-    return wrapped(lambda app: Turned(app, turn))
+    return wrapped(lambda app: Turned(app, turn), CHANGE)
 
 
 FAULTS = (
-    of(
+    fault(
         "SECURE-003",
         "the-public-key-has-no-id",
-        PUBLIC_KEY,
-        apply=reported(PUBLIC_KEY, "", keyId=GONE),
+        reported(PUBLIC_KEY, "", keyId=GONE),
         also="SECURE-004 SECURE-014",
     ),
-    of("SECURE-028", "a-body-without-a-session-is-of-the-newest", CHANGE, apply=wrapped(NewestChannel)),
-    of("SECURE-029", "a-body-without-a-version-is-opened", CHANGE, apply=_turned(_with_version)),
-    of("SECURE-030", "a-body-of-any-version-is-opened", CHANGE, apply=_turned(_of_any_version)),
-    of("SECURE-031", "the-tag-is-not-looked-at", CHANGE, apply=_turned(_sealed_anew)),
+    fault("SECURE-028", "a-body-without-a-session-is-of-the-newest", wrapped(NewestChannel, CHANGE)),
+    fault("SECURE-029", "a-body-without-a-version-is-opened", _turned(_with_version)),
+    fault("SECURE-030", "a-body-of-any-version-is-opened", _turned(_of_any_version)),
+    fault("SECURE-031", "the-tag-is-not-looked-at", _turned(_sealed_anew)),
 )

@@ -14,8 +14,8 @@ from reference_impl.faults.fault import (
     GONE,
     asked,
     erring,
+    fault,
     first,
-    of,
     on_success,
     optional,
     refusing,
@@ -32,7 +32,6 @@ from reference_impl.faults.operations import (
     SECURE_SESSION,
 )
 from reference_impl.passwords import Password
-from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal, SecureKey
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
@@ -90,11 +89,8 @@ def _wrapped(key: bytes) -> str:
 def _one_key_for_both(name: str, other: str) -> Change:
     """A session may be opened with one key only."""
 
-    def change(plan: Plan) -> None:
-        optional(SECURE_SESSION, name, None)(plan)
-        asked(SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})(plan)
-
-    return change
+    taken = asked(SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
+    return together(optional(SECURE_SESSION, name, None), taken)
 
 
 def _every_second_is_deaf(handler: Handler) -> Handler:
@@ -184,195 +180,113 @@ def _known_addresses_succeed(seen: Seen, data: Any) -> None:
 
 FAULTS = (
     # The session.
-    of(
-        "SECURE-003",
-        "public-key-without-an-id",
-        PUBLIC_KEY,
-        apply=reported(PUBLIC_KEY, "", keyId=GONE),
-        spreads=True,
-    ),
-    of(
-        "SECURE-004",
-        "session-is-refused",
-        SECURE_SESSION,
-        apply=refusing(SECURE_SESSION, "4000"),
-        spreads=True,
-    ),
-    of("SECURE-005", "any-key-id-opens-a-session", SECURE_SESSION, apply=first(SECURE_SESSION, _any_key_id)),
-    of(
+    fault("SECURE-003", "public-key-without-an-id", reported(PUBLIC_KEY, "", keyId=GONE)),
+    fault("SECURE-004", "session-is-refused", refusing(SECURE_SESSION, "4000")),
+    fault("SECURE-005", "any-key-id-opens-a-session", first(SECURE_SESSION, _any_key_id)),
+    fault(
         "SECURE-005",
         "unknown-key-id-is-404",
+        refused_with("4000", code="4040", status=404),
         SECURE_SESSION,
-        apply=refused_with("4000", code="4040", status=404),
         also="SECURE-006",
     ),
-    of(
+    fault(
         "SECURE-026 SECURE-027",
         "refused-keys-have-the-general-code",
+        refused_with("4000", code=INVALID),
         SECURE_SESSION,
-        apply=refused_with("4000", code=INVALID),
     ),
-    of(
-        "SECURE-006",
-        "broken-keys-open-a-session",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _broken_keys_taken),
-    ),
-    of(
+    fault("SECURE-006", "broken-keys-open-a-session", handled(SECURE_SESSION, _broken_keys_taken)),
+    fault(
         "ERROR-008",
         "code-4000-is-422",
+        refused_with("4000", status=422),
         SECURE_SESSION,
-        apply=refused_with("4000", status=422),
         also="SECURE-005 SECURE-006",
     ),
-    of(
+    fault(
         "SECURE-007",
         "session-returns-the-keys-in-base64",
-        SECURE_SESSION,
-        apply=rewritten(on_success(_keys_returned(_base64, "requestKey", "responseKey")), SECURE_SESSION),
+        rewritten(on_success(_keys_returned(_base64, "requestKey", "responseKey")), SECURE_SESSION),
     ),
-    of(
+    fault(
         "SECURE-007",
         "session-returns-the-response-key-in-hex",
-        SECURE_SESSION,
-        apply=rewritten(on_success(_keys_returned(bytes.hex, "k")), SECURE_SESSION),
+        rewritten(on_success(_keys_returned(bytes.hex, "k")), SECURE_SESSION),
     ),
-    of(
-        "SECURE-007",
-        "session-returns-a-key-in-a-list",
-        SECURE_SESSION,
-        apply=rewritten(on_success(_nested), SECURE_SESSION),
-    ),
-    of(
+    fault("SECURE-007", "session-returns-a-key-in-a-list", rewritten(on_success(_nested), SECURE_SESSION)),
+    fault(
         "SECURE-008",
         "secure-session-expires-in-seconds",
-        SECURE_SESSION,
-        apply=reported(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
+        reported(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
     ),
-    of(
+    fault(
         "SECURE-009",
         "secure-session-told-as-expired",
-        SECURE_SESSION,
-        apply=reported(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
+        reported(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
     ),
-    of(
+    fault(
         "SECURE-010",
         "session-without-key-id-is-taken",
-        SECURE_SESSION,
-        apply=together((first(SECURE_SESSION, _any_key_id), optional(SECURE_SESSION, "keyId", "current"))),
+        together(first(SECURE_SESSION, _any_key_id), optional(SECURE_SESSION, "keyId", "current")),
         also="SECURE-005",
     ),
-    of(
-        "SECURE-011",
-        "session-without-request-key-is-taken",
-        SECURE_SESSION,
-        apply=_one_key_for_both("encReqKey", "encRespKey"),
+    fault("SECURE-011", "session-without-request-key-is-taken", _one_key_for_both("encReqKey", "encRespKey")),
+    fault(
+        "SECURE-012", "session-without-response-key-is-taken", _one_key_for_both("encRespKey", "encReqKey")
     ),
-    of(
-        "SECURE-012",
-        "session-without-response-key-is-taken",
-        SECURE_SESSION,
-        apply=_one_key_for_both("encRespKey", "encReqKey"),
-    ),
-    of(
-        "SECURE-013",
-        "every-second-session-opens-no-body",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _every_second_is_deaf),
-        spreads=True,
-    ),
-    of(
+    fault("SECURE-013", "every-second-session-opens-no-body", handled(SECURE_SESSION, _every_second_is_deaf)),
+    fault(
         "SECURE-020",
         "closed-session-still-opens-bodies",
+        moved("secure session", "OPEN", "close", "OPEN"),
         SECURE_CLOSE,
-        apply=moved("secure session", "OPEN", "close", "OPEN"),
-        spreads=True,
     ),
-    of(
+    fault(
         "SECURE-021",
         "secure-session-never-expires",
-        SECURE_SESSION,
-        apply=together(
-            (
-                limited(secure_session=1e8),
-                reported(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
-            )
+        together(
+            limited(secure_session=1e8),
+            reported(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
         ),
-        spreads=True,
     ),
-    of(
-        "SECURE-022",
-        "one-secure-session-for-all",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _one_session),
-        spreads=True,
-    ),
+    fault("SECURE-022", "one-secure-session-for-all", handled(SECURE_SESSION, _one_session)),
     # Passwords.
-    of(
-        "PASSWORD-003",
-        "forgot-tells-unknown-addresses",
-        FORGOT,
-        apply=rewritten(on_success(_known_addresses_told), FORGOT),
+    fault(
+        "PASSWORD-003", "forgot-tells-unknown-addresses", rewritten(on_success(_known_addresses_told), FORGOT)
     ),
-    of(
+    fault(
         "PASSWORD-003",
         "forgot-succeeds-for-known-addresses-only",
-        FORGOT,
-        apply=rewritten(on_success(_known_addresses_succeed), FORGOT),
+        rewritten(on_success(_known_addresses_succeed), FORGOT),
     ),
-    of("PASSWORD-004", "forgot-asks-for-no-challenge", FORGOT, apply=row(FORGOT, bot="")),
-    of(
-        "PASSWORD-006",
-        "forgot-without-email-is-answered",
-        FORGOT,
-        apply=optional(FORGOT, "email", "nobody@example.test"),
+    fault("PASSWORD-004", "forgot-asks-for-no-challenge", row(FORGOT, bot="")),
+    fault(
+        "PASSWORD-006", "forgot-without-email-is-answered", optional(FORGOT, "email", "nobody@example.test")
     ),
-    of(
-        "PASSWORD-007 PASSWORD-008",
-        "changed-password-does-not-stick",
-        CHANGE,
-        apply=handled(CHANGE, _kept),
-        spreads=True,
-    ),
-    of(
-        "PASSWORD-008",
-        "old-password-outlives-its-change",
-        CHANGE,
-        apply=handled(CHANGE, _added),
-        spreads=True,
-    ),
-    of(
-        "PASSWORD-009 PASSWORD-010",
-        "reset-password-does-not-stick",
-        RESET,
-        apply=handled(RESET, _kept),
-        spreads=True,
-    ),
-    of("PASSWORD-010", "old-password-outlives-its-reset", RESET, apply=handled(RESET, _added), spreads=True),
-    of("PASSWORD-011", "initialized-password-does-not-stick", INIT, apply=handled(INIT, _kept), spreads=True),
-    of("PASSWORD-019", "reset-takes-plain-bodies", RESET, apply=row(RESET, sealed=False)),
-    of(
+    fault("PASSWORD-007 PASSWORD-008", "changed-password-does-not-stick", handled(CHANGE, _kept)),
+    fault("PASSWORD-008", "old-password-outlives-its-change", handled(CHANGE, _added)),
+    fault("PASSWORD-009 PASSWORD-010", "reset-password-does-not-stick", handled(RESET, _kept)),
+    fault("PASSWORD-010", "old-password-outlives-its-reset", handled(RESET, _added)),
+    fault("PASSWORD-011", "initialized-password-does-not-stick", handled(INIT, _kept)),
+    fault("PASSWORD-019", "reset-takes-plain-bodies", row(RESET, sealed=False)),
+    fault(
         "PASSWORD-012",
         "reset-refuses-a-malformed-body-as-unknown",
-        RESET,
-        apply=renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
+        renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
         also="PASSWORD-019",
     ),
-    of(
+    fault(
         "PASSWORD-013",
         "init-refuses-a-malformed-body-as-unknown",
-        INIT,
-        apply=renamed(INIT, INVALID, "RESOURCE.NOT_FOUND"),
+        renamed(INIT, INVALID, "RESOURCE.NOT_FOUND"),
         also="PASSWORD-019",
     ),
-    of(
+    fault(
         "PASSWORD-014",
         "change-refuses-a-malformed-body-with-422",
-        CHANGE,
-        apply=together(
-            (erring("UNREADABLE", "BODY.UNREADABLE", 422), renamed(CHANGE, INVALID, "UNREADABLE"))
-        ),
+        together(erring("UNREADABLE", "BODY.UNREADABLE", 422), renamed(CHANGE, INVALID, "UNREADABLE")),
         also="PASSWORD-019",
     ),
-    of("PASSWORD-017", "current-password-is-not-checked", CHANGE, apply=first(CHANGE, _unchecked)),
+    fault("PASSWORD-017", "current-password-is-not-checked", first(CHANGE, _unchecked)),
 )

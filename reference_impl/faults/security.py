@@ -6,7 +6,7 @@ from typing import Any
 import pyotp
 
 from reference_impl.changes import data_rewritten, handled, moved, together
-from reference_impl.faults.fault import asked, first, of, pretending, reported, ruled, turned
+from reference_impl.faults.fault import asked, fault, first, pretending, reported, ruled, turned
 from reference_impl.faults.operations import (
     BACKUP_CODES,
     BACKUP_GENERATE,
@@ -148,240 +148,135 @@ def _any_list(value: Any, limits: Any) -> list[str]:
 
 FAULTS = (
     # IP whitelist.
-    of(
-        "IPWHITELIST-003",
-        "whitelist-is-not-kept",
-        SET_WHITELIST,
-        apply=pretending(SET_WHITELIST, "security"),
-        spreads=True,
-    ),
-    of(
-        "IPWHITELIST-003",
-        "whitelist-keeps-one-address",
-        WHITELIST,
-        apply=data_rewritten(_first_alone, WHITELIST),
-    ),
-    of(
+    fault("IPWHITELIST-003", "whitelist-is-not-kept", pretending(SET_WHITELIST, "security")),
+    fault("IPWHITELIST-003", "whitelist-keeps-one-address", data_rewritten(_first_alone, WHITELIST)),
+    fault(
         "IPWHITELIST-004",
         "enabling-the-whitelist-does-not-stick",
+        moved("ip whitelist", "DISABLED", "enable", "DISABLED"),
         ENABLE_WHITELIST,
-        apply=moved("ip whitelist", "DISABLED", "enable", "DISABLED"),
-        spreads=True,
     ),
-    of(
+    fault(
         "IPWHITELIST-005",
         "disabling-the-whitelist-does-not-stick",
+        moved("ip whitelist", "ENABLED", "disable", "ENABLED"),
         DISABLE_WHITELIST,
-        apply=moved("ip whitelist", "ENABLED", "disable", "ENABLED"),
-        spreads=True,
     ),
-    of(
+    fault(
         "IPWHITELIST-009",
         "whitelist-takes-text",
-        SET_WHITELIST,
-        apply=together(
-            (ruled(SET_WHITELIST, "ips", _any_list), asked(SET_WHITELIST, lambda body: body | {"ips": []}))
+        together(
+            ruled(SET_WHITELIST, "ips", _any_list), asked(SET_WHITELIST, lambda body: body | {"ips": []})
         ),
     ),
     # Factors.
-    of("MFA-005", "every-method-is-primary", MFA, apply=data_rewritten(_last_primary_too, MFA)),
-    of(
+    fault("MFA-005", "every-method-is-primary", data_rewritten(_last_primary_too, MFA)),
+    fault(
         "MFA-006",
         "methods-are-listed-as-disabled",
-        MFA,
-        apply=data_rewritten(_each(isEnabled=False), MFA),
+        data_rewritten(_each(isEnabled=False), MFA),
         also="MFA-009",
     ),
-    of("MFA-007", "a-method-twice", MFA, apply=data_rewritten(_twice, MFA)),
-    of("MFA-008", "verified-at-is-a-word", MFA, apply=data_rewritten(_each(verifiedAt="yesterday"), MFA)),
-    of(
-        "MFA-009",
-        "verified-authenticator-is-not-enabled",
-        OTP_VERIFY,
-        apply=pretending(OTP_VERIFY, "security"),
-        spreads=True,
-        also="MFA-013",
+    fault("MFA-007", "a-method-twice", data_rewritten(_twice, MFA)),
+    fault("MFA-008", "verified-at-is-a-word", data_rewritten(_each(verifiedAt="yesterday"), MFA)),
+    fault(
+        "MFA-009", "verified-authenticator-is-not-enabled", pretending(OTP_VERIFY, "security"), also="MFA-013"
     ),
-    of(
-        "MFA-010",
-        "any-code-verifies-an-authenticator",
-        OTP_VERIFY,
-        apply=first(OTP_VERIFY, _any_code),
-        spreads=True,
+    fault("MFA-010", "any-code-verifies-an-authenticator", first(OTP_VERIFY, _any_code)),
+    fault(
+        "MFA-011", "revoked-authenticator-stays-enabled", pretending(OTP_REVOKE, "security"), also="MFA-012"
     ),
-    of(
-        "MFA-011",
-        "revoked-authenticator-stays-enabled",
-        OTP_REVOKE,
-        apply=pretending(OTP_REVOKE, "security"),
-        spreads=True,
-        also="MFA-012",
+    fault(
+        "MFA-011", "revoked-authenticator-is-listed-as-enabled", data_rewritten(_each(isEnabled=True), MFA)
     ),
-    of(
-        "MFA-011",
-        "revoked-authenticator-is-listed-as-enabled",
-        MFA,
-        apply=data_rewritten(_each(isEnabled=True), MFA),
-    ),
-    of(
+    fault(
         "MFA-012",
         "revoked-authenticator-is-offered",
-        INITIATE,
-        apply=turned(INITIATE, "", lambda data: data.update(mfaMethods=_both(data["mfaMethods"]))),
+        turned(INITIATE, "", lambda data: data.update(mfaMethods=_both(data["mfaMethods"]))),
     ),
-    of(
-        "MFA-013",
-        "verified-authenticator-does-not-sign-in",
-        OTP_VERIFY,
-        apply=handled(OTP_VERIFY, _secret_lost),
-        spreads=True,
-    ),
+    fault("MFA-013", "verified-authenticator-does-not-sign-in", handled(OTP_VERIFY, _secret_lost)),
     # Backup codes.
-    of(
+    fault(
         "BACKUP-003",
         "more-codes-remain-than-were-made",
-        BACKUP_CODES,
-        apply=reported(BACKUP_CODES, "", remainingCount=lambda count: count + 11),
+        reported(BACKUP_CODES, "", remainingCount=lambda count: count + 11),
     ),
-    of(
+    fault(
         "BACKUP-003",
         "a-negative-number-of-codes-remains",
-        BACKUP_CODES,
-        apply=reported(BACKUP_CODES, "", remainingCount=-1),
+        reported(BACKUP_CODES, "", remainingCount=-1),
         also="BACKUP-004",
     ),
-    of(
-        "BACKUP-004",
-        "generating-codes-does-not-reset-the-count",
-        BACKUP_GENERATE,
-        apply=handled(BACKUP_GENERATE, _one_used_already),
-        spreads=True,
+    fault(
+        "BACKUP-004", "generating-codes-does-not-reset-the-count", handled(BACKUP_GENERATE, _one_used_already)
     ),
     # Sessions.
-    of(
+    fault(
         "SESSION-020",
         "no-session-is-current",
-        SESSIONS,
-        apply=data_rewritten(_each(isCurrent=False), SESSIONS),
+        data_rewritten(_each(isCurrent=False), SESSIONS),
         also="SESSION-022",
     ),
-    of(
+    fault(
         "SESSION-020",
         "every-session-is-current",
-        SESSIONS,
-        apply=data_rewritten(_each(isCurrent=True), SESSIONS),
+        data_rewritten(_each(isCurrent=True), SESSIONS),
         also="SESSION-022",
     ),
-    of(
-        "SESSION-021", "new-sign-in-is-not-listed", SESSIONS, apply=data_rewritten(_newest_left_out, SESSIONS)
-    ),
-    of(
-        "SESSION-022",
-        "newest-session-is-current-for-all",
-        SESSIONS,
-        apply=data_rewritten(_other_is_current, SESSIONS),
-    ),
-    of(
-        "SESSION-023",
-        "activity-before-the-login",
-        SESSIONS,
-        apply=turned(SESSIONS, "[]", _activity_before_login),
-    ),
-    of(
+    fault("SESSION-021", "new-sign-in-is-not-listed", data_rewritten(_newest_left_out, SESSIONS)),
+    fault("SESSION-022", "newest-session-is-current-for-all", data_rewritten(_other_is_current, SESSIONS)),
+    fault("SESSION-023", "activity-before-the-login", turned(SESSIONS, "[]", _activity_before_login)),
+    fault(
         "SESSION-024",
         "a-session-twice",
-        SESSIONS,
-        apply=data_rewritten(lambda data: [*data, data[-1] | {"isCurrent": False}], SESSIONS),
+        data_rewritten(lambda data: [*data, data[-1] | {"isCurrent": False}], SESSIONS),
     ),
-    of(
+    fault(
         "SESSION-025",
         "terminated-session-goes-on",
+        together(moved("session", "ACTIVE", "terminate", "LEFT"), moved("session", "LEFT", "call", "LEFT")),
         TERMINATE,
-        apply=together(
-            (moved("session", "ACTIVE", "terminate", "LEFT"), moved("session", "LEFT", "call", "LEFT"))
-        ),
-        spreads=True,
         also="SESSION-027",
     ),
-    of(
+    fault(
         "SESSION-025 SESSION-026",
         "terminate-does-nothing",
-        TERMINATE,
-        apply=handled(TERMINATE, lambda handler: lambda portal, caller, body: None),
-        spreads=True,
+        handled(TERMINATE, lambda handler: lambda portal, caller, body: None),
     ),
-    of(
+    fault(
         "SESSION-027",
         "terminate-all-does-nothing",
-        TERMINATE_ALL,
-        apply=handled(TERMINATE_ALL, lambda handler: lambda portal, caller, body: None),
-        spreads=True,
+        handled(TERMINATE_ALL, lambda handler: lambda portal, caller, body: None),
     ),
-    of(
-        "SESSION-027",
-        "terminate-all-spares-the-newest",
-        TERMINATE_ALL,
-        apply=handled(TERMINATE_ALL, _one_spared(-1)),
-        spreads=True,
-    ),
-    of(
+    fault("SESSION-027", "terminate-all-spares-the-newest", handled(TERMINATE_ALL, _one_spared(-1))),
+    fault(
         "SESSION-039",
         "terminate-all-spares-the-oldest",
-        TERMINATE_ALL,
-        apply=handled(TERMINATE_ALL, _one_spared(0)),
+        handled(TERMINATE_ALL, _one_spared(0)),
         also="SESSION-027",
     ),
-    of(
-        "SESSION-029",
-        "session-config-does-not-stick",
-        SET_SESSION_CONFIG,
-        apply=pretending(SET_SESSION_CONFIG, "security"),
-        spreads=True,
-    ),
-    of(
+    fault("SESSION-029", "session-config-does-not-stick", pretending(SET_SESSION_CONFIG, "security")),
+    fault(
         "SESSION-029",
         "session-config-is-capped",
-        SET_SESSION_CONFIG,
-        apply=asked(
+        asked(
             SET_SESSION_CONFIG, lambda body: {"maxConcurrentSessions": min(body["maxConcurrentSessions"], 2)}
         ),
-        spreads=True,
     ),
-    of(
+    fault(
         "SESSION-030",
         "session-config-of-another-account",
-        SESSION_CONFIG,
-        apply=reported(SESSION_CONFIG, "", accountBizId=lambda id: id[::-1]),
+        reported(SESSION_CONFIG, "", accountBizId=lambda id: id[::-1]),
     ),
-    of(
+    fault(
         "SESSION-032",
         "session-config-takes-text",
-        SET_SESSION_CONFIG,
-        apply=ruled(SET_SESSION_CONFIG, "maxConcurrentSessions", _whatever_number),
+        ruled(SET_SESSION_CONFIG, "maxConcurrentSessions", _whatever_number),
     ),
-    of(
-        "SESSION-033",
-        "last-login-is-a-word",
-        SESSION_CONFIG,
-        apply=reported(SESSION_CONFIG, "", lastLoginAt="just now"),
-    ),
+    fault("SESSION-033", "last-login-is-a-word", reported(SESSION_CONFIG, "", lastLoginAt="just now")),
     # History.
-    of(
-        "HISTORY-009",
-        "refused-sign-ins-are-not-recorded",
-        INITIATE,
-        apply=handled(INITIATE, _unrecorded),
-        spreads=True,
-    ),
-    of(
-        "HISTORY-010",
-        "completed-sign-ins-are-not-recorded",
-        COMPLETE,
-        apply=handled(COMPLETE, _unrecorded),
-        spreads=True,
-    ),
-    of(
-        "HISTORY-013", "every-sign-in-has-a-reason", HISTORY, apply=turned(HISTORY, "items[]", _reason_always)
-    ),
-    of("HISTORY-013", "no-sign-in-has-a-reason", HISTORY, apply=turned(HISTORY, "items[]", _reason_never)),
+    fault("HISTORY-009", "refused-sign-ins-are-not-recorded", handled(INITIATE, _unrecorded)),
+    fault("HISTORY-010", "completed-sign-ins-are-not-recorded", handled(COMPLETE, _unrecorded)),
+    fault("HISTORY-013", "every-sign-in-has-a-reason", turned(HISTORY, "items[]", _reason_always)),
+    fault("HISTORY-013", "no-sign-in-has-a-reason", turned(HISTORY, "items[]", _reason_never)),
 )

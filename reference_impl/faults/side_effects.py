@@ -6,7 +6,7 @@ from typing import Any
 
 from reference_impl.changes import Change, data_rewritten, handled, rewritten
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import first, of, on_success, then, turned
+from reference_impl.faults.fault import fault, first, on_success, then, turned
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNT_PASSWORD,
@@ -357,252 +357,100 @@ def _half_written(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 FAULTS = (
-    of(
-        "MODEL-010",
-        "generated-codes-raise-the-sessions",
-        BACKUP_GENERATE,
-        apply=then(BACKUP_GENERATE, _most_raised),
-        spreads=True,
-    ),
-    of(
-        "MODEL-010",
-        "the-session-config-turns-single-sign-on",
-        SET_SESSION_CONFIG,
-        apply=then(SET_SESSION_CONFIG, _single_sign_on),
-        spreads=True,
-    ),
-    of(
-        "MODEL-010",
-        "the-whitelist-raises-the-sessions",
-        SET_WHITELIST,
-        apply=then(SET_WHITELIST, _most_raised),
-        spreads=True,
-    ),
-    of(
-        "MODEL-010",
-        "a-verified-authenticator-dates-the-email",
-        OTP_VERIFY,
-        apply=then(OTP_VERIFY, _email_verified_now),
-        spreads=True,
-    ),
-    of(
-        "MODEL-010",
-        "a-revoked-authenticator-dates-the-email",
-        OTP_REVOKE,
-        apply=then(OTP_REVOKE, _email_verified_now),
-        spreads=True,
-    ),
-    of(
-        "MODEL-011",
-        "a-refresh-is-a-sign-in",
-        REFRESH,
-        apply=then(REFRESH, _signed_in_by_refresh),
-        spreads=True,
-    ),
-    of("MODEL-011", "a-forgotten-password-signs-out", FORGOT, apply=then(FORGOT, _signed_out), spreads=True),
-    of(
-        "MODEL-012",
-        "a-session-goes-with-its-neighbour",
-        TERMINATE,
-        apply=then(TERMINATE, _of_the_same_account),
-        spreads=True,
-    ),
-    of(
-        "MODEL-012",
-        "all-sessions-of-everybody-end",
-        TERMINATE_ALL,
-        apply=then(TERMINATE_ALL, _everybodys),
-        spreads=True,
-    ),
-    of(
+    fault("MODEL-010", "generated-codes-raise-the-sessions", then(BACKUP_GENERATE, _most_raised)),
+    fault("MODEL-010", "the-session-config-turns-single-sign-on", then(SET_SESSION_CONFIG, _single_sign_on)),
+    fault("MODEL-010", "the-whitelist-raises-the-sessions", then(SET_WHITELIST, _most_raised)),
+    fault("MODEL-010", "a-verified-authenticator-dates-the-email", then(OTP_VERIFY, _email_verified_now)),
+    fault("MODEL-010", "a-revoked-authenticator-dates-the-email", then(OTP_REVOKE, _email_verified_now)),
+    fault("MODEL-011", "a-refresh-is-a-sign-in", then(REFRESH, _signed_in_by_refresh)),
+    fault("MODEL-011", "a-forgotten-password-signs-out", then(FORGOT, _signed_out)),
+    fault("MODEL-012", "a-session-goes-with-its-neighbour", then(TERMINATE, _of_the_same_account)),
+    fault("MODEL-012", "all-sessions-of-everybody-end", then(TERMINATE_ALL, _everybodys)),
+    fault(
         "MODEL-012",
         "a-reset-dates-the-administrators-password",
-        ACCOUNT_PASSWORD,
-        apply=then(ACCOUNT_PASSWORD, _administrators_password_dated),
-        spreads=True,
+        then(ACCOUNT_PASSWORD, _administrators_password_dated),
     ),
-    of(
-        "MODEL-013",
-        "an-accepted-invitation-is-the-only-workspace",
-        ACCEPT,
-        apply=then(ACCEPT, _alone_in_it),
-        spreads=True,
+    fault("MODEL-013", "an-accepted-invitation-is-the-only-workspace", then(ACCEPT, _alone_in_it)),
+    fault(
+        "MODEL-014", "a-refused-invitation-joins-all-the-same", where_refused(ACCEPT, _joined_all_the_same)
     ),
-    of(
-        "MODEL-014",
-        "a-refused-invitation-joins-all-the-same",
-        ACCEPT,
-        apply=where_refused(ACCEPT, _joined_all_the_same),
-        spreads=True,
-    ),
-    of(
+    fault(
         "MODEL-015",
         "a-read-updates-the-institution",
-        INSTITUTION,
-        apply=first(INSTITUTION, _moved_by_a_read("institution", "institutionBizId")),
-        spreads=True,
+        first(INSTITUTION, _moved_by_a_read("institution", "institutionBizId")),
     ),
-    of(
+    fault(
         "MODEL-015",
         "a-file-has-another-hash-at-each-read",
-        FILE,
-        apply=rewritten(on_success(_hashed_anew), FILE),
+        rewritten(on_success(_hashed_anew), FILE),
         also="MODEL-016",
     ),
-    of(
+    fault(
         "MODEL-015",
         "a-file-is-created-when-it-is-read",
-        FILE,
-        apply=rewritten(on_success(_created_anew), FILE),
+        rewritten(on_success(_created_anew), FILE),
         also="MODEL-016",
     ),
-    of(
-        "MODEL-015",
-        "a-read-updates-the-role",
-        ROLE,
-        apply=first(ROLE, _moved_by_a_read("role", "roleBizId")),
-        spreads=True,
-    ),
-    of(
-        "MODEL-016",
-        "one-grant-is-revoked-with-all-others",
-        REVOKE,
-        apply=then(REVOKE, _all_of_them),
-        spreads=True,
-    ),
-    of(
+    fault("MODEL-015", "a-read-updates-the-role", first(ROLE, _moved_by_a_read("role", "roleBizId"))),
+    fault("MODEL-016", "one-grant-is-revoked-with-all-others", then(REVOKE, _all_of_them)),
+    fault(
         "MODEL-016",
         "a-channel-is-updated-with-its-neighbour",
-        CHANNEL_UPDATE,
-        apply=then(CHANNEL_UPDATE, _neighbour("channel", channelRemark="changed too")),
-        spreads=True,
+        then(CHANNEL_UPDATE, _neighbour("channel", channelRemark="changed too")),
     ),
-    of(
+    fault(
         "MODEL-016",
         "a-type-is-updated-with-its-neighbour",
-        TYPE_UPDATE,
-        apply=then(TYPE_UPDATE, _neighbour("channel type", typeDescription="changed too")),
-        spreads=True,
+        then(TYPE_UPDATE, _neighbour("channel type", typeDescription="changed too")),
     ),
-    of(
-        "LOGIN-076",
-        "a-pending-account-is-approved-at-complete",
-        COMPLETE,
-        apply=rewritten(on_success(_approved), COMPLETE),
+    fault(
+        "LOGIN-076", "a-pending-account-is-approved-at-complete", rewritten(on_success(_approved), COMPLETE)
     ),
-    of(
+    fault(
         "LOGIN-077",
         "a-wrong-password-ends-open-login-sessions",
-        INITIATE,
-        apply=where_refused(INITIATE, _login_sessions_ended),
-        spreads=True,
+        where_refused(INITIATE, _login_sessions_ended),
     ),
-    of(
-        "LOGIN-078",
-        "anybodys-mailed-code-completes",
-        COMPLETE,
-        apply=handled(COMPLETE, _anybodys_code),
-        spreads=True,
+    fault("LOGIN-078", "anybodys-mailed-code-completes", handled(COMPLETE, _anybodys_code)),
+    fault("LOGIN-079", "a-refused-send-is-mailed", where_refused(SEND, _mailed_anyway)),
+    fault("MFA-015", "an-unverified-authenticator-is-offered", handled(INITIATE, _with_what_is_set_up)),
+    fault("IPWHITELIST-010", "the-whitelist-is-never-emptied", handled(SET_WHITELIST, _never_emptied)),
+    fault("SESSION-037", "anybodys-session-is-terminated", handled(TERMINATE, _anybodys_session)),
+    fault(
+        "SESSION-036", "a-refresh-takes-the-newest-session", handled(REFRESH, _the_newest), also="SESSION-027"
     ),
-    of(
-        "LOGIN-079", "a-refused-send-is-mailed", SEND, apply=where_refused(SEND, _mailed_anyway), spreads=True
-    ),
-    of(
-        "MFA-015",
-        "an-unverified-authenticator-is-offered",
-        INITIATE,
-        apply=handled(INITIATE, _with_what_is_set_up),
-        spreads=True,
-    ),
-    of(
-        "IPWHITELIST-010",
-        "the-whitelist-is-never-emptied",
-        SET_WHITELIST,
-        apply=handled(SET_WHITELIST, _never_emptied),
-        spreads=True,
-    ),
-    of(
-        "SESSION-037",
-        "anybodys-session-is-terminated",
-        TERMINATE,
-        apply=handled(TERMINATE, _anybodys_session),
-        spreads=True,
-    ),
-    of(
-        "SESSION-036",
-        "a-refresh-takes-the-newest-session",
-        REFRESH,
-        apply=handled(REFRESH, _the_newest),
-        also="SESSION-027",
-        spreads=True,
-    ),
-    of(
-        "HISTORY-016",
-        "the-history-shows-its-reader",
-        HISTORY,
-        apply=handled(HISTORY, _shown_by_the_reader),
-    ),
-    of(
+    fault("HISTORY-016", "the-history-shows-its-reader", handled(HISTORY, _shown_by_the_reader)),
+    fault(
         "INVITATION-035",
         "the-invitee-is-named-like-the-inviter",
-        OWN_INVITATIONS,
-        apply=turned(OWN_INVITATIONS, "[]", _named_like_the_inviter),
+        turned(OWN_INVITATIONS, "[]", _named_like_the_inviter),
         also="AGREE-004",
     ),
-    of(
-        "INVITE-012",
-        "the-reason-replaces-the-message",
-        CANCEL,
-        apply=then(CANCEL, _reason_for_message),
-        spreads=True,
-    ),
-    of("ORDER-037", "a-range-begins-before-its-end", ORDERS, apply=handled(ORDERS, _from_the_end)),
-    of("ORDER-038", "orders-of-the-headers-workspace", ORDERS, apply=handled(ORDERS, _of_the_header)),
-    of(
+    fault("INVITE-012", "the-reason-replaces-the-message", then(CANCEL, _reason_for_message)),
+    fault("ORDER-037", "a-range-begins-before-its-end", handled(ORDERS, _from_the_end)),
+    fault("ORDER-038", "orders-of-the-headers-workspace", handled(ORDERS, _of_the_header)),
+    fault(
         "CONSTANT-069",
         "countries-have-the-codes-of-the-first",
-        constants("countries"),
-        apply=data_rewritten(_extras_of_the_first, constants("countries")),
+        data_rewritten(_extras_of_the_first, constants("countries")),
     ),
-    of(
-        "SECURE-032",
-        "a-session-ends-with-the-next-one",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _others_closed),
-        spreads=True,
-    ),
-    of(
-        "SECURE-033",
-        "a-session-ends-half-way",
-        SECURE_SESSION,
-        apply=handled(SECURE_SESSION, _ended_half_way),
-        spreads=True,
-    ),
-    of(
+    fault("SECURE-032", "a-session-ends-with-the-next-one", handled(SECURE_SESSION, _others_closed)),
+    fault("SECURE-033", "a-session-ends-half-way", handled(SECURE_SESSION, _ended_half_way)),
+    fault(
         "MODEL-014",
         "a-refused-command-deactivates",
-        COMMAND,
-        apply=where_refused_by_anyone(COMMAND, _deactivated_all_the_same, 403),
-        spreads=True,
+        where_refused_by_anyone(COMMAND, _deactivated_all_the_same, 403),
     ),
-    of(
+    fault(
         "MODEL-014",
         "a-refused-forgotten-password-is-mailed",
-        FORGOT,
-        apply=where_refused_by_anyone(FORGOT, _password_code_mailed_all_the_same, 400, 403),
+        where_refused_by_anyone(FORGOT, _password_code_mailed_all_the_same, 400, 403),
     ),
-    of(
+    fault(
         "MODEL-014",
         "a-refused-profile-is-stored-in-part",
-        PROFILE_UPDATE,
-        apply=where_refused_by_anyone(PROFILE_UPDATE, _texts_stored_all_the_same, 400),
-        spreads=True,
+        where_refused_by_anyone(PROFILE_UPDATE, _texts_stored_all_the_same, 400),
     ),
-    of(
-        "MODEL-014",
-        "a-refused-whitelist-is-written-in-part",
-        SET_WHITELIST,
-        apply=where_refused(SET_WHITELIST, _half_written),
-        spreads=True,
-    ),
+    fault("MODEL-014", "a-refused-whitelist-is-written-in-part", where_refused(SET_WHITELIST, _half_written)),
 )

@@ -18,9 +18,9 @@ from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import (
     asked,
     erring,
+    fault,
     first,
     lenient,
-    of,
     optional,
     refusing,
     renamed,
@@ -274,301 +274,179 @@ def _never_open_again(portal: Portal, caller: Caller, body: Body) -> None:
 
 FAULTS = (
     # Credentials.
-    of(
-        "LOGIN-020",
-        "valid-credentials-are-refused-the-third-time",
-        INITIATE,
-        apply=handled(INITIATE, _twice_only),
-    ),
-    of("LOGIN-040", "any-password-signs-in", INITIATE, apply=first(INITIATE, _any_password)),
-    of(
+    fault("LOGIN-020", "valid-credentials-are-refused-the-third-time", handled(INITIATE, _twice_only)),
+    fault("LOGIN-040", "any-password-signs-in", first(INITIATE, _any_password)),
+    fault(
         "LOGIN-040",
         "wrong-password-is-forbidden",
-        INITIATE,
-        apply=renamed(INITIATE, "AUTH.INVALID_CREDENTIALS", "ACCESS.PERMISSION_DENIED"),
+        renamed(INITIATE, "AUTH.INVALID_CREDENTIALS", "ACCESS.PERMISSION_DENIED"),
     ),
-    of(
+    fault(
         "LOGIN-041",
         "unknown-email-is-not-found",
-        INITIATE,
-        apply=handled(INITIATE, _known_accounts_only("RESOURCE.NOT_FOUND")),
+        handled(INITIATE, _known_accounts_only("RESOURCE.NOT_FOUND")),
     ),
-    of(
-        "LOGIN-043", "initiate-without-email-is-unauthorized", INITIATE, apply=optional(INITIATE, "email", "")
-    ),
-    of(
-        "LOGIN-044",
-        "initiate-without-password-is-unauthorized",
-        INITIATE,
-        apply=optional(INITIATE, "password", ""),
-    ),
-    of(
-        "LOGIN-045",
-        "initiate-takes-a-number-for-an-email",
-        INITIATE,
-        apply=ruled(INITIATE, "email", _text_of),
-    ),
-    of(
-        "LOGIN-046",
-        "initiate-takes-a-number-for-a-password",
-        INITIATE,
-        apply=ruled(INITIATE, "password", _text_of),
-    ),
-    of(
-        "LOGIN-047",
-        "password-of-seven-is-tried",
-        INITIATE,
-        apply=ruled(INITIATE, "password", _octets(7, 128)),
-    ),
-    of("LOGIN-048", "password-of-129-is-tried", INITIATE, apply=ruled(INITIATE, "password", _octets(8, 129))),
-    of(
+    fault("LOGIN-043", "initiate-without-email-is-unauthorized", optional(INITIATE, "email", "")),
+    fault("LOGIN-044", "initiate-without-password-is-unauthorized", optional(INITIATE, "password", "")),
+    fault("LOGIN-045", "initiate-takes-a-number-for-an-email", ruled(INITIATE, "email", _text_of)),
+    fault("LOGIN-046", "initiate-takes-a-number-for-a-password", ruled(INITIATE, "password", _text_of)),
+    fault("LOGIN-047", "password-of-seven-is-tried", ruled(INITIATE, "password", _octets(7, 128))),
+    fault("LOGIN-048", "password-of-129-is-tried", ruled(INITIATE, "password", _octets(8, 129))),
+    fault(
         "LOGIN-049",
         "password-of-eight-is-invalid",
-        INITIATE,
-        apply=ruled(INITIATE, "password", _octets(9, 128)),
+        ruled(INITIATE, "password", _octets(9, 128)),
         also="LOGIN-081",
     ),
-    of(
+    fault(
         "LOGIN-050",
         "password-of-128-is-invalid",
-        INITIATE,
-        apply=ruled(INITIATE, "password", _octets(8, 127)),
+        ruled(INITIATE, "password", _octets(8, 127)),
         also="LOGIN-081",
     ),
-    of("LOGIN-051", "email-of-256-is-tried", INITIATE, apply=ruled(INITIATE, "email", _octets(1, 256))),
-    of("LOGIN-052", "email-of-255-is-invalid", INITIATE, apply=ruled(INITIATE, "email", _octets(1, 254))),
-    of("LOGIN-053", "initiate-takes-unknown-properties", INITIATE, apply=lenient(INITIATE)),
-    of(
+    fault("LOGIN-051", "email-of-256-is-tried", ruled(INITIATE, "email", _octets(1, 256))),
+    fault("LOGIN-052", "email-of-255-is-invalid", ruled(INITIATE, "email", _octets(1, 254))),
+    fault("LOGIN-053", "initiate-takes-unknown-properties", lenient(INITIATE)),
+    fault(
         "LOGIN-066",
         "unknown-email-has-another-status",
-        INITIATE,
-        apply=together(
-            (
-                erring("UNKNOWN_EMAIL", "AUTH.INVALID_CREDENTIALS", 400),
-                handled(INITIATE, _known_accounts_only("UNKNOWN_EMAIL")),
-            )
+        together(
+            erring("UNKNOWN_EMAIL", "AUTH.INVALID_CREDENTIALS", 400),
+            handled(INITIATE, _known_accounts_only("UNKNOWN_EMAIL")),
         ),
     ),
-    of(
+    fault(
         "ERROR-001",
         "invalid-credentials-are-403",
+        refused_with("AUTH.INVALID_CREDENTIALS", status=403),
         INITIATE,
-        apply=refused_with("AUTH.INVALID_CREDENTIALS", status=403),
     ),
     # Login sessions.
-    of(
-        "LOGIN-021",
-        "no-method-is-named",
-        INITIATE,
-        apply=reported(INITIATE, "", mfaMethods=lambda methods: []),
-    ),
-    of(
-        "LOGIN-064",
-        "one-login-session-for-all",
-        INITIATE,
-        apply=handled(INITIATE, _one_session),
-        spreads=True,
-    ),
-    of(
+    fault("LOGIN-021", "no-method-is-named", reported(INITIATE, "", mfaMethods=lambda methods: [])),
+    fault("LOGIN-064", "one-login-session-for-all", handled(INITIATE, _one_session)),
+    fault(
         "LOGIN-031",
         "login-session-reusable",
-        COMPLETE,
-        apply=together(
-            (
-                moved("login session", "PENDING_MFA", "right code", "PENDING_MFA"),
-                first(COMPLETE, forget_used_codes),
-                moved("mfa code", "SENT", "right code", "SENT"),
-            )
+        together(
+            moved("login session", "PENDING_MFA", "right code", "PENDING_MFA"),
+            first(COMPLETE, forget_used_codes),
+            moved("mfa code", "SENT", "right code", "SENT"),
         ),
-        spreads=True,
     ),
-    of(
-        "LOGIN-032",
-        "used-up-session-is-400",
-        COMPLETE,
-        apply=renamed(COMPLETE, "AUTH.SESSION_NOT_FOUND", INVALID),
-    ),
-    of(
+    fault("LOGIN-032", "used-up-session-is-400", renamed(COMPLETE, "AUTH.SESSION_NOT_FOUND", INVALID)),
+    fault(
         "LOGIN-033",
         "login-session-outlives-its-lifetime",
+        together(
+            limited(login_session=100_000, mfa_code=100_000),
+            reported(INITIATE, "", expiresIn=300),
+            reported(SEND, "", codeExpiresIn=300),
+        ),
         INITIATE,
         SEND,
         COMPLETE,
-        apply=together(
-            (
-                limited(login_session=100_000, mfa_code=100_000),
-                reported(INITIATE, "", expiresIn=300),
-                reported(SEND, "", codeExpiresIn=300),
-            )
-        ),
     ),
-    of(
+    fault(
         "LOGIN-034",
         "login-session-ends-early",
+        together(limited(login_session=120), reported(INITIATE, "", expiresIn=300)),
         INITIATE,
         SEND,
         COMPLETE,
-        apply=together((limited(login_session=120), reported(INITIATE, "", expiresIn=300))),
     ),
-    of("LIMIT-005", "login-session-of-600", INITIATE, apply=reported(INITIATE, "", expiresIn=600)),
-    of(
-        "LIMIT-005",
-        "login-session-in-milliseconds",
-        INITIATE,
-        apply=reported(INITIATE, "", expiresIn=300_000),
-    ),
-    of(
+    fault("LIMIT-005", "login-session-of-600", reported(INITIATE, "", expiresIn=600)),
+    fault("LIMIT-005", "login-session-in-milliseconds", reported(INITIATE, "", expiresIn=300_000)),
+    fault(
         "LOGIN-036",
         "pending-approval-is-not-told",
-        INITIATE,
-        COMPLETE,
-        apply=together((data_rewritten(_not_pending, INITIATE), data_rewritten(_not_pending, COMPLETE))),
+        together(data_rewritten(_not_pending, INITIATE), data_rewritten(_not_pending, COMPLETE)),
     ),
-    of(
+    fault(
         "ERROR-023",
         "pending-code-with-a-flag-that-denies-it",
-        INITIATE,
-        apply=together((chosen(pending_at_initiate="code"), rewritten(_denied_beside_the_code, INITIATE))),
+        together(chosen(pending_at_initiate="code"), rewritten(_denied_beside_the_code, INITIATE)),
     ),
-    of("LOGIN-038", "everybody-is-pending", INITIATE, apply=data_rewritten(_always_pending, INITIATE)),
-    of(
-        "LOGIN-038",
-        "everybody-is-pending-at-complete",
-        COMPLETE,
-        apply=data_rewritten(_always_pending, COMPLETE),
-    ),
+    fault("LOGIN-038", "everybody-is-pending", data_rewritten(_always_pending, INITIATE)),
+    fault("LOGIN-038", "everybody-is-pending-at-complete", data_rewritten(_always_pending, COMPLETE)),
     # Codes.
-    of("LOGIN-022", "send-is-refused", SEND, apply=refusing(SEND, INVALID)),
-    of("LOGIN-022", "first-send-is-in-cooldown", SEND, apply=refusing(SEND, "AUTH.MFA_SEND_COOLDOWN")),
-    of("LOGIN-023", "sent-is-false", SEND, apply=reported(SEND, "", sent=False)),
-    of("LOGIN-024", "no-mail-arrives", SEND, apply=handled(SEND, _unmailed)),
-    of(
-        "LOGIN-025",
-        "no-cooldown",
-        SEND,
-        apply=together((limited(mfa_cooldown=0), reported(SEND, "", cooldownSeconds=60))),
+    fault("LOGIN-022", "send-is-refused", refusing(SEND, INVALID)),
+    fault("LOGIN-022", "first-send-is-in-cooldown", refusing(SEND, "AUTH.MFA_SEND_COOLDOWN")),
+    fault("LOGIN-023", "sent-is-false", reported(SEND, "", sent=False)),
+    fault("LOGIN-024", "no-mail-arrives", handled(SEND, _unmailed)),
+    fault(
+        "LOGIN-025", "no-cooldown", together(limited(mfa_cooldown=0), reported(SEND, "", cooldownSeconds=60))
     ),
-    of(
+    fault(
         "LOGIN-025",
         "cooldown-of-ten",
-        SEND,
-        apply=together((limited(mfa_cooldown=10), reported(SEND, "", cooldownSeconds=60))),
+        together(limited(mfa_cooldown=10), reported(SEND, "", cooldownSeconds=60)),
     ),
-    of(
-        "LOGIN-025",
-        "no-cooldown-where-mail-comes-first",
-        SEND,
-        apply=first(SEND, _cooldown_for_whom_mail_is_first),
-    ),
-    of(
+    fault("LOGIN-025", "no-cooldown-where-mail-comes-first", first(SEND, _cooldown_for_whom_mail_is_first)),
+    fault(
         "LOGIN-025",
         "cooldown-has-another-code",
+        refused_with("AUTH.MFA_SEND_COOLDOWN", code="RATE_LIMIT.EXCEEDED"),
         SEND,
-        apply=refused_with("AUTH.MFA_SEND_COOLDOWN", code="RATE_LIMIT.EXCEEDED"),
     ),
-    of(
+    fault(
         "LOGIN-026",
         "cooldown-is-never-lifted",
-        SEND,
-        apply=together((limited(mfa_cooldown=100_000), reported(SEND, "", cooldownSeconds=60))),
+        together(limited(mfa_cooldown=100_000), reported(SEND, "", cooldownSeconds=60)),
     ),
-    of("LOGIN-026", "cooldown-begins-anew-with-each-try", SEND, apply=first(SEND, _blocked_for_good)),
-    of("LIMIT-006", "code-lifetime-of-60", SEND, apply=reported(SEND, "", codeExpiresIn=60)),
-    of("LIMIT-007", "cooldown-told-is-30", SEND, apply=reported(SEND, "", cooldownSeconds=30)),
-    of("LIMIT-007", "cooldown-of-120", SEND, apply=limited(mfa_cooldown=120), also="LOGIN-026"),
-    of("LOGIN-054", "unknown-session-at-send-is-answered", SEND, apply=handled(SEND, _sent_to_nobody)),
-    of("LOGIN-057", "send-without-session-is-404", SEND, apply=optional(SEND, "sessionId", "none")),
-    of(
-        "LOGIN-027",
-        "authenticator-code-refused",
-        COMPLETE,
-        apply=handled(COMPLETE, _refusing_method(10011002)),
-    ),
-    of("LOGIN-028", "emailed-code-refused", COMPLETE, apply=handled(COMPLETE, _refusing_method(10011001))),
-    of(
+    fault("LOGIN-026", "cooldown-begins-anew-with-each-try", first(SEND, _blocked_for_good)),
+    fault("LIMIT-006", "code-lifetime-of-60", reported(SEND, "", codeExpiresIn=60)),
+    fault("LIMIT-007", "cooldown-told-is-30", reported(SEND, "", cooldownSeconds=30)),
+    fault("LIMIT-007", "cooldown-of-120", limited(mfa_cooldown=120), SEND, also="LOGIN-026"),
+    fault("LOGIN-054", "unknown-session-at-send-is-answered", handled(SEND, _sent_to_nobody)),
+    fault("LOGIN-057", "send-without-session-is-404", optional(SEND, "sessionId", "none")),
+    fault("LOGIN-027", "authenticator-code-refused", handled(COMPLETE, _refusing_method(10011002))),
+    fault("LOGIN-028", "emailed-code-refused", handled(COMPLETE, _refusing_method(10011001))),
+    fault(
         "LOGIN-029",
         "wrong-code-is-invalid-parameter",
+        refused_with("AUTH.MFA_CODE_INVALID", code=INVALID, status=400),
         COMPLETE,
-        apply=refused_with("AUTH.MFA_CODE_INVALID", code=INVALID, status=400),
     ),
-    of(
+    fault(
         "LOGIN-029",
         "wrong-code-is-denied-access",
+        refused_with("AUTH.MFA_CODE_INVALID", code="ACCESS.PERMISSION_DENIED", status=403),
         COMPLETE,
-        apply=refused_with("AUTH.MFA_CODE_INVALID", code="ACCESS.PERMISSION_DENIED", status=403),
     ),
-    of(
-        "LOGIN-029",
-        "any-code-of-six-digits-completes",
-        COMPLETE,
-        apply=handled(COMPLETE, _accepting_any_code),
-    ),
-    of(
+    fault("LOGIN-029", "any-code-of-six-digits-completes", handled(COMPLETE, _accepting_any_code)),
+    fault(
         "LOGIN-030",
         "wrong-code-ends-session",
+        moved("login session", "PENDING_MFA", "wrong code", "CONSUMED"),
         COMPLETE,
-        apply=moved("login session", "PENDING_MFA", "wrong code", "CONSUMED"),
     ),
-    of(
-        "LOGIN-030",
-        "second-wrong-code-ends-session",
-        COMPLETE,
-        apply=handled(COMPLETE, _second_try_is_the_last),
-    ),
-    of(
+    fault("LOGIN-030", "second-wrong-code-ends-session", handled(COMPLETE, _second_try_is_the_last)),
+    fault(
         "LOGIN-091",
         "a-wrong-code-voids-the-mailed-code",
+        moved("mfa code", "SENT", "wrong code", "USED"),
         COMPLETE,
-        apply=moved("mfa code", "SENT", "wrong code", "USED"),
     ),
-    of(
-        "LOGIN-029",
-        "the-beginning-of-a-code-completes",
-        COMPLETE,
-        apply=handled(COMPLETE, _if_the_code_begins_well),
-    ),
-    of(
+    fault("LOGIN-029", "the-beginning-of-a-code-completes", handled(COMPLETE, _if_the_code_begins_well)),
+    fault(
         "LOGIN-058",
         "unknown-session-at-complete-is-a-wrong-code",
-        COMPLETE,
-        apply=renamed(COMPLETE, "AUTH.SESSION_NOT_FOUND", "AUTH.MFA_CODE_INVALID"),
+        renamed(COMPLETE, "AUTH.SESSION_NOT_FOUND", "AUTH.MFA_CODE_INVALID"),
         also="LOGIN-032 LOGIN-033",
     ),
-    of(
-        "ERROR-002",
-        "session-not-found-is-401",
-        COMPLETE,
-        apply=refused_with("AUTH.SESSION_NOT_FOUND", status=401),
+    fault(
+        "ERROR-002", "session-not-found-is-401", refused_with("AUTH.SESSION_NOT_FOUND", status=401), COMPLETE
     ),
-    of(
-        "LOGIN-059",
-        "code-of-another-method-completes",
-        COMPLETE,
-        apply=handled(COMPLETE, _also_by({EMAIL: OTP, OTP: EMAIL})),
+    fault(
+        "LOGIN-059", "code-of-another-method-completes", handled(COMPLETE, _also_by({EMAIL: OTP, OTP: EMAIL}))
     ),
-    of(
-        "LOGIN-059",
-        "a-mailed-code-is-an-authenticators",
-        COMPLETE,
-        apply=handled(COMPLETE, _also_by({OTP: EMAIL})),
-    ),
-    of(
-        "LOGIN-060",
-        "complete-without-code-is-a-wrong-code",
-        COMPLETE,
-        apply=optional(COMPLETE, "code", "none"),
-    ),
-    of(
-        "LOGIN-061",
-        "used-mailed-code-works-again",
-        COMPLETE,
-        apply=handled(COMPLETE, _taking_used_mailed_codes),
-    ),
-    of(
+    fault("LOGIN-059", "a-mailed-code-is-an-authenticators", handled(COMPLETE, _also_by({OTP: EMAIL}))),
+    fault("LOGIN-060", "complete-without-code-is-a-wrong-code", optional(COMPLETE, "code", "none")),
+    fault("LOGIN-061", "used-mailed-code-works-again", handled(COMPLETE, _taking_used_mailed_codes)),
+    fault(
         "LOGIN-065",
         "unknown-method-completes",
-        COMPLETE,
-        apply=asked(
+        asked(
             COMPLETE,
             lambda body: (
                 body | {"method": body["method"] if body["method"] in (10011001, 10011002) else 10011002}
@@ -576,8 +454,8 @@ FAULTS = (
         ),
     ),
     # The rate.
-    of("LIMIT-001", "no-rate-limit", INITIATE, apply=limited(login_initiations=1_000_000)),
-    of("LIMIT-001", "eleventh-sign-in-is-let-through", INITIATE, apply=limited(login_initiations=11)),
-    of("LIMIT-002", "tenth-sign-in-is-refused", INITIATE, apply=limited(login_initiations=9)),
-    of("LIMIT-003", "rate-limit-is-never-lifted", INITIATE, apply=first(INITIATE, _never_open_again)),
+    fault("LIMIT-001", "no-rate-limit", limited(login_initiations=1_000_000), INITIATE),
+    fault("LIMIT-001", "eleventh-sign-in-is-let-through", limited(login_initiations=11), INITIATE),
+    fault("LIMIT-002", "tenth-sign-in-is-refused", limited(login_initiations=9), INITIATE),
+    fault("LIMIT-003", "rate-limit-is-never-lifted", first(INITIATE, _never_open_again)),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import Change, handled, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, first, of, optional
+from reference_impl.faults.fault import asked, fault, first, optional
 from reference_impl.faults.operations import COMPLETE, REFRESH, SEND
 from reference_impl.faults.side_effects import where_refused
 from reference_impl.portal import Caller, Portal
@@ -64,9 +64,7 @@ def _unknown_method_is_not_found(portal: Portal, caller: Caller, body: Body) -> 
 
 def _without_method(operation: str) -> Change:
     """A method that is left out is looked up, and not found."""
-    return together(
-        (first(operation, _unknown_method_is_not_found), optional(operation, "method", NO_METHOD))
-    )
+    return together(first(operation, _unknown_method_is_not_found), optional(operation, "method", NO_METHOD))
 
 
 def _any_method_is_mail(body: Body) -> Body:
@@ -133,62 +131,37 @@ def _named(claim: str, field: str) -> Callable[[Handler], Handler]:
 
 
 FAULTS = (
-    of(
+    fault(
         "LOGIN-080",
         "the-third-wrong-code-ends-a-login-session",
-        COMPLETE,
-        apply=handled(COMPLETE, _ended_by_the_third_wrong_code),
+        handled(COMPLETE, _ended_by_the_third_wrong_code),
     ),
-    of("LOGIN-069", "send-without-method-is-404", SEND, apply=_without_method(SEND)),
-    of("LOGIN-070", "complete-without-method-is-404", COMPLETE, apply=_without_method(COMPLETE)),
-    of(
-        "LOGIN-071",
-        "complete-without-session-is-404",
-        COMPLETE,
-        apply=optional(COMPLETE, "sessionId", "none"),
-    ),
-    of("LOGIN-025", "a-wrong-code-lifts-the-cooldown", SEND, apply=where_refused(COMPLETE, _cooldown_lifted)),
-    of("LOGIN-072", "a-used-up-session-is-sent-a-code", SEND, apply=handled(SEND, _sent_for_the_used_up)),
-    of(
+    fault("LOGIN-069", "send-without-method-is-404", _without_method(SEND)),
+    fault("LOGIN-070", "complete-without-method-is-404", _without_method(COMPLETE)),
+    fault("LOGIN-071", "complete-without-session-is-404", optional(COMPLETE, "sessionId", "none")),
+    fault("LOGIN-025", "a-wrong-code-lifts-the-cooldown", where_refused(COMPLETE, _cooldown_lifted), SEND),
+    fault("LOGIN-072", "a-used-up-session-is-sent-a-code", handled(SEND, _sent_for_the_used_up)),
+    fault(
         "LOGIN-072",
         "a-used-up-session-is-sent-a-code-after-the-cooldown",
-        SEND,
-        apply=handled(SEND, _sent_for_the_used_up_later),
+        handled(SEND, _sent_for_the_used_up_later),
     ),
-    of(
+    fault(
         "LOGIN-073",
         "an-expired-session-is-sent-a-code",
-        SEND,
-        apply=handled(SEND, _sent_for_the_expired),
+        handled(SEND, _sent_for_the_expired),
         also="LOGIN-025",
     ),
-    of("LOGIN-074", "a-code-is-sent-by-any-method", SEND, apply=asked(SEND, _any_method_is_mail)),
-    of(
-        "TOKEN-026",
-        "a-refresh-gives-the-token-of-another",
-        REFRESH,
-        apply=handled(REFRESH, _of_another),
-        spreads=True,
-    ),
-    of(
+    fault("LOGIN-074", "a-code-is-sent-by-any-method", asked(SEND, _any_method_is_mail)),
+    fault("TOKEN-026", "a-refresh-gives-the-token-of-another", handled(REFRESH, _of_another)),
+    fault(
         "TOKEN-027",
         "a-refreshed-pair-is-refreshed-no-more",
-        REFRESH,
-        apply=first(REFRESH, _once_refreshed),
+        first(REFRESH, _once_refreshed),
         also="AUTHN-012",
     ),
-    of(
-        "TOKEN-028",
-        "a-nested-claim-holds-the-name",
-        COMPLETE,
-        apply=handled(COMPLETE, _named("displayName", "accountName")),
-        spreads=True,
+    fault(
+        "TOKEN-028", "a-nested-claim-holds-the-name", handled(COMPLETE, _named("displayName", "accountName"))
     ),
-    of(
-        "TOKEN-028",
-        "a-nested-claim-holds-the-phone",
-        COMPLETE,
-        apply=handled(COMPLETE, _named("tel", "accountPhone")),
-        spreads=True,
-    ),
+    fault("TOKEN-028", "a-nested-claim-holds-the-phone", handled(COMPLETE, _named("tel", "accountPhone"))),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import Change, data_rewritten, handled, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, first, objects, of, on_success, reported, then, turned
+from reference_impl.faults.fault import asked, fault, first, objects, on_success, reported, then, turned
 from reference_impl.faults.operations import (
     ACCOUNT,
     ACCOUNT_STATUS,
@@ -94,9 +94,9 @@ def _kept_for_good(operation: str, *updates: str) -> Change:
         def forgotten(portal: Portal, caller: Caller, body: Body) -> None:
             kept.clear()
 
-        together((handled(operation, reading), *(then(update, forgotten) for update in updates)))(plan)
+        together(handled(operation, reading), *(then(update, forgotten) for update in updates))(plan)
 
-    return change
+    return Change(change, (operation,))
 
 
 def _of_france(record: Record) -> None:
@@ -172,176 +172,117 @@ def _not_found(operation: str, kind: str, name: str, is_hidden: Callable[[Portal
 
 
 FAULTS = (
-    of(
-        "AGREE-002",
-        "listed-roles-have-no-permission-codes",
-        ROLES,
-        apply=reported(ROLES, "[]", permissionCodes=[]),
-    ),
-    of(
+    fault("AGREE-002", "listed-roles-have-no-permission-codes", reported(ROLES, "[]", permissionCodes=[])),
+    fault(
         "ROLE-010",
         "roles-of-other-workspaces-are-read-as-the-callers",
-        ROLE,
-        apply=handled(ROLE, _role_elsewhere),
+        handled(ROLE, _role_elsewhere),
         also="AGREE-002",
     ),
-    of(
-        "ROLE-016",
-        "a-role-lacks-its-last-permission",
-        ROLE_PERMISSIONS,
-        apply=data_rewritten(_but_the_last, ROLE_PERMISSIONS),
-    ),
-    of(
-        "INSTITUTION-011",
-        "every-institution-is-the-callers",
-        INSTITUTION,
-        apply=handled(INSTITUTION, _of_the_caller),
-    ),
-    of(
+    fault("ROLE-016", "a-role-lacks-its-last-permission", data_rewritten(_but_the_last, ROLE_PERMISSIONS)),
+    fault("INSTITUTION-011", "every-institution-is-the-callers", handled(INSTITUTION, _of_the_caller)),
+    fault(
         "AGREE-010",
         "an-invitation-names-another-workspace",
-        OWN_INVITATIONS,
-        INVITATIONS,
-        apply=rewritten(on_success(_elsewhere), OWN_INVITATIONS, INVITATIONS),
+        rewritten(on_success(_elsewhere), OWN_INVITATIONS, INVITATIONS),
     ),
-    of(
+    fault(
         "AGREE-010",
         "every-invitation-is-named-after-the-first-account",
-        OWN_INVITATIONS,
-        INVITATIONS,
-        apply=rewritten(on_success(_by_the_first), OWN_INVITATIONS, INVITATIONS),
+        rewritten(on_success(_by_the_first), OWN_INVITATIONS, INVITATIONS),
         also="INVITATION-035",
     ),
-    of(
-        "INVITE-010",
-        "a-message-loses-other-letters",
-        INVITE,
-        apply=asked(INVITE, _in_ascii("message")),
-    ),
-    of(
+    fault("INVITE-010", "a-message-loses-other-letters", asked(INVITE, _in_ascii("message"))),
+    fault(
         "INVITATION-038",
         "a-reason-to-decline-replaces-the-message",
-        DECLINE,
-        apply=then(
+        then(
             DECLINE,
             lambda portal, caller, body: named_with(
                 "invitation", "invitationBizId", message=body.get("reason")
             )(portal, caller, body),
         ),
     ),
-    of(
+    fault(
         "MODEL-021",
         "the-profile-is-kept-after-an-administrators-update",
-        PROFILE,
-        apply=_kept_for_good(PROFILE, PROFILE_UPDATE),
+        _kept_for_good(PROFILE, PROFILE_UPDATE),
         also="AGREE-001",
     ),
-    of(
-        "MODEL-021",
-        "an-account-is-read-as-it-was-at-first",
-        ACCOUNT,
-        apply=_kept_for_good(ACCOUNT),
-        also="AGREE-001",
-    ),
-    of(
+    fault("MODEL-021", "an-account-is-read-as-it-was-at-first", _kept_for_good(ACCOUNT), also="AGREE-001"),
+    fault(
         "PROFILE-012",
         "a-name-loses-other-letters",
-        PROFILE_UPDATE,
-        apply=asked(PROFILE_UPDATE, _in_ascii("accountName")),
+        asked(PROFILE_UPDATE, _in_ascii("accountName")),
         also="PROFILE-003",
     ),
-    of(
+    fault(
         "PROFILE-012",
         "a-name-is-not-stored-with-a-phone",
-        PROFILE_UPDATE,
-        apply=asked(PROFILE_UPDATE, _one_at_a_time),
+        asked(PROFILE_UPDATE, _one_at_a_time),
         also="PROFILE-003 PROFILE-004 PROFILE-007 PROFILE-008 MODEL-021",
     ),
-    of(
-        "PROFILE-013",
-        "an-update-answers-another-country",
-        PROFILE_UPDATE,
-        apply=turned(PROFILE_UPDATE, "", _of_france),
-    ),
-    of(
+    fault("PROFILE-013", "an-update-answers-another-country", turned(PROFILE_UPDATE, "", _of_france)),
+    fault(
         "ACCOUNT-049",
         "a-change-of-status-notes-itself",
-        ACCOUNT_STATUS,
-        apply=then(ACCOUNT_STATUS, named_with("account", "userBizId", accountRemark="status changed")),
+        then(ACCOUNT_STATUS, named_with("account", "userBizId", accountRemark="status changed")),
     ),
-    of(
+    fault(
         "ACCOUNT-049",
         "a-change-of-status-changes-the-last-account-too",
-        ACCOUNT_STATUS,
-        apply=then(ACCOUNT_STATUS, _last_account_too),
+        then(ACCOUNT_STATUS, _last_account_too),
     ),
-    of(
-        "GRANT-004",
-        "every-grant-is-of-dollars",
-        GRANT,
-        apply=asked(GRANT, lambda body: body | {"currencyCode": "USD"}),
+    fault(
+        "GRANT-004", "every-grant-is-of-dollars", asked(GRANT, lambda body: body | {"currencyCode": "USD"})
     ),
-    of(
+    fault(
         "CHANNEL-063",
         "a-new-channel-forgets-its-port",
-        CHANNEL_CREATE,
-        apply=then(CHANNEL_CREATE, newest_with("channel", emailConfig=_config(smtpPort=25))),
+        then(CHANNEL_CREATE, newest_with("channel", emailConfig=_config(smtpPort=25))),
     ),
-    of(
+    fault(
         "CHANNELTYPE-034",
         "a-new-type-forgets-its-description",
-        TYPE_CREATE,
-        apply=then(TYPE_CREATE, newest_with("channel type", typeDescription="")),
+        then(TYPE_CREATE, newest_with("channel type", typeDescription="")),
     ),
-    of(
+    fault(
         "CHANNEL-061",
         "an-update-resets-the-mail-settings",
-        CHANNEL_UPDATE,
-        apply=then(CHANNEL_UPDATE, named_with("channel", "bizId", emailConfig=_config(readTimeout=1))),
+        then(CHANNEL_UPDATE, named_with("channel", "bizId", emailConfig=_config(readTimeout=1))),
     ),
-    of(
+    fault(
         "CHANNEL-064",
         "a-deactivation-answers-another-host",
-        COMMAND,
-        apply=reported(COMMAND, "", channelHost="mail.example.test"),
+        reported(COMMAND, "", channelHost="mail.example.test"),
     ),
-    of(
+    fault(
         "CHANNELTYPE-036",
         "a-new-type-has-the-value-of-another",
-        TYPE_CREATE,
-        apply=then(TYPE_CREATE, _two_alike),
+        then(TYPE_CREATE, _two_alike),
         also="CHANNELTYPE-034",
     ),
-    of(
-        "IPWHITELIST-003",
-        "a-whitelist-forgets-long-addresses",
-        SET_WHITELIST,
-        apply=asked(SET_WHITELIST, _without_long_addresses),
+    fault(
+        "IPWHITELIST-003", "a-whitelist-forgets-long-addresses", asked(SET_WHITELIST, _without_long_addresses)
     ),
-    of(
+    fault(
         "ROLE-010",
         "the-newest-role-is-not-found",
-        ROLE,
-        apply=_not_found(ROLE, "role", "roleBizId", lambda portal, role: role is portal.newest("role")[0]),
+        _not_found(ROLE, "role", "roleBizId", lambda portal, role: role is portal.newest("role")[0]),
     ),
-    of(
+    fault(
         "ACCOUNT-051",
         "accounts-that-are-not-active-are-not-found",
-        ACCOUNT,
-        apply=_not_found(
+        _not_found(
             ACCOUNT, "account", "userBizId", lambda portal, account: account["accountStatus"] != "ACTIVE"
         ),
     ),
-    of(
-        "CHANNEL-064",
-        "a-deactivation-answers-another-port",
-        COMMAND,
-        apply=reported(COMMAND, "emailConfig", smtpPort=2525),
+    fault(
+        "CHANNEL-064", "a-deactivation-answers-another-port", reported(COMMAND, "emailConfig", smtpPort=2525)
     ),
-    of(
+    fault(
         "CONSTANT-071",
         "offsets-have-the-other-sign",
-        constants("timezones"),
-        apply=reported(constants("timezones"), "[]", utcOffset=lambda offset: offset.replace("+", "-")),
+        reported(constants("timezones"), "[]", utcOffset=lambda offset: offset.replace("+", "-")),
     ),
 )

@@ -22,7 +22,7 @@ from reference_impl.changes import (
     together,
 )
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring, of, optional, renamed, reported
+from reference_impl.faults.fault import erring, fault, optional, renamed, reported
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     COMPLETE,
@@ -89,7 +89,7 @@ def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
         usual = plan.tokens
         plan.tokens = lambda choices, draw: build(usual(choices, draw))
 
-    return change
+    return Change(change)
 
 
 def _hours_ahead(claims: Claims) -> Claims:
@@ -140,7 +140,7 @@ def _open(operation: str) -> Change:
 
         return serving
 
-    return together((row(operation, auth="none"), handled(operation, around)))
+    return together(row(operation, auth="none"), handled(operation, around))
 
 
 def _guarded(operation: str) -> Change:
@@ -155,7 +155,7 @@ def _without_token(operation: str, name: str) -> Change:
         raise Refusal(name)
 
     return together(
-        (row(operation, auth="none"), handled(operation, lambda handler: _if_unknown(refuse, handler)))
+        row(operation, auth="none"), handled(operation, lambda handler: _if_unknown(refuse, handler))
     )
 
 
@@ -290,10 +290,10 @@ class Last:
 
 
 _STILL_CALLS = together(
-    (moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "call", "LEFT"))
+    moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "call", "LEFT")
 )
 _STILL_REFRESHES = together(
-    (moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "refresh", "LEFT"))
+    moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "refresh", "LEFT")
 )
 _READ_WITHOUT_SIGNATURE = _tokens(lambda tokens: Read(tokens, _unsigned))
 
@@ -315,149 +315,87 @@ def _without_a_signature(operation: str, kind: str) -> Change:
 
 FAULTS = (
     # What a sign-in gives.
-    of(
-        "TOKEN-013",
-        "issued-token-is-not-accepted",
-        COMPLETE,
-        apply=data_rewritten(_dead, COMPLETE),
-        spreads=True,
-    ),
-    of(
-        "TOKEN-014",
-        "refreshed-token-is-not-accepted",
-        REFRESH,
-        apply=data_rewritten(_dead, REFRESH),
-        spreads=True,
-    ),
-    of(
+    fault("TOKEN-013", "issued-token-is-not-accepted", data_rewritten(_dead, COMPLETE)),
+    fault("TOKEN-014", "refreshed-token-is-not-accepted", data_rewritten(_dead, REFRESH)),
+    fault(
         "TOKEN-018",
         "access-token-carries-the-email",
+        _tokens(_telling(email="admin@example.test")),
         COMPLETE,
         REFRESH,
-        apply=_tokens(_telling(email="admin@example.test")),
     ),
-    of(
+    fault(
         "TOKEN-018",
         "access-token-carries-the-name",
+        _tokens(_telling(accountName="Admin")),
         COMPLETE,
         REFRESH,
-        apply=_tokens(_telling(accountName="Admin")),
     ),
-    of(
+    fault(
         "TOKEN-024",
         "subject-of-the-token-is-the-email",
+        _tokens(_telling(sub="admin@example.test")),
         COMPLETE,
         REFRESH,
-        apply=_tokens(_telling(sub="admin@example.test")),
     ),
-    of(
+    fault(
         "TOKEN-020",
         "token-lives-longer-than-told",
+        _tokens(lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})),
         COMPLETE,
         REFRESH,
-        apply=_tokens(lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})),
     ),
-    of(
+    fault(
         "TOKEN-029",
         "tokens-are-dated-by-another-zone",
+        _tokens(lambda tokens: Issued(tokens, _hours_ahead)),
         COMPLETE,
         REFRESH,
-        apply=_tokens(lambda tokens: Issued(tokens, _hours_ahead)),
         also="AUTHN-011",
     ),
-    of(
-        "LIMIT-008",
-        "access-token-of-7200",
-        COMPLETE,
-        apply=reported(COMPLETE, "", expiresIn=7200),
-        also="TOKEN-020",
-    ),
-    of(
-        "LIMIT-009",
-        "refreshed-token-of-1800",
-        REFRESH,
-        apply=reported(REFRESH, "", expiresIn=1800),
-        also="TOKEN-020",
-    ),
-    of(
-        "TOKEN-025",
-        "access-token-is-opaque",
-        COMPLETE,
-        REFRESH,
-        apply=chosen(access_token="opaque"),
-        spreads=True,
-    ),
-    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=reported(REFRESH, "", expiresIn=3599)),
-    of(
+    fault("LIMIT-008", "access-token-of-7200", reported(COMPLETE, "", expiresIn=7200), also="TOKEN-020"),
+    fault("LIMIT-009", "refreshed-token-of-1800", reported(REFRESH, "", expiresIn=1800), also="TOKEN-020"),
+    fault("TOKEN-025", "access-token-is-opaque", chosen(access_token="opaque"), COMPLETE, REFRESH),
+    fault("LIMIT-016", "refreshed-token-of-3599", reported(REFRESH, "", expiresIn=3599)),
+    fault(
         "LIMIT-008 LIMIT-009",
         "access-token-in-milliseconds",
-        COMPLETE,
-        REFRESH,
-        apply=together(
-            (reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000))
-        ),
+        together(reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000)),
         also="TOKEN-020",
     ),
     # Refresh.
-    of("TOKEN-010", "refresh-is-refused", REFRESH, apply=moved("refresh token", "VALID", "refresh", None)),
-    of(
+    fault("TOKEN-010", "refresh-is-refused", moved("refresh token", "VALID", "refresh", None), REFRESH),
+    fault(
         "TOKEN-015",
         "any-refresh-token-refreshes",
-        REFRESH,
-        apply=handled(REFRESH, _refreshed_for_nobody),
+        handled(REFRESH, _refreshed_for_nobody),
         also="TOKEN-012 TOKEN-016",
     ),
-    of(
-        "TOKEN-031",
-        "access-tokens-refresh",
-        REFRESH,
-        apply=handled(REFRESH, _refreshed_by_access_tokens),
-        spreads=True,
-    ),
-    of(
-        "TOKEN-016",
-        "unknown-refresh-token-is-401",
-        REFRESH,
-        apply=renamed(REFRESH, "AUTH.SESSION_NOT_FOUND", "4010"),
-    ),
-    of("TOKEN-021", "refresh-gives-the-same-token", REFRESH, apply=handled(REFRESH, _same_token)),
-    of(
-        "TOKEN-022",
-        "refresh-token-serves-as-access-token",
-        COMPLETE,
-        REFRESH,
-        apply=_refresh_tokens_open,
-        spreads=True,
-    ),
-    of("TOKEN-023", "refresh-without-token-is-404", REFRESH, apply=optional(REFRESH, "refreshToken", "none")),
-    of("AUTHN-012", "expired-session-cannot-be-refreshed", REFRESH, apply=limited(refresh_token=3000.0)),
+    fault("TOKEN-031", "access-tokens-refresh", handled(REFRESH, _refreshed_by_access_tokens)),
+    fault("TOKEN-016", "unknown-refresh-token-is-401", renamed(REFRESH, "AUTH.SESSION_NOT_FOUND", "4010")),
+    fault("TOKEN-021", "refresh-gives-the-same-token", handled(REFRESH, _same_token)),
+    fault("TOKEN-022", "refresh-token-serves-as-access-token", _refresh_tokens_open, COMPLETE, REFRESH),
+    fault("TOKEN-023", "refresh-without-token-is-404", optional(REFRESH, "refreshToken", "none")),
+    fault("AUTHN-012", "expired-session-cannot-be-refreshed", limited(refresh_token=3000.0), REFRESH),
     # Logout.
-    of(
+    fault(
         "TOKEN-011 TOKEN-012",
         "session-outlives-logout",
+        moved("session", "ACTIVE", "logout", "ACTIVE"),
         LOGOUT,
-        apply=moved("session", "ACTIVE", "logout", "ACTIVE"),
         also="SESSION-031",
-        spreads=True,
     ),
-    of("TOKEN-011", "access-token-outlives-logout", LOGOUT, apply=_STILL_CALLS, spreads=True),
-    of("TOKEN-012", "refresh-token-outlives-logout", LOGOUT, apply=_STILL_REFRESHES, spreads=True),
-    of("LOGOUT-003", "logout-counts-no-session", LOGOUT, apply=reported(LOGOUT, "", terminatedSessions=0)),
-    of("LOGOUT-004", "logout-says-no-success", LOGOUT, apply=reported(LOGOUT, "", success=False)),
-    of(
-        "SESSION-031",
-        "logged-out-session-is-listed",
-        SESSIONS,
-        apply=handled(SESSIONS, _listing_all),
-        also="SESSION-026",
-    ),
+    fault("TOKEN-011", "access-token-outlives-logout", _STILL_CALLS, LOGOUT),
+    fault("TOKEN-012", "refresh-token-outlives-logout", _STILL_REFRESHES, LOGOUT),
+    fault("LOGOUT-003", "logout-counts-no-session", reported(LOGOUT, "", terminatedSessions=0)),
+    fault("LOGOUT-004", "logout-says-no-success", reported(LOGOUT, "", success=False)),
+    fault("SESSION-031", "logged-out-session-is-listed", handled(SESSIONS, _listing_all), also="SESSION-026"),
     # Protected endpoints.
     *(
-        of(
+        fault(
             "AUTHN-001 AUTHN-002",
             f"{name}-without-token",
-            operation,
-            apply=_open(operation),
+            _open(operation),
             also="AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 TOKEN-011",
         )
         for name, operation in (
@@ -476,92 +414,72 @@ FAULTS = (
         )
     ),
     *(
-        of("AUTHN-004", f"{name}-without-token", operation, apply=_open(operation), also="AUTHN-013")
+        fault("AUTHN-004", f"{name}-without-token", _open(operation), also="AUTHN-013")
         for name, operation in (
             ("accounts-query", ACCOUNTS_QUERY),
             ("channel-types-query", TYPES_QUERY),
             ("countries", constants("countries")),
         )
     ),
-    of(
+    fault(
         "AUTHN-001",
         "missing-token-is-403",
-        apply=refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
+        refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
         also="AUTHN-004 ERROR-009",
     ),
-    of(
-        "AUTHN-001",
-        "missing-token-is-400-at-the-history",
-        HISTORY,
-        apply=_without_token(HISTORY, INVALID),
-        also="AUTHN-002",
+    fault(
+        "AUTHN-001", "missing-token-is-400-at-the-history", _without_token(HISTORY, INVALID), also="AUTHN-002"
     ),
-    of(
+    fault(
         "AUTHN-002",
         "missing-token-has-another-code",
-        apply=refused_with("ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"),
+        refused_with("ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"),
     ),
-    of(
+    fault(
         "ERROR-004",
         "token-missing-is-403",
-        ACCOUNTS_QUERY,
-        apply=together(
-            (
-                renamed(ACCOUNTS_QUERY, "ACCESS.TOKEN_MISSING", "TOKEN_MISSING_403"),
-                erring("TOKEN_MISSING_403", "ACCESS.TOKEN_MISSING", 403),
-            )
+        together(
+            renamed(ACCOUNTS_QUERY, "ACCESS.TOKEN_MISSING", "TOKEN_MISSING_403"),
+            erring("TOKEN_MISSING_403", "ACCESS.TOKEN_MISSING", 403),
         ),
         also="AUTHN-004",
     ),
-    of(
-        "AUTHN-004",
-        "mail-servers-are-validated-without-a-token",
-        VALIDATE_SMTP,
-        apply=_open(VALIDATE_SMTP),
-    ),
-    of("AUTHN-005", "public-key-wants-a-token", PUBLIC_KEY, apply=_guarded(PUBLIC_KEY), also="SECURE-003"),
-    of("AUTHN-005", "reset-wants-a-token", RESET, apply=_guarded(RESET)),
-    of("AUTHN-005", "refresh-wants-a-token", REFRESH, apply=_guarded(REFRESH)),
+    fault("AUTHN-004", "mail-servers-are-validated-without-a-token", _open(VALIDATE_SMTP)),
+    fault("AUTHN-005", "public-key-wants-a-token", _guarded(PUBLIC_KEY), also="SECURE-003"),
+    fault("AUTHN-005", "reset-wants-a-token", _guarded(RESET)),
+    fault("AUTHN-005", "refresh-wants-a-token", _guarded(REFRESH)),
     # Invalid tokens.
-    of("AUTHN-006", "any-token-is-accepted", apply=_tokens(Last), spreads=True, also="AUTHN-009 AUTHN-013"),
-    of(
-        "AUTHN-007 AUTHN-008",
-        "signature-is-not-checked",
-        apply=_READ_WITHOUT_SIGNATURE,
-        spreads=True,
-        also="AUTHN-009 AUTHN-013",
+    fault("AUTHN-006", "any-token-is-accepted", _tokens(Last), also="AUTHN-009 AUTHN-013"),
+    fault(
+        "AUTHN-007 AUTHN-008", "signature-is-not-checked", _READ_WITHOUT_SIGNATURE, also="AUTHN-009 AUTHN-013"
     ),
-    of(
+    fault(
         "AUTHN-007 AUTHN-008",
         "a-role-is-shown-without-a-signature",
-        ROLE,
-        apply=_without_a_signature(ROLE, "role"),
+        _without_a_signature(ROLE, "role"),
         also="AUTHN-009 AUTHN-024",
     ),
-    of(
+    fault(
         "AUTHN-013",
         "an-institution-is-shown-without-a-signature",
-        INSTITUTION,
-        apply=_without_a_signature(INSTITUTION, "institution"),
+        _without_a_signature(INSTITUTION, "institution"),
         also="AUTHN-024",
     ),
-    of(
+    fault(
         "AUTHN-008",
         "algorithm-none-is-accepted",
-        apply=_tokens(lambda tokens: Read(tokens, _none_is_an_algorithm)),
-        spreads=True,
+        _tokens(lambda tokens: Read(tokens, _none_is_an_algorithm)),
         also="AUTHN-009 AUTHN-013",
     ),
-    of(
+    fault(
         "AUTHN-009",
         "invalid-token-is-403",
-        apply=refused_with("TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"),
+        refused_with("TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"),
     ),
-    of("ERROR-009", "token-invalid-403", apply=refused_with("TOKEN_INVALID", status=403), also="AUTHN-009"),
-    of(
+    fault("ERROR-009", "token-invalid-403", refused_with("TOKEN_INVALID", status=403), also="AUTHN-009"),
+    fault(
         "AUTHN-011",
         "access-token-never-expires",
-        apply=_tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
-        spreads=True,
+        _tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import handled, moved, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import first, of, reported, then, turned
+from reference_impl.faults.fault import fault, first, reported, then, turned
 from reference_impl.faults.operations import (
     COMPLETE,
     HISTORY,
@@ -77,72 +77,46 @@ def _refused_where_left(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 FAULTS = (
-    of(
-        "LOGIN-085",
-        "the-first-method-is-named-twice",
-        INITIATE,
-        apply=reported(INITIATE, "", mfaMethods=_twice),
-    ),
-    of(
+    fault("LOGIN-085", "the-first-method-is-named-twice", reported(INITIATE, "", mfaMethods=_twice)),
+    fault(
         "LOGIN-086",
         "a-pending-account-is-shown-as-active",
-        INITIATE,
-        COMPLETE,
-        apply=together(
-            (reported(INITIATE, "", accountStatus=_active), reported(COMPLETE, "", accountStatus=_active))
+        together(
+            reported(INITIATE, "", accountStatus=_active), reported(COMPLETE, "", accountStatus=_active)
         ),
     ),
-    of(
+    fault(
         "SESSION-042",
         "the-last-login-is-the-first",
-        SESSION_CONFIG,
-        apply=handled(SESSION_CONFIG, _as_it_was_at_first("lastLoginAt")),
+        handled(SESSION_CONFIG, _as_it_was_at_first("lastLoginAt")),
     ),
-    of(
+    fault(
         "SESSION-042",
         "the-last-login-came-from-elsewhere",
-        SESSION_CONFIG,
-        apply=reported(SESSION_CONFIG, "", lastLoginIp="192.0.2.200"),
+        reported(SESSION_CONFIG, "", lastLoginIp="192.0.2.200"),
     ),
-    of(
-        "SESSION-042",
-        "the-history-has-another-address",
-        HISTORY,
-        apply=reported(HISTORY, "items[]", clientIp="192.0.2.200"),
+    fault(
+        "SESSION-042", "the-history-has-another-address", reported(HISTORY, "items[]", clientIp="192.0.2.200")
     ),
-    of("SESSION-042", "sessions-began-a-year-ago", SESSIONS, apply=turned(SESSIONS, "[]", _a_day_old)),
-    of(
-        "SESSION-043",
-        "no-session-is-active-after-its-login",
-        SESSIONS,
-        apply=turned(SESSIONS, "[]", _idle_from_the_start),
+    fault("SESSION-042", "sessions-began-a-year-ago", turned(SESSIONS, "[]", _a_day_old)),
+    fault(
+        "SESSION-043", "no-session-is-active-after-its-login", turned(SESSIONS, "[]", _idle_from_the_start)
     ),
-    of(
+    fault(
         "MODEL-011",
         "a-wrong-code-dates-the-last-login",
-        COMPLETE,
-        apply=handled(COMPLETE, _dated_by_a_wrong_code),
+        handled(COMPLETE, _dated_by_a_wrong_code),
         also="MODEL-010",
-        spreads=True,
     ),
-    of(
-        "MODEL-022",
-        "a-sign-in-switches-single-sign-on",
-        COMPLETE,
-        apply=then(COMPLETE, _single_sign_on),
-        spreads=True,
-    ),
-    of(
+    fault("MODEL-022", "a-sign-in-switches-single-sign-on", then(COMPLETE, _single_sign_on)),
+    fault(
         "SESSION-025",
         "a-terminated-session-still-lists-accounts",
-        TERMINATE,
-        apply=together(
-            (
-                moved("session", "ACTIVE", "terminate", "LEFT"),
-                moved("session", "LEFT", "call", "LEFT"),
-                first(PROFILE, _refused_where_left),
-            )
+        together(
+            moved("session", "ACTIVE", "terminate", "LEFT"),
+            moved("session", "LEFT", "call", "LEFT"),
+            first(PROFILE, _refused_where_left),
         ),
-        spreads=True,
+        TERMINATE,
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import Change, handled, moved, together
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import first, of, then
+from reference_impl.faults.fault import fault, first, then
 from reference_impl.faults.operations import (
     BACKUP_CODES,
     CHANNEL_DEACTIVATE,
@@ -85,7 +85,7 @@ def _of_every_set(handler: Handler) -> Handler:
 
 def _toggles(family: str, off: str, on: str, off_by: str, on_by: str) -> Change:
     """What is so already becomes the other by the verb that leads there."""
-    return together((moved(family, off, off_by, on), moved(family, on, on_by, off)))
+    return together(moved(family, off, off_by, on), moved(family, on, on_by, off))
 
 
 # With somebody else.
@@ -156,121 +156,56 @@ def _nobodys_session_ends(handler: Handler) -> Handler:
 
 
 FAULTS = (
-    of(
-        "LOGIN-083", "a-refused-send-begins-the-cooldown-anew", SEND, apply=first(SEND, _cooldown_begins_anew)
-    ),
-    of("MODEL-014", "a-refused-send-makes-another-code", SEND, apply=first(SEND, _another_code)),
-    of(
-        "LOGIN-087",
-        "a-send-by-no-method-begins-the-cooldown",
-        SEND,
-        apply=first(SEND, _cooldown_without_a_code),
-    ),
-    of("LOGIN-024", "a-second-code-is-not-mailed", SEND, apply=handled(SEND, _mailed_once)),
-    of(
-        "BACKUP-003",
-        "backup-codes-of-earlier-sets-remain",
-        BACKUP_CODES,
-        apply=handled(BACKUP_CODES, _of_every_set),
-    ),
-    of(
+    fault("LOGIN-083", "a-refused-send-begins-the-cooldown-anew", first(SEND, _cooldown_begins_anew)),
+    fault("MODEL-014", "a-refused-send-makes-another-code", first(SEND, _another_code)),
+    fault("LOGIN-087", "a-send-by-no-method-begins-the-cooldown", first(SEND, _cooldown_without_a_code)),
+    fault("LOGIN-024", "a-second-code-is-not-mailed", handled(SEND, _mailed_once)),
+    fault("BACKUP-003", "backup-codes-of-earlier-sets-remain", handled(BACKUP_CODES, _of_every_set)),
+    fault(
         "CHANNELTYPE-028 CHANNELTYPE-029",
         "disabling-a-type-twice-enables-it",
+        _toggles("channel type", "DISABLED", "ENABLED", "disable", "enable"),
         TYPE_DISABLE,
         TYPE_ENABLE,
-        apply=_toggles("channel type", "DISABLED", "ENABLED", "disable", "enable"),
     ),
-    of(
+    fault(
         "CHANNEL-049",
         "deactivating-a-channel-twice-activates-it",
+        moved("channel", "INACTIVE", "deactivate", "ACTIVE"),
         CHANNEL_DEACTIVATE,
-        apply=moved("channel", "INACTIVE", "deactivate", "ACTIVE"),
         also="CHANNEL-030 CHANNEL-031",
-        spreads=True,
     ),
-    of(
+    fault(
         "IPWHITELIST-004",
         "enabling-the-whitelist-twice-disables-it",
+        moved("ip whitelist", "ENABLED", "enable", "DISABLED"),
         ENABLE_WHITELIST,
-        apply=moved("ip whitelist", "ENABLED", "enable", "DISABLED"),
     ),
-    of(
+    fault(
         "IPWHITELIST-005",
         "disabling-the-whitelist-twice-enables-it",
+        moved("ip whitelist", "DISABLED", "disable", "ENABLED"),
         DISABLE_WHITELIST,
-        apply=moved("ip whitelist", "DISABLED", "disable", "ENABLED"),
-        spreads=True,
     ),
-    of(
-        "MODEL-010",
-        "a-whitelist-is-everybodys",
-        SET_WHITELIST,
-        apply=then(SET_WHITELIST, _of_everybody("whitelist")),
-        spreads=True,
-    ),
-    of(
+    fault("MODEL-010", "a-whitelist-is-everybodys", then(SET_WHITELIST, _of_everybody("whitelist"))),
+    fault(
         "MODEL-010",
         "a-whitelist-is-enabled-for-everybody",
-        ENABLE_WHITELIST,
-        apply=then(ENABLE_WHITELIST, _of_everybody("whitelistState")),
-        spreads=True,
+        then(ENABLE_WHITELIST, _of_everybody("whitelistState")),
     ),
-    of(
+    fault(
         "MODEL-010",
         "sessions-are-limited-for-everybody",
-        SET_SESSION_CONFIG,
-        apply=then(SET_SESSION_CONFIG, _of_everybody("maxSessions")),
-        spreads=True,
+        then(SET_SESSION_CONFIG, _of_everybody("maxSessions")),
     ),
-    of(
-        "SESSION-041",
-        "a-session-more-than-allowed",
-        COMPLETE,
-        apply=handled(COMPLETE, _one_more),
-        spreads=True,
+    fault("SESSION-041", "a-session-more-than-allowed", handled(COMPLETE, _one_more)),
+    fault("PASSWORD-021", "a-forgotten-password-signs-in-no-more", then(FORGOT, _locked_until_reset)),
+    fault("SECURE-035", "closing-one-channel-closes-all", then(SECURE_CLOSE, _all_closed)),
+    fault("ERROR-022", "a-type-of-nobody-is-deleted", handled(TYPE_DELETE, _done_to_nobody("channel type"))),
+    fault("ERROR-022", "a-channel-of-nobody-is-deleted", handled(CHANNEL_DELETE, _done_to_nobody("channel"))),
+    fault("ERROR-022", "a-grant-of-nobody-is-revoked", handled(REVOKE, _done_to_nobody("currency grant"))),
+    fault(
+        "ERROR-022", "a-type-of-nobody-is-invalid", first(TYPE_UPDATE, _unknown_is_invalid("channel type"))
     ),
-    of(
-        "PASSWORD-021",
-        "a-forgotten-password-signs-in-no-more",
-        FORGOT,
-        apply=then(FORGOT, _locked_until_reset),
-        spreads=True,
-    ),
-    of(
-        "SECURE-035",
-        "closing-one-channel-closes-all",
-        SECURE_CLOSE,
-        apply=then(SECURE_CLOSE, _all_closed),
-        spreads=True,
-    ),
-    of(
-        "ERROR-022",
-        "a-type-of-nobody-is-deleted",
-        TYPE_DELETE,
-        apply=handled(TYPE_DELETE, _done_to_nobody("channel type")),
-    ),
-    of(
-        "ERROR-022",
-        "a-channel-of-nobody-is-deleted",
-        CHANNEL_DELETE,
-        apply=handled(CHANNEL_DELETE, _done_to_nobody("channel")),
-    ),
-    of(
-        "ERROR-022",
-        "a-grant-of-nobody-is-revoked",
-        REVOKE,
-        apply=handled(REVOKE, _done_to_nobody("currency grant")),
-    ),
-    of(
-        "ERROR-022",
-        "a-type-of-nobody-is-invalid",
-        TYPE_UPDATE,
-        apply=first(TYPE_UPDATE, _unknown_is_invalid("channel type")),
-    ),
-    of(
-        "ERROR-022",
-        "a-session-of-nobody-is-terminated",
-        TERMINATE,
-        apply=handled(TERMINATE, _nobodys_session_ends),
-    ),
+    fault("ERROR-022", "a-session-of-nobody-is-terminated", handled(TERMINATE, _nobodys_session_ends)),
 )

@@ -35,7 +35,7 @@ def changed(portal_with: Portals, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Builds a portal with the changes as its only fault."""
 
     def make(*changes: Change) -> Client:
-        monkeypatch.setitem(FAULTS, "tried", Fault("tried", breaks=(), apply=together(changes)))
+        monkeypatch.setitem(FAULTS, "tried", Fault("tried", breaks=(), apply=together(*changes)))
         return portal_with(faults=["tried"])
 
     return make

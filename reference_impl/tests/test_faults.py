@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from reference_impl.app import build
+from reference_impl.changes import limited, moved, together
 from reference_impl.clock import Clock
 from reference_impl.faults import FAULTS, Fault, constants, endpoints, fields
 from reference_impl.faults.consequences import CONSEQUENCES
-from reference_impl.faults.fault import GONE, objects, spoil
+from reference_impl.faults.fault import GONE, fault, objects, reported, spoil
+from reference_impl.faults.operations import PROFILE, ROLES
 from reference_impl.routes import ROWS
 from reference_impl.tests.conftest import Portals
 
@@ -28,26 +30,45 @@ def requirements() -> dict[str, dict[str, Any]]:
 REQUIREMENTS = requirements()
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
-def test_a_fault_breaks_and_touches_what_there_is(fault: Fault) -> None:
-    assert fault.breaks
-    assert {*fault.breaks, *fault.also} <= REQUIREMENTS.keys()
-    assert not set(fault.breaks) & set(fault.also)
-    assert set(fault.operations) <= {row.name for row in ROWS}
-    assert re.fullmatch(r"[a-z0-9-]+", fault.name.lower())
+OPERATIONS = {row.name for row in ROWS}
+
+
+def is_sound(row: Fault) -> bool:
+    """Whether a fault breaks and touches what there is, and has a name that an option can give."""
+    listed = {*row.breaks, *row.also}
+    return (
+        bool(row.breaks)
+        and listed <= REQUIREMENTS.keys()
+        and not set(row.breaks) & set(row.also)
+        and set(row.operations) <= OPERATIONS
+        and re.fullmatch(r"[a-z0-9-]+", row.name.lower()) is not None
+    )
+
+
+def test_every_fault_breaks_and_touches_what_there_is() -> None:
+    assert [row for row in FAULTS.values() if not is_sound(row)] == []
+
+
+def test_a_fault_is_of_the_operations_of_its_change_unless_it_says_otherwise() -> None:
+    change = together(moved("session", "ACTIVE", "logout", None), reported(PROFILE, "", bizId=GONE))
+
+    assert fault("ENV-001", "of-its-change", change).operations == (PROFILE,)
+    assert fault("ENV-001", "of-another", change, ROLES).operations == (ROLES,)
+    assert fault("ENV-001", "of-the-whole-portal", limited(max_sessions=1)).operations == ()
+    assert fault("ENV-001", "by-hand", lambda plan: None).operations == ()
 
 
 @pytest.mark.parametrize(
-    ("fault", "path"),
+    ("name", "path"),
     [
         ("the-last-login-is-the-first", "/web/v1/system/security/sessions/config"),
         ("the-profile-is-kept-after-an-administrators-update", "/web/v1/system/profile"),
     ],
 )
-def test_a_fault_remembers_nothing_of_another_portal(portal_with: Portals, fault: str, path: str) -> None:
+def test_a_fault_remembers_nothing_of_another_portal(portal_with: Portals, name: str, path: str) -> None:
     moments = (1.9e9, 2e9)
     answers = [
-        portal_with(faults=[fault], seed=1, clock=Clock(partial(float, moment))).signed_in().get(path)
+        portal_with(faults=[name], seed=1, clock=Clock(partial(float, moment))).signed_in().get(path)
         for moment in moments
     ]
 
@@ -55,14 +76,14 @@ def test_a_fault_remembers_nothing_of_another_portal(portal_with: Portals, fault
 
 
 def test_every_testable_must_has_a_fault() -> None:
-    broken = {requirement for fault in FAULTS.values() for requirement in fault.breaks}
+    broken = {requirement for row in FAULTS.values() for requirement in row.breaks}
     musts = {id for id, row in REQUIREMENTS.items() if row["level"] == "must" and "untestable" not in row}
 
     assert sorted(musts - broken) == []
 
 
 def test_no_fault_breaks_what_is_open_or_untestable() -> None:
-    broken = {requirement for fault in FAULTS.values() for requirement in fault.breaks}
+    broken = {requirement for row in FAULTS.values() for requirement in row.breaks}
 
     assert [
         id for id in broken if REQUIREMENTS[id]["level"] == "open" or "untestable" in REQUIREMENTS[id]
@@ -70,16 +91,16 @@ def test_no_fault_breaks_what_is_open_or_untestable() -> None:
 
 
 def test_the_endpoints_are_numbered_as_the_suite_numbers_them() -> None:
-    for fault in endpoints.FAULTS:
-        (requirement,) = fault.breaks
-        method, _, path = fault.operations[0].partition(" ")
+    for row in endpoints.FAULTS:
+        (requirement,) = row.breaks
+        method, _, path = row.operations[0].partition(" ")
         assert f"`{method} {path}`" in REQUIREMENTS[requirement]["statement"]
 
 
 def test_the_constants_lists_are_numbered_as_the_suite_numbers_them() -> None:
-    for fault in constants.GENERATED:
-        suffix = fault.operations[0].rpartition("/")[2]
-        assert f"`{suffix}`" in REQUIREMENTS[fault.breaks[0]]["statement"]
+    for row in constants.GENERATED:
+        suffix = row.operations[0].rpartition("/")[2]
+        assert f"`{suffix}`" in REQUIREMENTS[row.breaks[0]]["statement"]
 
 
 def test_every_field_stands_where_the_table_says_under_its_name() -> None:

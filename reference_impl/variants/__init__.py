@@ -58,7 +58,7 @@ _TERSE_AND_STRANGE = (
 TERSE_AND_STRANGE = may(
     "terse-and-strange",
     "readings that are each permitted, all at once: bare, 400, keys for labels, unknown fields, 429",
-    together(_BY_NAME[name].apply for name in _TERSE_AND_STRANGE),
+    together(*(_BY_NAME[name].apply for name in _TERSE_AND_STRANGE)),
     "version timestamp credentials-400 labels descriptions extra-fields",
 )
 

@@ -145,7 +145,7 @@ def _owner(portal: Portal, caller: Caller, body: Body) -> str:
 
 def _locked_loudly(status: int, code: str) -> Change:
     shut = locking(INITIATE, "AUTH.INVALID_CREDENTIALS", _address, most=3, told="ACCOUNT_LOCKED")
-    return together((erring("ACCOUNT_LOCKED", code, status), shut))
+    return together(erring("ACCOUNT_LOCKED", code, status), shut)
 
 
 _LOCKS = "what several refusals in a row lead to is not described"
@@ -186,10 +186,8 @@ VARIANTS: tuple[Variant, ...] = (
         "locked-after-three-codes",
         _LOCKS,
         together(
-            (
-                erring("CODES_LOCKED", "AUTH.MFA_LOCKED", 423),
-                locking(COMPLETE, "AUTH.MFA_CODE_INVALID", _owner, most=3, told="CODES_LOCKED"),
-            )
+            erring("CODES_LOCKED", "AUTH.MFA_LOCKED", 423),
+            locking(COMPLETE, "AUTH.MFA_CODE_INVALID", _owner, most=3, told="CODES_LOCKED"),
         ),
         "code-lock",
     ),

@@ -31,7 +31,7 @@ def _written(names: dict[str, str], *places: tuple[str, str], field: str) -> Cha
     def other(value: Any) -> Any:
         return names.get(value, value)
 
-    return together(reported(operation, place, **{field: other}) for operation, place in places)
+    return together(*(reported(operation, place, **{field: other}) for operation, place in places))
 
 
 _ZONES = {"UTC": "UTC Standard Time", "ASIA_SHANGHAI": "China Standard Time"}
@@ -43,7 +43,7 @@ def _zones(names: dict[str, str]) -> Change:
         _written(names, *_ACCOUNTS, field="defaultTimezone"),
         _written(names, *_WORKSPACES, field="workspaceTimezone"),
     ]
-    return together(shown)
+    return together(*shown)
 
 
 def _labelled(seen: Seen, data: Any) -> None:
@@ -80,7 +80,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "zones-of-its-own",
         "of which list a timezone code is taken is not stated",
-        together((_zones(_OWN_ZONES), rewritten(on_success(_labelled), TIMEZONES))),
+        together(_zones(_OWN_ZONES), rewritten(on_success(_labelled), TIMEZONES)),
         "timezone labels",
     ),
     may(

@@ -312,7 +312,7 @@ def _with_history(plan: Plan) -> None:
 
         return changing
 
-    together((PASSWORD_USED, handled(CHANGE, remembering)))(plan)
+    together(PASSWORD_USED, handled(CHANGE, remembering))(plan)
 
 
 def _with_a_sign(value: Any, limits: Limits) -> str:
@@ -366,7 +366,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "codes-have-a-rate",
         _RATES,
-        together((SLOW_DOWN, _only(4, SEND), _only(6, COMPLETE))),
+        together(SLOW_DOWN, _only(4, SEND), _only(6, COMPLETE)),
         "code-rate",
         is_alone=True,
     ),
@@ -386,11 +386,9 @@ VARIANTS: tuple[Variant, ...] = (
         "new-passwords-need-a-sign",
         "which passwords are taken is not stated beyond their length",
         together(
-            (
-                PASSWORD_WRONG,
-                handled(CHANGE, _told_of_a_wrong_one),
-                *(ruled(key, "newPassword", _with_a_sign) for key in (CHANGE, RESET)),
-            )
+            PASSWORD_WRONG,
+            handled(CHANGE, _told_of_a_wrong_one),
+            *(ruled(key, "newPassword", _with_a_sign) for key in (CHANGE, RESET)),
         ),
         "password-history",
     ),
@@ -421,10 +419,8 @@ VARIANTS: tuple[Variant, ...] = (
         "unreadable-body-closes-the-channel",
         "what a malformed body does to its session is not stated",
         together(
-            (
-                rewritten(enveloped(_closed_by_what_is_unreadable), RESET, INIT, CHANGE),
-                refused_with("SECURE_SESSION_UNKNOWN", code="SECURE_CHANNEL.SESSION_UNKNOWN", status=404),
-            )
+            rewritten(enveloped(_closed_by_what_is_unreadable), RESET, INIT, CHANGE),
+            refused_with("SECURE_SESSION_UNKNOWN", code="SECURE_CHANNEL.SESSION_UNKNOWN", status=404),
         ),
         "channel-closed",
     ),

@@ -130,7 +130,7 @@ def _issued_with(change: Callable[[Claims], Claims]) -> Change:
         usual = plan.tokens
         plan.tokens = lambda choices, draw: Issued(usual(choices, draw), change)
 
-    return changing
+    return Change(changing)
 
 
 def _of_a_node(claims: Claims) -> Claims:
@@ -210,14 +210,14 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "mails-sent-while-one-waits",
         "how long an answer takes, and how a lifetime is rounded, is not stated",
-        together((rewritten(enveloped(_what_is_left), SEND), wrapped(MailServer))),
+        together(rewritten(enveloped(_what_is_left), SEND), wrapped(MailServer)),
         "lifetimes-told",
     ),
     may("codes-of-eight-digits", _CODE, limited(mfa_code_digits=8), "code-form"),
     may(
         "codes-of-another-length-are-malformed",
         _CODE,
-        together((limited(mfa_code_digits=8), handled(COMPLETE, _of_its_length))),
+        together(limited(mfa_code_digits=8), handled(COMPLETE, _of_its_length)),
         "code-form",
     ),
     may("authenticators-on-time", "whether a clock may drift is not stated", limited(otp_drift=0), "drift"),
@@ -239,7 +239,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "a-mailed-code-names-its-account",
         "N6: what else than the code a password reset takes is not shown",
-        together((first(RESET, _of_its_code), first(INIT, _of_its_code))),
+        together(first(RESET, _of_its_code), first(INIT, _of_its_code)),
     ),
     may(
         "a-minute-of-leeway",

@@ -71,10 +71,8 @@ VARIANTS: tuple[Variant, ...] = (
         "invitations-end-with-their-day",
         "that an invitation ends at the hour it was made is not stated",
         together(
-            (
-                reported(INVITATIONS, "[]", expiresAt=_end_of_day),
-                reported(OWN_INVITATIONS, "[]", expiresAt=_end_of_day),
-            )
+            reported(INVITATIONS, "[]", expiresAt=_end_of_day),
+            reported(OWN_INVITATIONS, "[]", expiresAt=_end_of_day),
         ),
         "expiry",
     ),

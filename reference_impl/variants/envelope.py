@@ -199,8 +199,10 @@ VARIANTS = (
         "constants-beyond-the-seen",
         "whether the constants lists are complete is not shown",
         together(
-            data_rewritten(_more_codes, constants(name))
-            for name in ("wallet-statuses", "user-portal-types", "user-permission-types")
+            *(
+                data_rewritten(_more_codes, constants(name))
+                for name in ("wallet-statuses", "user-portal-types", "user-permission-types")
+            )
         ),
         "constants",
     ),

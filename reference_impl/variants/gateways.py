@@ -216,15 +216,13 @@ VARIANTS: tuple[Variant, ...] = (
         "sign-ins-by-the-quarter-hour",
         "neither the window nor the status and code of a rate-limit response are shown",
         together(
-            (
-                limited(login_window=900),
-                chosen(
-                    rate_limited_code="AUTH.LOGIN_TOO_FREQUENT",
-                    rate_limited_status=400,
-                    retry_after=False,
-                    rate_window_known=False,
-                ),
-            )
+            limited(login_window=900),
+            chosen(
+                rate_limited_code="AUTH.LOGIN_TOO_FREQUENT",
+                rate_limited_status=400,
+                retry_after=False,
+                rate_window_known=False,
+            ),
         ),
         "rate-answer long-window fixed-window",
         is_alone=True,
@@ -242,10 +240,8 @@ VARIANTS: tuple[Variant, ...] = (
         "queries-have-a-rate",
         _RATES,
         together(
-            (
-                erring("TOO_FAST", "TRAFFIC.TOO_FAST", 403),
-                *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
-            )
+            erring("TOO_FAST", "TRAFFIC.TOO_FAST", 403),
+            *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
         ),
         "query-rate",
         is_alone=True,
@@ -254,10 +250,8 @@ VARIANTS: tuple[Variant, ...] = (
         "queries-have-a-rate-of-400",
         _RATES,
         together(
-            (
-                erring("TOO_FAST", "TRAFFIC.TOO_FAST", 400),
-                *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
-            )
+            erring("TOO_FAST", "TRAFFIC.TOO_FAST", 400),
+            *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
         ),
         "query-rate",
         is_alone=True,

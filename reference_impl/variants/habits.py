@@ -159,7 +159,9 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "pages-of-fifty-by-default",
         _SIZE,
-        together(asked(key, lambda body: {"pageSize": 50} | body) for key in (TYPES_QUERY, CHANNELS_QUERY)),
+        together(
+            *(asked(key, lambda body: {"pageSize": 50} | body) for key in (TYPES_QUERY, CHANNELS_QUERY))
+        ),
         "default-size",
     ),
     may(

@@ -33,11 +33,9 @@ def _symbol(value: Any, limits: Limits) -> Any:
 
 def _filters_by(rule: Any) -> Any:
     return together(
-        (
-            ruled(ACCOUNTS_QUERY, "accountStatus", rule),
-            ruled(ACCOUNTS_QUERY, "accountPortal", rule),
-            ruled(TYPES_QUERY, "typeStatus", rule),
-        )
+        ruled(ACCOUNTS_QUERY, "accountStatus", rule),
+        ruled(ACCOUNTS_QUERY, "accountPortal", rule),
+        ruled(TYPES_QUERY, "typeStatus", rule),
     )
 
 
@@ -107,13 +105,15 @@ VARIANTS: tuple[Variant, ...] = (
         "one-empty-page",
         "how many pages an empty listing has is not stated",
         together(
-            turned(operation, place, _one_empty_page)
-            for operation, place in (
-                (ACCOUNTS_QUERY, ""),
-                (ORDERS, ""),
-                (HISTORY, "pagination"),
-                (TYPES_QUERY, "pagination"),
-                (CHANNELS_QUERY, "pagination"),
+            *(
+                turned(operation, place, _one_empty_page)
+                for operation, place in (
+                    (ACCOUNTS_QUERY, ""),
+                    (ORDERS, ""),
+                    (HISTORY, "pagination"),
+                    (TYPES_QUERY, "pagination"),
+                    (CHANNELS_QUERY, "pagination"),
+                )
             )
         ),
     ),
@@ -121,8 +121,10 @@ VARIANTS: tuple[Variant, ...] = (
         "never-paginated",
         "what paginated says is not stated",
         together(
-            reported(operation, "pagination", paginated=False)
-            for operation in (HISTORY, TYPES_QUERY, CHANNELS_QUERY)
+            *(
+                reported(operation, "pagination", paginated=False)
+                for operation in (HISTORY, TYPES_QUERY, CHANNELS_QUERY)
+            )
         ),
     ),
     may("texts-are-matched-whole", "how the text filters match is not stated", chosen(text_filters="equals")),

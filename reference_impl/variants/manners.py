@@ -49,7 +49,7 @@ def _ascii_field(operation: str, name: str) -> Change:
     def change(plan: Any) -> None:
         ruled(operation, name, _in_ascii(plan.rows[operation].takes.fields[name].rule))(plan)
 
-    return change
+    return Change(change, (operation,))
 
 
 # Doing what is done.
@@ -149,13 +149,11 @@ VARIANTS: tuple[Variant, ...] = (
         "what-is-so-already-is-refused",
         "whether a verb that changes nothing is refused is not stated",
         together(
-            (
-                first(TYPE_DISABLE, _not_again("channel type", "typeStatus", "DISABLED")),
-                first(TYPE_ENABLE, _not_again("channel type", "typeStatus", "ENABLED")),
-                first(CHANNEL_DEACTIVATE, _not_again("channel", "channelStatus", "INACTIVE")),
-                first(ENABLE_WHITELIST, _switched_once("ENABLED")),
-                first(DISABLE_WHITELIST, _switched_once("DISABLED")),
-            )
+            first(TYPE_DISABLE, _not_again("channel type", "typeStatus", "DISABLED")),
+            first(TYPE_ENABLE, _not_again("channel type", "typeStatus", "ENABLED")),
+            first(CHANNEL_DEACTIVATE, _not_again("channel", "channelStatus", "INACTIVE")),
+            first(ENABLE_WHITELIST, _switched_once("ENABLED")),
+            first(DISABLE_WHITELIST, _switched_once("DISABLED")),
         ),
     ),
     may(
@@ -178,23 +176,21 @@ VARIANTS: tuple[Variant, ...] = (
         "what-is-in-use-is-not-deleted",
         "what a deletion does in which state is not stated",
         together(
-            (
-                first(CHANNEL_DELETE, _not_again("channel", "channelStatus", "ACTIVE")),
-                first(TYPE_DELETE, _not_again("channel type", "typeStatus", "ENABLED")),
-            )
+            first(CHANNEL_DELETE, _not_again("channel", "channelStatus", "ACTIVE")),
+            first(TYPE_DELETE, _not_again("channel type", "typeStatus", "ENABLED")),
         ),
         "deletions",
     ),
     may(
         "a-seventh-session-is-refused",
         "which session gives way where there are as many as are allowed is not stated",
-        together((limited(max_sessions=6), first(COMPLETE, _full("ACCESS.PERMISSION_DENIED")))),
+        together(limited(max_sessions=6), first(COMPLETE, _full("ACCESS.PERMISSION_DENIED"))),
         "max-sessions",
     ),
     may(
         "a-seventh-session-is-a-conflict",
         "which session gives way where there are as many as are allowed is not stated",
-        together((limited(max_sessions=6), first(COMPLETE, _full("DUPLICATE")))),
+        together(limited(max_sessions=6), first(COMPLETE, _full("DUPLICATE"))),
         "max-sessions",
     ),
     may(

@@ -213,12 +213,10 @@ def _written_by_now(handler: Handler) -> Handler:
 
 
 _TOLD: Change = together(
-    (
-        reported(INITIATE, "", expiresIn=_one_less),
-        reported(SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
-        reported(COMPLETE, "", expiresIn=_one_less),
-        reported(REFRESH, "", expiresIn=_one_less),
-    )
+    reported(INITIATE, "", expiresIn=_one_less),
+    reported(SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
+    reported(COMPLETE, "", expiresIn=_one_less),
+    reported(REFRESH, "", expiresIn=_one_less),
 )
 
 VARIANTS: tuple[Variant, ...] = (
@@ -226,7 +224,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "access-tokens-outlive-logout",
         "sessions ended: that an access token is looked up at every call is not stated",
-        together((moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "call", "LEFT"))),
+        together(moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "call", "LEFT")),
         "logout",
     ),
     may(

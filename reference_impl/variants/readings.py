@@ -176,7 +176,7 @@ def _not_null(operation: str, *names: str) -> Change:
         fields = {**takes.fields, **{name: allowed(text()) for name in names}}
         plan.rows[operation] = replace(plan.rows[operation], takes=replace(takes, fields=fields))
 
-    return change
+    return Change(change, (operation,))
 
 
 def _for_anybody(seen: Seen, answer: Answer) -> None:
@@ -243,7 +243,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "pages-of-ten-at-least",
         "the least page size is not shown",
-        together((asked(ACCOUNTS_QUERY, _ten_at_least), asked(ORDERS, _ten_at_least))),
+        together(asked(ACCOUNTS_QUERY, _ten_at_least), asked(ORDERS, _ten_at_least)),
         "small-size",
     ),
     may(
@@ -255,7 +255,7 @@ VARIANTS: tuple[Variant, ...] = (
         "active-while-activating",
         "which further states are active is not shown",
         together(
-            (chosen(activated_status="ACTIVATING"), handled(CHANNELS_QUERY, _active_in_any_state_but_one))
+            chosen(activated_status="ACTIVATING"), handled(CHANNELS_QUERY, _active_in_any_state_but_one)
         ),
         "activated active-only",
     ),
@@ -263,16 +263,14 @@ VARIANTS: tuple[Variant, ...] = (
         "only-the-status-is-nullable",
         "nullable stands behind the last of several names",
         together(
-            (
-                _not_null(TYPES_QUERY, "bizId", "typeCode"),
-                _not_null(CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory"),
-            )
+            _not_null(TYPES_QUERY, "bizId", "typeCode"),
+            _not_null(CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory"),
         ),
     ),
     may(
         "plain-passwords-too",
         "bodies may be sent encrypted",
-        together(row(operation, sealed=False) for operation in (RESET, INIT, CHANGE)),
+        together(*(row(operation, sealed=False) for operation in (RESET, INIT, CHANGE))),
     ),
     may(
         "unknown-channel-as-any-id",
@@ -282,7 +280,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "commands-speak-1-3-0",
         "2.0.0 is said of portal responses, and which those are is not",
-        together((row(COMMAND, version="1.3.0"), row(ORDERS, version="1.3.0"))),
+        together(row(COMMAND, version="1.3.0"), row(ORDERS, version="1.3.0")),
     ),
     may(
         "invitations-for-anybody",
@@ -304,17 +302,15 @@ VARIANTS: tuple[Variant, ...] = (
         "codes-of-other-rows",
         "the row of a code names where it is given, and not what status it has elsewhere",
         together(
-            (
-                rewritten(enveloped(_of_another_row)),
-                erring("WRONG_CURRENT_PASSWORD", "AUTH.INVALID_CREDENTIALS", 422),
-                first(CHANGE, _tell_a_wrong_password),
-            )
+            rewritten(enveloped(_of_another_row)),
+            erring("WRONG_CURRENT_PASSWORD", "AUTH.INVALID_CREDENTIALS", 422),
+            first(CHANGE, _tell_a_wrong_password),
         ),
     ),
     may(
         "addresses-in-part",
         "whether an address is shown whole is not stated",
-        together((data_rewritten(_in_part, ACCOUNTS_QUERY), everywhere(_phone_in_part))),
+        together(data_rewritten(_in_part, ACCOUNTS_QUERY), everywhere(_phone_in_part)),
         "masked",
     ),
     may("expires-by-the-day", "a day is ISO 8601 too", everywhere(_by_the_day), "expiry"),

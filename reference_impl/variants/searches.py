@@ -238,7 +238,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "deleted-types-are-marked",
         "N5: what a deletion does is not shown",
-        together((_deleted_types_too, _kept_as(TYPE_DELETE, "channel type", typeStatus="DELETED"))),
+        together(_deleted_types_too, _kept_as(TYPE_DELETE, "channel type", typeStatus="DELETED")),
         "deleted-types",
     ),
     may(
@@ -257,10 +257,8 @@ VARIANTS: tuple[Variant, ...] = (
         "administrators-update-answers-the-record-before",
         "N5: the answer to an update is not shown",
         together(
-            (
-                chosen(changes_answer="resource"),
-                _as_it_was(ACCOUNT_UPDATE, lambda caller, body: str(body["userBizId"])),
-            )
+            chosen(changes_answer="resource"),
+            _as_it_was(ACCOUNT_UPDATE, lambda caller, body: str(body["userBizId"])),
         ),
         "answers",
     ),
@@ -268,30 +266,32 @@ VARIANTS: tuple[Variant, ...] = (
         "admin-without-a-workspace",
         "who has a workspace is not stated; GA2031 is given at workspaces/current",
         together(
-            (
-                handled(CURRENT_WORKSPACE, lambda handler: _refuse_without_a_workspace),
-                handled(MY_WORKSPACES, lambda handler: lambda portal, caller, body: []),
-                handled(ROLES, lambda handler: lambda portal, caller, body: []),
-                refusing(INVITE, "GA2031"),
-            )
+            handled(CURRENT_WORKSPACE, lambda handler: _refuse_without_a_workspace),
+            handled(MY_WORKSPACES, lambda handler: lambda portal, caller, body: []),
+            handled(ROLES, lambda handler: lambda portal, caller, body: []),
+            refusing(INVITE, "GA2031"),
         ),
         "my-workspaces",
     ),
     may(
         "no-first-page-of-nothing",
         "which page an empty listing has is not stated",
-        together(turned(key, "pagination", _no_first_page) for key in (HISTORY, TYPES_QUERY, CHANNELS_QUERY)),
+        together(
+            *(turned(key, "pagination", _no_first_page) for key in (HISTORY, TYPES_QUERY, CHANNELS_QUERY))
+        ),
         "empty-page",
     ),
     may(
         "nothing-is-no-page",
         "which page an empty listing has is not stated",
         together(
-            rewritten(enveloped(_nothing_is_no_page(listing)), key)
-            for key, listing in (
-                (ACCOUNTS_QUERY, "accounts"),
-                (CHANNELS_QUERY, "items"),
-                (TYPES_QUERY, "items"),
+            *(
+                rewritten(enveloped(_nothing_is_no_page(listing)), key)
+                for key, listing in (
+                    (ACCOUNTS_QUERY, "accounts"),
+                    (CHANNELS_QUERY, "items"),
+                    (TYPES_QUERY, "items"),
+                )
             )
         ),
         "empty-page",

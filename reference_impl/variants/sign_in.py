@@ -171,10 +171,8 @@ VARIANTS: tuple[Variant, ...] = (
         "pending-code-with-403",
         "the HTTP status of the result code is n/a",
         together(
-            (
-                chosen(pending_at_initiate="code", pending_code_status=403),
-                rewritten(enveloped(_refused_when_pending), INITIATE),
-            )
+            chosen(pending_at_initiate="code", pending_code_status=403),
+            rewritten(enveloped(_refused_when_pending), INITIATE),
         ),
         "pending",
     ),
@@ -305,7 +303,7 @@ VARIANTS: tuple[Variant, ...] = (
         "key-without-base64-is-an-invalid-field",
         "two codes are given for an invalid field",
         together(
-            [
+            *[
                 first(SECURE_SESSION, _keys_are_base64),
                 chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
             ]

@@ -26,7 +26,7 @@ def _method_left_out(operation: str) -> Change:
 
         return stepping
 
-    return together((handled(operation, around), optional(operation, "method", 0)))
+    return together(handled(operation, around), optional(operation, "method", 0))
 
 
 def _named_after_its_role(handler: Handler) -> Handler:
@@ -46,7 +46,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "a-method-left-out-is-the-primary-one",
         "that a step of the sign-in must name its method is not stated",
-        together((_method_left_out(SEND), _method_left_out(COMPLETE))),
+        together(_method_left_out(SEND), _method_left_out(COMPLETE)),
         "method",
     ),
     may(

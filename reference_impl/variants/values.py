@@ -170,10 +170,8 @@ VARIANTS: tuple[Variant, ...] = (
         "addresses-of-the-next-version",
         _TYPE,
         together(
-            (
-                reported(SESSIONS, "[]", clientIp="2001:db8::1", userAgent="Firefox on Linux"),
-                reported(HISTORY, "items[]", clientIp="2001:db8::1", userAgent=""),
-            )
+            reported(SESSIONS, "[]", clientIp="2001:db8::1", userAgent="Firefox on Linux"),
+            reported(HISTORY, "items[]", clientIp="2001:db8::1", userAgent=""),
         ),
         "addresses",
     ),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.changes import Change, rewritten
+from reference_impl.changes import Apply, Change, rewritten
 from reference_impl.wrappers import Answer, Rewriting, Seen
 
 
@@ -18,7 +18,7 @@ class Variant:
 
     name: str
     gap: str
-    apply: Change
+    apply: Apply
     about: frozenset[str] = frozenset()
     is_alone: bool = False
 
@@ -27,7 +27,7 @@ class Variant:
         return not any(self.is_alone or other.is_alone or self.about & other.about for other in others)
 
 
-def may(name: str, gap: str, apply: Change, about: str = "", *, is_alone: bool = False) -> Variant:
+def may(name: str, gap: str, apply: Apply, about: str = "", *, is_alone: bool = False) -> Variant:
     """A variant; ``about`` are words with blanks between them, or its own name."""
     return Variant(name, gap, apply, frozenset(about.split() or [name]), is_alone)
 

@@ -128,12 +128,10 @@ VARIANTS: tuple[Variant, ...] = (
         "records-are-dated-minutes-ahead",
         "that the clocks of a portal's servers agree is not stated",
         together(
-            (
-                turned(CHANNELS_QUERY, "items[]", _minutes_ahead(("createdAt", "updatedAt"))),
-                turned(COMMAND, "", _minutes_ahead(("createdAt", "updatedAt"))),
-                turned(INVITATIONS, "[]", _minutes_ahead(("createdAt", "acceptedAt"))),
-                turned(OWN_INVITATIONS, "[]", _minutes_ahead(("createdAt", "acceptedAt"))),
-            )
+            turned(CHANNELS_QUERY, "items[]", _minutes_ahead(("createdAt", "updatedAt"))),
+            turned(COMMAND, "", _minutes_ahead(("createdAt", "updatedAt"))),
+            turned(INVITATIONS, "[]", _minutes_ahead(("createdAt", "acceptedAt"))),
+            turned(OWN_INVITATIONS, "[]", _minutes_ahead(("createdAt", "acceptedAt"))),
         ),
         "clocks",
     ),
@@ -146,7 +144,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "roles-show-no-permission-codes",
         "`permissionCodes` is an empty array in the samples",
-        together((reported(ROLES, "[]", permissionCodes=[]), reported(ROLE, "", permissionCodes=[]))),
+        together(reported(ROLES, "[]", permissionCodes=[]), reported(ROLE, "", permissionCodes=[])),
     ),
     may(
         "messages-in-two-languages",
