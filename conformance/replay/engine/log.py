@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from conformance.replay.recording.fingerprint import REQUEST
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
-from conformance.traffic.redaction.loose.unreadable import without_unreadable
 from conformance.traffic.redaction.redact import Secrets
 
 BUFFER_BYTES = 1 << 20
@@ -61,8 +60,7 @@ class ReplayLog:
         self._secrets.add_from(logged)
         self._find_secrets(logged)
         self._note_new_secrets()
-        shown, _ = without_unreadable(logged, self._secrets)
-        text = self._redacted(f"{_request_text(shown)},{_response_text(shown)}", "{")
+        text = self._redacted(f"{_request_text(logged)},{_response_text(logged)}", "{")
         return self._written(logged, text)
 
     def add_repeated(self, exchange: Exchange, line: LogLine, renewed: Iterable[tuple[str, str]]) -> LogLine:
