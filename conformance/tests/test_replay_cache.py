@@ -27,7 +27,6 @@ FAULTS = [
 CROWD_FAULTS = [
     "a-method-twice",
     "profile-is-another-from-the-second-call",
-    "a-read-updates-the-institution",
     "issued-token-is-not-accepted",
 ]
 VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", "opaque-tokens", "cookies"]
