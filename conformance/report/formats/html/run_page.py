@@ -15,7 +15,7 @@ from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import part, render, with_code
+from conformance.report.formats.page import endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
@@ -97,7 +97,7 @@ class HtmlReport:
             if used > ROOM_FOR_EVIDENCE:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
-            text = part("finding.html.j2", finding=card)
+            text = maker.text(card)
             size = len(text.encode())
             if used + size > room or at >= MOST_CARDS:
                 left_out = sum(len(each.findings) for each in groups[at:])
@@ -130,15 +130,12 @@ class HtmlReport:
 
     def _link(self, card: Card) -> None:
         """Names the findings of a card for the links of their requirements."""
-        names = [(card.entry.requirement, card.anchor, card.endpoint, card.place)]
-        names += [
-            (row.requirement, row.anchor, row.endpoint, row.place) for row in (*card.elsewhere, *card.at_once)
-        ]
-        for requirement, name, (method, path), place in names:
-            self.places.setdefault((requirement, f"{method} {path}"), name)
-            links = self.anchors.setdefault(requirement, [])
+        for row in card.rows:
+            entry, (_, path) = row.entry, endpoint(row.entry.endpoint)
+            self.places.setdefault((entry.requirement, entry.endpoint), row.anchor)
+            links = self.anchors.setdefault(entry.requirement, [])
             if len(links) < MOST_LINKS:
-                links.append((name, f"{path} {place}".strip()))
+                links.append((row.anchor, f"{path} {entry.path}".strip()))
 
 
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
