@@ -10,10 +10,10 @@ import pytest
 
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import DISCLOSED, LEFT_ALONE, RANK, SEVERITIES, severity_of
-from conformance.report.model.words import blocking
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import SESSIONS
 from conformance.tests.sample_run import (
@@ -374,7 +374,7 @@ def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
     run = conformant().run().model_copy(update={"findings": [_disagreement(), _wrong_email()]})
 
     assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AGREE-001"]
-    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AGREE-001"]
+    assert [each.requirement.id for each in failures_of(run).blockers] == ["PROFILE-001", "AGREE-001"]
 
 
 def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() -> None:
@@ -389,7 +389,7 @@ def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() 
     run = run.model_copy(update={"findings": [let_in, failed], "requirements": rows})
 
     assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AUTHN-024"]
-    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AUTHN-024"]
+    assert [each.requirement.id for each in failures_of(run).blockers] == ["PROFILE-001", "AUTHN-024"]
 
 
 def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 
 from conformance.report.across import baseline
+from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
 from conformance.report.model.words import (
     BUNDLED,
-    blocking,
     chapters,
     day_and_time,
     duration,
@@ -130,7 +130,7 @@ def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
     head = headline(run)
 
     assert (head.tone, head.title) == ("known", "No new failure")
-    assert blocking(run) == []
+    assert failures_of(run).blockers == ()
 
 
 def test_a_stale_entry_alone_fails_and_is_named_as_the_reason() -> None:
@@ -144,7 +144,7 @@ def test_only_new_findings_block() -> None:
     run = sample().run()
     known = next(one.signature for one in run.findings if one.requirement == "ENV-008")
 
-    blockers = blocking(with_baseline(run, known))
+    blockers = failures_of(with_baseline(run, known)).blockers
 
     assert {one.requirement.id for one in blockers} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
 
@@ -160,8 +160,8 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
 
 
 def test_warnings_block_where_strict() -> None:
-    assert "ACCOUNT-015" not in {one.requirement.id for one in blocking(sample().run())}
-    assert "ACCOUNT-015" in {one.requirement.id for one in blocking(sample().run(strict=True))}
+    assert "ACCOUNT-015" not in {one.requirement.id for one in failures_of(sample().run()).blockers}
+    assert "ACCOUNT-015" in {one.requirement.id for one in failures_of(sample().run(strict=True)).blockers}
     assert "1 warning counts as a failure (--strict)" in headline(sample().run(strict=True)).sentence
 
 

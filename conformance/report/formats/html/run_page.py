@@ -17,9 +17,10 @@ from conformance.report.formats.html.requirements import RequirementList, conten
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
-from conformance.report.model.words import findings_in_words, known_signatures, plural
+from conformance.report.model.words import findings_in_words, plural
 from conformance.spec import OPERATIONS
 
 ROOM = 2_850_000
@@ -113,10 +114,10 @@ class HtmlReport:
 
     def _ordered(self) -> list[FindingEntry]:
         """New failures first, then the others by verdict and severity; the specification's order within."""
-        known_failures = known_signatures(self.run)
+        known = failures_of(self.run).known
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
         ordered = gravest_first(self.run, weighed)
-        return sorted(ordered, key=lambda finding: finding.signature in known_failures)
+        return sorted(ordered, key=lambda finding: finding.signature in known)
 
     def _findings_hint(self, cards: int) -> str:
         if not self._ordered():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
@@ -10,7 +11,6 @@ from markupsafe import Markup
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
-from conformance.report.formats.html.card.consequences import Consequences
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
     exchange_views,
@@ -22,12 +22,15 @@ from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
 from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import Untested, known_signatures, plural
+from conformance.report.model.words import Untested, plural, untested
+from conformance.spec import BY_KEY
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE, SECURE_SESSION
 from conformance.traffic.exchange import Exchange
 
 MOST_ROWS = 100
@@ -112,7 +115,7 @@ class Cards:
     def __post_init__(self) -> None:
         self.consequences = Consequences(self.run, self.evidence)
         self.rules = {row.id: row for row in self.run.requirements}
-        self.known = known_signatures(self.run)
+        self.known = failures_of(self.run).known
 
     def card(self, group: FindingGroup) -> Card:
         """The card of a group."""
@@ -214,3 +217,59 @@ def _entries(findings: Sequence[FindingEntry]) -> str | None:
     accept."""
     weighed = {finding.signature: finding for finding in findings}
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
+
+
+REFUSAL = re.compile(r"\(?HTTP (?P<status>\d{3})(?:, (?P<code>[A-Z0-9][A-Z0-9_.]*))?")
+"""How a reason names the status and the code of the answer that kept a rule from being tested."""
+
+ENDPOINT = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /\S+")
+
+STEPS = {
+    "secure channel": (SECURE_SESSION,),
+    "login session": (LOGIN_MFA_SEND, LOGIN_COMPLETE),
+    "code is refused": (LOGIN_COMPLETE,),
+    "sign-in": (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE),
+    "email or password": (LOGIN_INITIATE,),
+    "profile": (PROFILE,),
+}
+"""What a reason calls an endpoint that it does not name."""
+
+
+@dataclass
+class Consequences:
+    """Gives each reason of untested rules to the first finding, in the order of the page, that explains it:
+    the reason names the answer that the finding is about."""
+
+    run: Run
+    evidence: RunEvidence
+    left: list[Untested] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = [group for group in untested(self.run) if REFUSAL.search(group.reason)]
+
+    def of(self, group: FindingGroup) -> Sequence[Untested]:
+        """The reasons that the findings of a group explain and no group before it did."""
+        if not self.left:
+            return ()
+        explained = [
+            reason for reason in self.left if any(self._explains(each, reason) for each in group.findings)
+        ]
+        self.left = [reason for reason in self.left if reason not in explained]
+        return explained
+
+    def _explains(self, finding: FindingEntry, reason: Untested) -> bool:
+        match = REFUSAL.search(reason.reason)
+        exchange = self.evidence.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
+        if match is None or exchange is None or exchange.success:
+            return False
+        if finding.endpoint not in _endpoints(reason.reason):
+            return False
+        return exchange.status == int(match["status"]) and match["code"] in (None, exchange.code)
+
+
+def _endpoints(reason: str) -> frozenset[str]:
+    """The endpoints whose answer a reason is about."""
+    named = [key for key in ENDPOINT.findall(reason) if key in BY_KEY]
+    if named:
+        return frozenset(named[:1])
+    return frozenset(key for words, keys in STEPS.items() if words in reason for key in keys)
