@@ -129,7 +129,8 @@ def _write_recording(folder: Path) -> None:
     """A recording, and the reports of a check of it and of its halves."""
     record(["record", "--upstream", UPSTREAM, "--out", "today.jsonl", "--open-channel"], folder)
     lines = (folder / "today.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    parts = {"old": lines, "new": lines, "1": lines[: len(lines) // 2], "2": lines[len(lines) // 2 :]}
+    half = len(lines) // 2
+    parts = {"old": lines, "new": lines, "1": lines[:half], "2": lines[half:], "3": lines}
     for name, part in parts.items():
         capture = folder / f"part-{name}.jsonl"
         capture.write_text("".join(part), encoding="utf-8")
