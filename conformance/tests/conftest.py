@@ -11,9 +11,13 @@ import os
 import signal
 from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from conformance.tests.installation import shared
+from conformance.tests.replays import recorded_visit
 
 SLOW_FILES = {
     "clusters": ("check_cluster", "check_workers", "scale_replays"),
@@ -76,3 +80,9 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded once for all test processes."""
+    return shared(tmp_path_factory, "visit", recorded_visit) / "traffic.jsonl"

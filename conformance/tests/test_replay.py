@@ -16,18 +16,13 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.engine.log import UncachedLog
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
-from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
+from conformance.tests.replays import options_for, profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 from reference_impl.limits import Limits
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp_path: Path) -> None:
