@@ -45,6 +45,7 @@ SLOW_FILES = {
         "secrets_in_traffic",
         "waiting",
         "watching",
+        "wrong_codes_without_clock",
     ),
     "replays of whole visits, on many portals": (
         "replay_faults",
@@ -63,6 +64,11 @@ if find_spec("conformance.replay.fast_lane") is None:
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whether a file need not be imported, as none of its tests is wanted; some import large libraries."""
+    return True if config.option.markexpr == "not slow" and collection_path.stem in SLOW_NAMES else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -305,6 +305,7 @@ def test_who_signed_in_is_told_from_the_exchanges(tmp_path: Path) -> None:
 BROKEN = next(name for name, fault in FAULTS.items() if fault.breaks == ("ACCOUNT-005",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault, code", [(BROKEN, 1), (None, 0)])
 def test_a_script_as_it_stands_shows_the_contradiction_and_nothing_on_a_correct_portal(
     tmp_path: Path, fault: str | None, code: int
