@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import endpoint_of
 
-CACHED_BYTES = 8_000_000
+CACHED_BYTES = 16_000_000
 """Bytes of recorded exchanges whose requests and responses are cached."""
 
 NEVER_REPEATED = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
@@ -41,36 +41,25 @@ class RequestTemplate:
     response: CachedResponse | None = None
 
 
-@dataclass(slots=True)
-class SessionTemplates:
-    """The templates of one session, by the fingerprints of the recorded exchange, and their bytes."""
-
-    templates: dict[tuple[int, int], RequestTemplate] = field(default_factory=dict)
-    size: int = 0
-
-
 class FastLane:
     """Sends repeated requests from templates, and recognises repeated responses by their bytes.
 
-    Where either fails it asks the machine, and learns from the step that this returns. The templates of a
-    session are dropped with its last exchange.
+    Where either fails it asks the machine, and learns from the step that this returns.
     """
 
     def __init__(self, machine: ReplayMachine) -> None:
         self._machine, self._plan = machine, machine.plan
         self._headers, self._correlation = machine.rebuilder.headers, machine.context.correlation
-        self._sessions: dict[int, SessionTemplates] = {}
-        self._size = self._generation = 0
-        self._last = {self._plan.session_of[position]: position for position in self._plan.order}
-        """By session, its last exchange."""
+        self._templates: dict[tuple[int, int, int], RequestTemplate] = {}
+        """By session and the fingerprints of the recorded exchange."""
+        self._size = 0
 
     def step(self, position: int) -> StepActions:
         """As ``ReplayMachine.step``."""
-        template = self._template(position)
-        if template is None:
+        template = self._templates.get(self._key(position))
+        if template is None or not self._is_valid(template):
             step = yield from self._machine.step(position)
-            if step.attempt is not None:
-                template = self._new_template(step.attempt)
+            template = None if step.attempt is None else self._new_template(step.attempt)
         else:
             send = self._send(template, position)
             received = yield send
@@ -87,22 +76,12 @@ class FastLane:
     def _same(self, position: int, live: Exchange) -> ExchangeOutcome:
         return ExchangeOutcome(self._plan.number_of(position), State.SAME, endpoint_of(live), line=live.n)
 
-    def _template(self, position: int) -> RequestTemplate | None:
-        """The template of an exchange, where the request would be rebuilt so now."""
-        number = self._plan.session_of[position]
-        session = self._sessions.get(number)
-        if session is None:
-            return None
-        template = session.templates.get(self._key(position))
-        if self._last[number] == position:
-            self._size -= self._sessions.pop(number).size
-        return template if template is not None and self._is_valid(template) else None
-
     def _is_valid(self, template: RequestTemplate) -> bool:
         return template.generation == self._correlation.generation
 
-    def _key(self, position: int) -> tuple[int, int]:
-        return self._plan.requests[position], self._plan.responses[position]
+    def _key(self, position: int) -> tuple[int, int, int]:
+        plan = self._plan
+        return plan.session_of[position], plan.requests[position], plan.responses[position]
 
     def _send(self, template: RequestTemplate, position: int) -> Send:
         """The request under a new id, where it has one."""
@@ -132,21 +111,16 @@ class FastLane:
     def _new_template(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
         rebuilt, recorded, send = attempt.rebuilt, attempt.recorded, attempt.send
-        number = self._plan.session_of[send.position]
-        if rebuilt is None or recorded is None or self._last[number] == send.position:
+        if rebuilt is None or recorded is None or not _is_repeatable(rebuilt, recorded):
             return None
-        if not _is_repeatable(rebuilt, recorded):
-            return None
-        size = self._plan.store.length(send.position)
         if not self._correlation.live.keys().isdisjoint(rebuilt.uncorrelated):
             return None
-        if not self._has_room(size, rebuilt.generation):
-            return None
+        self._size += self._plan.store.length(send.position)
+        if self._size > CACHED_BYTES:
+            self._templates.clear()
+            self._size = 0
         self._correlation.watch(rebuilt.uncorrelated)
-        session = self._sessions.setdefault(number, SessionTemplates())
-        template = session.templates[self._key(send.position)] = self._template_of(send, rebuilt.generation)
-        session.size += size
-        self._size += size
+        template = self._templates[self._key(send.position)] = self._template_of(send, rebuilt.generation)
         return template
 
     def _template_of(self, send: Send, generation: int) -> RequestTemplate:
@@ -156,14 +130,6 @@ class FastLane:
         else:
             at = None
         return RequestTemplate(replace(send, head=b""), at, before, after, generation)
-
-    def _has_room(self, size: int, generation: int) -> bool:
-        """Whether there is room for a template; those of an earlier generation give way to it, others stay:
-        where sessions take turns, the oldest is the next to be used."""
-        if self._size + size > CACHED_BYTES and generation > self._generation:
-            self._sessions.clear()
-            self._size, self._generation = 0, generation
-        return self._size + size <= CACHED_BYTES
 
 
 def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:
