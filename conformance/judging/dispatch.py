@@ -109,10 +109,7 @@ class Dispatcher:
     forgotten or learned something, or a further ingress is known.
     """
 
-    def __init__(
-        self,
-        checks: tuple[Check, ...],
-    ) -> None:
+    def __init__(self, checks: tuple[Check, ...]) -> None:
         self.generation = 0
         self._checks = checks
         self._operations: dict[str, OperationCount] = {}
