@@ -29,15 +29,6 @@ class Fault:
     also: tuple[str, ...] = ()
 
 
-def fault(breaks: str, name: str, apply: Apply, *at: str, also: str = "") -> Fault:
-    """A row of a chapter; ``breaks`` and ``also`` are ids with blanks between them.
-
-    ``at``: the endpoints whose answers it changes, where these are not those that the change names.
-    """
-    named = apply.operations if isinstance(apply, Change) else ()
-    return Fault(name, tuple(breaks.split()), apply, at or named, tuple(also.split()))
-
-
 class Gone:
     """In place of a value: the field is left out."""
 
@@ -167,6 +158,38 @@ def renamed(operation: str, old: str, new: str) -> Change:
 # Handlers.
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of an operation's handler, and what the change remembers between the calls of one portal."""
+
+    handler: Handler
+    portal: Portal
+    caller: Caller
+    body: Body
+    memory: dict[str, Any]
+
+    def run(self, **fields: Any) -> Any:
+        """The handler's data, for the body with other fields."""
+        return self.run_with(self.body | fields)
+
+    def run_with(self, body: Body) -> Any:
+        """The handler's data, for another body."""
+        return self.handler(self.portal, self.caller, body)
+
+
+Serving = Callable[[Call], Any]
+
+
+def served(operation: str, serve: Serving) -> Change:
+    """A function serves the calls of an operation, and runs its handler or does not."""
+
+    def around(handler: Handler) -> Handler:
+        memory: dict[str, Any] = {}
+        return lambda portal, caller, body: serve(Call(handler, portal, caller, body, memory))
+
+    return handled(operation, around)
+
+
 def refusing(operation: str, name: str) -> Change:
     """Whatever is asked is refused, by a name of the table of errors."""
 
@@ -191,7 +214,10 @@ def pretending(operation: str, *kinds: str) -> Change:
     return handled(operation, around)
 
 
-def first(operation: str, action: Callable[[Portal, Caller, Body], None]) -> Change:
+Action = Callable[[Portal, Caller, Body], object]
+
+
+def first(operation: str, action: Action) -> Change:
     """Something else is done before the handler."""
 
     def around(handler: Handler) -> Handler:
@@ -204,7 +230,7 @@ def first(operation: str, action: Callable[[Portal, Caller, Body], None]) -> Cha
     return handled(operation, around)
 
 
-def then(operation: str, action: Callable[[Portal, Caller, Body], None]) -> Change:
+def then(operation: str, action: Action) -> Change:
     """Something else is done after the handler has succeeded."""
 
     def around(handler: Handler) -> Handler:

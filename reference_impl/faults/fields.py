@@ -10,37 +10,9 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from reference_impl.changes import together
-from reference_impl.faults.fault import GONE, Fault, Wrong, fault, reported
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    BACKUP_CODES,
-    CHANNELS_QUERY,
-    COMMAND,
-    COMPLETE,
-    CURRENT_WORKSPACE,
-    FILE,
-    FORGOT,
-    HISTORY,
-    INITIATE,
-    INSTITUTION,
-    LOGOUT,
-    MFA,
-    ORDERS,
-    OWN_INVITATIONS,
-    PROFILE,
-    PROFILE_UPDATE,
-    REFRESH,
-    ROLE,
-    ROLES,
-    SECURE_SESSION,
-    SEND,
-    SESSION_CONFIG,
-    SESSIONS,
-    TYPES_QUERY,
-    WHITELIST,
-    constants,
-)
+from reference_impl.changes import Change, together
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import GONE, Wrong, reported
 
 
 class Field(NamedTuple):
@@ -109,7 +81,7 @@ def listed(requirement: str, name: str, also: str = "") -> Field:
 RESOURCES = (
     Resource(
         "login-session",
-        ((INITIATE, ""),),
+        ((op.INITIATE, ""),),
         (
             text("LOGIN-001", "sessionId"),
             listed("LOGIN-002", "mfaMethods"),
@@ -120,7 +92,7 @@ RESOURCES = (
     ),
     Resource(
         "mfa-send",
-        ((SEND, ""),),
+        ((op.SEND, ""),),
         (
             flag("LOGIN-006", "sent"),
             number("LOGIN-007", "cooldownSeconds"),
@@ -129,33 +101,33 @@ RESOURCES = (
     ),
     Resource(
         "token-pair",
-        ((COMPLETE, ""), (REFRESH, "")),
+        ((op.COMPLETE, ""), (op.REFRESH, "")),
         (
             text("TOKEN-001", "accessToken"),
             text("TOKEN-002", "refreshToken"),
             number("TOKEN-003", "expiresIn"),
         ),
     ),
-    Resource("refreshed-pair", ((REFRESH, ""),), (text("TOKEN-002", "refreshToken"),)),
-    Resource("login-complete", ((COMPLETE, ""),), (flag("TOKEN-005", "pendingApproval"),)),
+    Resource("refreshed-pair", ((op.REFRESH, ""),), (text("TOKEN-002", "refreshToken"),)),
+    Resource("login-complete", ((op.COMPLETE, ""),), (flag("TOKEN-005", "pendingApproval"),)),
     Resource(
         "logout",
-        ((LOGOUT, ""),),
+        ((op.LOGOUT, ""),),
         (flag("LOGOUT-001", "success"), number("LOGOUT-002", "terminatedSessions")),
     ),
     Resource(
         "forgotten-password",
-        ((FORGOT, ""),),
+        ((op.FORGOT, ""),),
         (flag("PASSWORD-001", "success"), text("PASSWORD-002", "message")),
     ),
     Resource(
         "secure-session",
-        ((SECURE_SESSION, ""),),
+        ((op.SECURE_SESSION, ""),),
         (text("SECURE-001", "sessionId"), number("SECURE-002", "expiresAt")),
     ),
     Resource(
         "account",
-        ((PROFILE, ""), (PROFILE_UPDATE, ""), (ACCOUNTS_QUERY, "accounts[]")),
+        ((op.PROFILE, ""), (op.PROFILE_UPDATE, ""), (op.ACCOUNTS_QUERY, "accounts[]")),
         (
             text("ACCOUNT-001", "bizId"),
             text("ACCOUNT-002", "institutionBizId"),
@@ -180,12 +152,12 @@ RESOURCES = (
     ),
     Resource(
         "ip-whitelist",
-        ((WHITELIST, ""),),
+        ((op.WHITELIST, ""),),
         (flag("IPWHITELIST-001", "enabled"), listed("IPWHITELIST-002", "entries")),
     ),
     Resource(
         "mfa-setting",
-        ((MFA, "[]"),),
+        ((op.MFA, "[]"),),
         (
             coded("MFA-001", "mfaMethod"),
             flag("MFA-002", "isEnabled"),
@@ -195,12 +167,12 @@ RESOURCES = (
     ),
     Resource(
         "backup-codes",
-        ((BACKUP_CODES, ""),),
+        ((op.BACKUP_CODES, ""),),
         (number("BACKUP-001", "remainingCount"), number("BACKUP-002", "totalGenerated")),
     ),
     Resource(
         "session",
-        ((SESSIONS, "[]"),),
+        ((op.SESSIONS, "[]"),),
         (
             text("SESSION-001", "sessionId"),
             text("SESSION-002", "clientIp"),
@@ -212,7 +184,7 @@ RESOURCES = (
     ),
     Resource(
         "session-config",
-        ((SESSION_CONFIG, ""),),
+        ((op.SESSION_CONFIG, ""),),
         (
             text("SESSION-010", "accountBizId"),
             flag("SESSION-011", "ssoEnabled"),
@@ -221,7 +193,7 @@ RESOURCES = (
     ),
     Resource(
         "login-history",
-        ((HISTORY, "items[]"),),
+        ((op.HISTORY, "items[]"),),
         (
             text("HISTORY-001", "bizId"),
             instant("HISTORY-002", "loginTime"),
@@ -233,12 +205,12 @@ RESOURCES = (
     ),
     Resource(
         "history-page",
-        ((HISTORY, ""),),
+        ((op.HISTORY, ""),),
         (listed("HISTORY-007", "items"), Field("HISTORY-008", "pagination", (GONE,))),
     ),
     Resource(
         "workspace",
-        ((CURRENT_WORKSPACE, ""),),
+        ((op.CURRENT_WORKSPACE, ""),),
         (
             untyped("WORKSPACE-001", "bizId"),
             untyped("WORKSPACE-002", "institutionBizId"),
@@ -252,7 +224,7 @@ RESOURCES = (
     ),
     Resource(
         "institution",
-        ((INSTITUTION, ""),),
+        ((op.INSTITUTION, ""),),
         (
             untyped("INSTITUTION-001", "bizId"),
             untyped("INSTITUTION-002", "institutionName"),
@@ -264,7 +236,7 @@ RESOURCES = (
     ),
     Resource(
         "role",
-        ((ROLES, "[]"), (ROLE, "")),
+        ((op.ROLES, "[]"), (op.ROLE, "")),
         (
             untyped("ROLE-001", "bizId"),
             untyped("ROLE-002", "workspaceBizId"),
@@ -282,7 +254,7 @@ RESOURCES = (
     ),
     Resource(
         "invitation",
-        ((OWN_INVITATIONS, "[]"),),
+        ((op.OWN_INVITATIONS, "[]"),),
         (
             text("INVITATION-001", "bizId"),
             text("INVITATION-002", "workspaceBizId"),
@@ -302,7 +274,7 @@ RESOURCES = (
     ),
     Resource(
         "channel-type",
-        ((TYPES_QUERY, "items[]"),),
+        ((op.TYPES_QUERY, "items[]"),),
         (
             untyped("CHANNELTYPE-001", "bizId"),
             text("CHANNELTYPE-002", "typeCode"),
@@ -318,12 +290,12 @@ RESOURCES = (
     ),
     Resource(
         "channel-type-page",
-        ((TYPES_QUERY, ""),),
+        ((op.TYPES_QUERY, ""),),
         (listed("CHANNELTYPE-013", "items"), Field("CHANNELTYPE-014", "pagination", (GONE,))),
     ),
     Resource(
         "channel",
-        ((CHANNELS_QUERY, "items[]"), (COMMAND, "")),
+        ((op.CHANNELS_QUERY, "items[]"), (op.COMMAND, "")),
         (
             text("CHANNEL-001", "bizId"),
             text("CHANNEL-002", "institutionBizId"),
@@ -345,7 +317,7 @@ RESOURCES = (
     ),
     Resource(
         "email-config",
-        ((CHANNELS_QUERY, "items[].emailConfig"), (COMMAND, "emailConfig")),
+        ((op.CHANNELS_QUERY, "items[].emailConfig"), (op.COMMAND, "emailConfig")),
         (
             text("CHANNEL-011", "smtpHost"),
             number("CHANNEL-012", "smtpPort"),
@@ -361,12 +333,12 @@ RESOURCES = (
     ),
     Resource(
         "channel-page",
-        ((CHANNELS_QUERY, ""),),
+        ((op.CHANNELS_QUERY, ""),),
         (listed("CHANNEL-023", "items"), Field("CHANNEL-024", "pagination", (GONE,))),
     ),
     Resource(
         "file",
-        ((FILE, ""),),
+        ((op.FILE, ""),),
         (
             text("FILE-001", "bizId"),
             text("FILE-002", "bucket"),
@@ -384,7 +356,7 @@ RESOURCES = (
     ),
     Resource(
         "order",
-        ((ORDERS, "content[]"),),
+        ((op.ORDERS, "content[]"),),
         (
             text("ORDER-001", "bizId"),
             text("ORDER-002", "fromWalletId"),
@@ -403,7 +375,7 @@ RESOURCES = (
     ),
     Resource(
         "history-pagination",
-        ((HISTORY, "pagination"),),
+        ((op.HISTORY, "pagination"),),
         (
             number("PAGE-001", "totalPages"),
             number("PAGE-002", "totalRecords"),
@@ -413,7 +385,7 @@ RESOURCES = (
     ),
     Resource(
         "channels-pagination",
-        ((CHANNELS_QUERY, "pagination"),),
+        ((op.CHANNELS_QUERY, "pagination"),),
         (
             flag("PAGE-005", "hasNext"),
             flag("PAGE-006", "empty"),
@@ -422,7 +394,7 @@ RESOURCES = (
     ),
     Resource(
         "account-page",
-        ((ACCOUNTS_QUERY, ""),),
+        ((op.ACCOUNTS_QUERY, ""),),
         (
             listed("PAGE-020", "accounts"),
             untyped("PAGE-021", "totalElements"),
@@ -433,7 +405,7 @@ RESOURCES = (
     ),
     Resource(
         "order-page",
-        ((ORDERS, ""),),
+        ((op.ORDERS, ""),),
         (
             listed("PAGE-030", "content"),
             untyped("PAGE-031", "totalElements"),
@@ -444,7 +416,7 @@ RESOURCES = (
     ),
     Resource(
         "portal-type",
-        ((constants("user-portal-types"), "[]"),),
+        ((op.constants("user-portal-types"), "[]"),),
         (
             text("CONSTANT-001", "code"),
             number("CONSTANT-002", "value"),
@@ -453,7 +425,7 @@ RESOURCES = (
     ),
     Resource(
         "country",
-        ((constants("countries"), "[]"),),
+        ((op.constants("countries"), "[]"),),
         (
             text("CONSTANT-004", "alpha2Code"),
             text("CONSTANT-005", "alpha3Code"),
@@ -463,13 +435,13 @@ RESOURCES = (
     ),
     Resource(
         "time-zone",
-        ((constants("timezones"), "[]"),),
+        ((op.constants("timezones"), "[]"),),
         (text("CONSTANT-008", "zoneIdCode"), text("CONSTANT-009", "utcOffset")),
     ),
-    Resource("us-state", ((constants("us-states"), "[]"),), (untyped("CONSTANT-010", "isoCode"),)),
+    Resource("us-state", ((op.constants("us-states"), "[]"),), (untyped("CONSTANT-010", "isoCode"),)),
     Resource(
         "mfa-method",
-        ((INITIATE, "mfaMethods[]"),),
+        ((op.INITIATE, "mfaMethods[]"),),
         (
             text("ENUM-001", "code"),
             number("ENUM-002", "value"),
@@ -479,7 +451,7 @@ RESOURCES = (
     ),
     Resource(
         "role-type",
-        ((ROLES, "[].roleType"),),
+        ((op.ROLES, "[].roleType"),),
         (
             text("ENUM-001", "code"),
             number("ENUM-002", "value"),
@@ -502,11 +474,10 @@ def _kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", name).lower()
 
 
-def _fault(resource: Resource, field: Field, wrong: Wrong) -> Fault:
+def _row(resource: Resource, field: Field, wrong: Wrong) -> tuple[str, Change]:
     value: Any = _nulls_kept(wrong.turn) if isinstance(wrong, Turned) else wrong
-    name = f"{resource.name}-{_kebab(field.name)}-{_word(wrong)}"
     shown = (reported(operation, place, **{field.name: value}) for operation, place in resource.shown)
-    return fault(field.requirement, name, together(*shown), also=field.also)
+    return f"{field.requirement} {resource.name}-{_kebab(field.name)}-{_word(wrong)}", together(*shown)
 
 
 def _nulls_kept(turn: Any) -> Any:
@@ -514,8 +485,8 @@ def _nulls_kept(turn: Any) -> Any:
 
 
 # Of the ways in which a field may be wrong each has one, in turn: more would show the same again.
-FAULTS = tuple(
-    _fault(resource, field, field.wrong[number % len(field.wrong)])
+ROWS = dict(
+    _row(resource, field, field.wrong[number % len(field.wrong)])
     for resource in RESOURCES
     for number, field in enumerate(resource.fields)
 )

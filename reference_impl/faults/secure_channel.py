@@ -1,41 +1,128 @@
-"""The secure channel and what travels in it (chapters "Secure channel", "Authentication endpoints")."""
+"""The secure channel (chapter "Secure channel")."""
 
 import base64
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl import keys, sealing
-from reference_impl.changes import Change, handled, limited, moved, refused_with, rewritten, row, together
+from reference_impl.asked import read_body
+from reference_impl.changes import (
+    Change,
+    chosen,
+    handled,
+    limited,
+    moved,
+    refused_with,
+    rewritten,
+    together,
+    wrapped,
+)
 from reference_impl.errors import INVALID
+from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     GONE,
+    Call,
     asked,
-    erring,
-    fault,
     first,
     on_success,
     optional,
     refusing,
-    renamed,
     reported,
+    served,
+    then,
 )
-from reference_impl.faults.operations import (
-    CHANGE,
-    FORGOT,
-    INIT,
-    PUBLIC_KEY,
-    RESET,
-    SECURE_CLOSE,
-    SECURE_SESSION,
-)
-from reference_impl.passwords import Password
-from reference_impl.portal import Caller, Portal, SecureKey
+from reference_impl.faults.requests import AnyChannel
+from reference_impl.portal import Caller, Portal, SecureKey, SecureSession
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Seen
+from reference_impl.wrappers import Seen, replayed
+
+
+def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.secure_sessions[str(caller.secure_session_id)].state = "CLOSED"
+
+
+def _keys_swapped(call: Call) -> Any:
+    data = call.run()
+    session = call.portal.secure_sessions[data["sessionId"]]
+    session.request_key, session.response_key = session.response_key, session.request_key
+    return data
+
+
+HEADER = b"x-secure-channel-session-id"
+IV, TAG = 12, 16
+Sealed = dict[str, Any]
+Turning = Callable[[Sealed, SecureSession], Sealed]
+
+
+@dataclass
+class Turned:
+    """What is asked of a password change reaches the portal as its own clients would have sent it."""
+
+    app: ASGIApp
+    turn: Turning
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        octets = await read_body(receive, 1 << 20) or b""
+        session = _session(scope)
+        sealed = _opened(octets)
+        if session is not None and sealed is not None:
+            octets = json.dumps(json.dumps(self.turn(sealed, session))).encode()
+        await self.app(scope, replayed(octets), send)
+
+
+@dataclass
+class NewestChannel:
+    """A body that names no session is of the newest one."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope.get("headers", [])}
+        if HEADER not in names:
+            portal: Portal = scope["app"].state.portal
+            newest = next(reversed(portal.secure_sessions), "")
+            scope = {**scope, "headers": [*scope["headers"], (HEADER, newest.encode())]}
+        await self.app(scope, receive, send)
+
+
+def _session(scope: Scope) -> SecureSession | None:
+    portal: Portal = scope["app"].state.portal
+    return portal.secure_sessions.get(dict(scope["headers"]).get(HEADER, b"").decode())
+
+
+def _opened(octets: bytes) -> Sealed | None:
+    try:
+        sealed = json.loads(json.loads(octets))
+    except (ValueError, TypeError):
+        return None
+    return sealed if isinstance(sealed, dict) and isinstance(sealed.get("p"), str) else None
+
+
+def _sealed_anew(sealed: Sealed, session: SecureSession) -> Sealed:
+    """The tag is not looked at."""
+    try:
+        octets = base64.b64decode(sealed["p"], validate=True)
+    except ValueError:
+        return sealed
+    iv, ciphertext = octets[:IV], octets[IV:-TAG]
+    counter = modes.CTR(iv + (2).to_bytes(4, "big"))
+    decryptor = Cipher(algorithms.AES(session.request_key), counter).decryptor()
+    plain = decryptor.update(ciphertext) + decryptor.finalize()
+    anew = iv + AESGCM(session.request_key).encrypt(iv, plain, None)
+    return sealed | {"p": base64.b64encode(anew).decode()}
+
+
+def _turned(turn: Turning) -> Change:
+    return wrapped(lambda app: Turned(app, turn), op.CHANGE)
 
 
 def _newest(portal: Portal) -> Any:
@@ -56,27 +143,19 @@ def _base64(octets: bytes) -> str:
     return base64.b64encode(octets).decode()
 
 
-def _nested(seen: Seen, data: Any) -> None:
-    data["keys"] = {"aes": [_base64(_newest(seen.portal).response_key)]}
-
-
 def _any_key_id(portal: Portal, caller: Caller, body: Body) -> None:
     portal.secure_keys.append(SecureKey(body["keyId"], portal.now()))
 
 
-def _broken_keys_taken(handler: Handler) -> Handler:
+def _broken_keys_taken(call: Call) -> Any:
     """What cannot be decrypted is replaced by another key, as who hides a padding error."""
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        replaced = dict(body)
-        for name in ("encReqKey", "encRespKey"):
-            try:
-                sealing.unwrap(body[name], keys.rsa_key(), portal.choices)
-            except sealing.Unreadable:
-                replaced[name] = _wrapped(portal.draw.bytes(32))
-        return handler(portal, caller, replaced)
-
-    return opening
+    replaced = dict(call.body)
+    for name in ("encReqKey", "encRespKey"):
+        try:
+            sealing.unwrap(call.body[name], keys.rsa_key(), call.portal.choices)
+        except sealing.Unreadable:
+            replaced[name] = _wrapped(call.portal.draw.bytes(32))
+    return call.run_with(replaced)
 
 
 def _wrapped(key: bytes) -> str:
@@ -89,8 +168,8 @@ def _wrapped(key: bytes) -> str:
 def _one_key_for_both(name: str, other: str) -> Change:
     """A session may be opened with one key only."""
 
-    taken = asked(SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
-    return together(optional(SECURE_SESSION, name, None), taken)
+    taken = asked(op.SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
+    return together(optional(op.SECURE_SESSION, name, None), taken)
 
 
 def _every_second_is_deaf(handler: Handler) -> Handler:
@@ -122,171 +201,79 @@ def _one_session(handler: Handler) -> Handler:
     return opening
 
 
-def _kept(handler: Handler) -> Handler:
-    """The passwords are as they were before."""
-
-    def pretending(portal: Portal, caller: Caller, body: Body) -> Any:
-        before: dict[str, Password] = dict(portal.passwords)
-        data = handler(portal, caller, body)
-        portal.passwords.clear()
-        portal.passwords.update(before)
-        return data
-
-    return pretending
+def _others_closed(call: Call) -> Any:
+    data = call.run()
+    for id, session in call.portal.secure_sessions.items():
+        session.expires = session.expires if id == data["sessionId"] else 0
+    return data
 
 
-class _Both:
-    """The old password and the new one."""
-
-    def __init__(self, *passwords: Any) -> None:
-        self.passwords = passwords
-
-    def matches(self, plain: str) -> bool:
-        return any(password.matches(plain) for password in self.passwords)
+def _ended_half_way(call: Call) -> Any:
+    data = call.run()
+    session = call.portal.secure_sessions[data["sessionId"]]
+    session.expires -= call.portal.limits.secure_session / 2
+    return data
 
 
-def _added(handler: Handler) -> Handler:
-    """The new password is accepted beside the old one."""
-
-    def adding(portal: Portal, caller: Caller, body: Body) -> Any:
-        before = dict(portal.passwords)
-        data = handler(portal, caller, body)
-        for account, new in portal.passwords.items():
-            if before.get(account) is not new and account in before:
-                portal.passwords[account] = _Both(before[account], new)  # type: ignore[assignment]
-        return data
-
-    return adding
+def _all_closed(portal: Portal, caller: Caller, body: Body) -> None:
+    for session in portal.secure_sessions.values():
+        session.state = "CLOSED"
 
 
-def _unchecked(portal: Portal, caller: Caller, body: Body) -> None:
-    """The current password is taken for right, whatever it is."""
-    portal.passwords[caller.account_id] = _Anything()  # type: ignore[assignment]
-
-
-class _Anything:
-    def matches(self, plain: str) -> bool:
-        return True
-
-
-def _known_addresses_told(seen: Seen, data: Any) -> None:
-    if seen.portal.account_of(seen.body["email"]) is None:
-        data["message"] = "No account has this address."
-
-
-def _known_addresses_succeed(seen: Seen, data: Any) -> None:
-    data["success"] = seen.portal.account_of(seen.body["email"]) is not None
-
-
-FAULTS = (
-    # The session.
-    fault("SECURE-003", "public-key-without-an-id", reported(PUBLIC_KEY, "", keyId=GONE)),
-    fault("SECURE-004", "session-is-refused", refusing(SECURE_SESSION, "4000")),
-    fault("SECURE-005", "any-key-id-opens-a-session", first(SECURE_SESSION, _any_key_id)),
-    fault(
-        "SECURE-005",
-        "unknown-key-id-is-404",
-        refused_with("4000", code="4040", status=404),
-        SECURE_SESSION,
-        also="SECURE-006",
+ROWS = {
+    "SECURE-033 an-encrypted-channel-ends-a-minute-before-it-says": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda end: end + 60_000
     ),
-    fault(
-        "SECURE-026 SECURE-027",
-        "refused-keys-have-the-general-code",
-        refused_with("4000", code=INVALID),
-        SECURE_SESSION,
+    "SECURE-025 any-secure-session-opens-a-body": wrapped(lambda app: AnyChannel(app, known=True), op.CHANGE),
+    "SECURE-036 a-used-secure-session-is-called-expired": together(
+        chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
+        then(op.CHANGE, _closed_by_its_use),
     ),
-    fault("SECURE-006", "broken-keys-open-a-session", handled(SECURE_SESSION, _broken_keys_taken)),
-    fault(
-        "ERROR-008",
-        "code-4000-is-422",
-        refused_with("4000", status=422),
-        SECURE_SESSION,
-        also="SECURE-005 SECURE-006",
+    "SECURE-034 the-two-keys-are-swapped": served(op.SECURE_SESSION, _keys_swapped),
+    "SECURE-028 a-body-without-a-session-is-of-the-newest": wrapped(NewestChannel, op.CHANGE),
+    "SECURE-029 a-body-without-a-version-is-opened": _turned(lambda sealed, session: {"v": 2} | sealed),
+    "SECURE-030 a-body-of-any-version-is-opened": _turned(
+        lambda sealed, session: sealed | ({"v": 2} if "v" in sealed else {})
     ),
-    fault(
-        "SECURE-007",
-        "session-returns-the-keys-in-base64",
-        rewritten(on_success(_keys_returned(_base64, "requestKey", "responseKey")), SECURE_SESSION),
+    "SECURE-031 the-tag-is-not-looked-at": _turned(_sealed_anew),
+    "SECURE-003 public-key-without-an-id": reported(op.PUBLIC_KEY, "", keyId=GONE),
+    "SECURE-004 session-is-refused": refusing(op.SECURE_SESSION, "4000"),
+    "SECURE-005 any-key-id-opens-a-session": first(op.SECURE_SESSION, _any_key_id),
+    "SECURE-005 unknown-key-id-is-404": refused_with("4000", code="4040", status=404).at(op.SECURE_SESSION),
+    "SECURE-026 SECURE-027 refused-keys-have-the-general-code": refused_with("4000", code=INVALID).at(
+        op.SECURE_SESSION
     ),
-    fault(
-        "SECURE-007",
-        "session-returns-the-response-key-in-hex",
-        rewritten(on_success(_keys_returned(bytes.hex, "k")), SECURE_SESSION),
+    "SECURE-006 broken-keys-open-a-session": served(op.SECURE_SESSION, _broken_keys_taken),
+    "SECURE-007 session-returns-the-keys-in-base64": rewritten(
+        on_success(_keys_returned(_base64, "requestKey", "responseKey")), op.SECURE_SESSION
     ),
-    fault("SECURE-007", "session-returns-a-key-in-a-list", rewritten(on_success(_nested), SECURE_SESSION)),
-    fault(
-        "SECURE-008",
-        "secure-session-expires-in-seconds",
-        reported(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
-    ),
-    fault(
-        "SECURE-009",
-        "secure-session-told-as-expired",
-        reported(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
-    ),
-    fault(
-        "SECURE-010",
-        "session-without-key-id-is-taken",
-        together(first(SECURE_SESSION, _any_key_id), optional(SECURE_SESSION, "keyId", "current")),
-        also="SECURE-005",
-    ),
-    fault("SECURE-011", "session-without-request-key-is-taken", _one_key_for_both("encReqKey", "encRespKey")),
-    fault(
-        "SECURE-012", "session-without-response-key-is-taken", _one_key_for_both("encRespKey", "encReqKey")
-    ),
-    fault("SECURE-013", "every-second-session-opens-no-body", handled(SECURE_SESSION, _every_second_is_deaf)),
-    fault(
-        "SECURE-020",
-        "closed-session-still-opens-bodies",
-        moved("secure session", "OPEN", "close", "OPEN"),
-        SECURE_CLOSE,
-    ),
-    fault(
-        "SECURE-021",
-        "secure-session-never-expires",
-        together(
-            limited(secure_session=1e8),
-            reported(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
+    "SECURE-007 session-returns-a-key-in-a-list": rewritten(
+        on_success(
+            lambda seen, data: data.update(keys={"aes": [_base64(_newest(seen.portal).response_key)]})
         ),
+        op.SECURE_SESSION,
     ),
-    fault("SECURE-022", "one-secure-session-for-all", handled(SECURE_SESSION, _one_session)),
-    # Passwords.
-    fault(
-        "PASSWORD-003", "forgot-tells-unknown-addresses", rewritten(on_success(_known_addresses_told), FORGOT)
+    "SECURE-008 secure-session-expires-in-seconds": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda value: value // 1000
     ),
-    fault(
-        "PASSWORD-003",
-        "forgot-succeeds-for-known-addresses-only",
-        rewritten(on_success(_known_addresses_succeed), FORGOT),
+    "SECURE-009 secure-session-told-as-expired": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000
     ),
-    fault("PASSWORD-004", "forgot-asks-for-no-challenge", row(FORGOT, bot="")),
-    fault(
-        "PASSWORD-006", "forgot-without-email-is-answered", optional(FORGOT, "email", "nobody@example.test")
+    "SECURE-010 session-without-key-id-is-taken": together(
+        first(op.SECURE_SESSION, _any_key_id), optional(op.SECURE_SESSION, "keyId", "current")
     ),
-    fault("PASSWORD-007 PASSWORD-008", "changed-password-does-not-stick", handled(CHANGE, _kept)),
-    fault("PASSWORD-008", "old-password-outlives-its-change", handled(CHANGE, _added)),
-    fault("PASSWORD-009 PASSWORD-010", "reset-password-does-not-stick", handled(RESET, _kept)),
-    fault("PASSWORD-010", "old-password-outlives-its-reset", handled(RESET, _added)),
-    fault("PASSWORD-011", "initialized-password-does-not-stick", handled(INIT, _kept)),
-    fault("PASSWORD-019", "reset-takes-plain-bodies", row(RESET, sealed=False)),
-    fault(
-        "PASSWORD-012",
-        "reset-refuses-a-malformed-body-as-unknown",
-        renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
-        also="PASSWORD-019",
+    "SECURE-011 session-without-request-key-is-taken": _one_key_for_both("encReqKey", "encRespKey"),
+    "SECURE-012 session-without-response-key-is-taken": _one_key_for_both("encRespKey", "encReqKey"),
+    "SECURE-013 every-second-session-opens-no-body": handled(op.SECURE_SESSION, _every_second_is_deaf),
+    "SECURE-020 closed-session-still-opens-bodies": moved("secure session", "OPEN", "close", "OPEN").at(
+        op.SECURE_CLOSE
     ),
-    fault(
-        "PASSWORD-013",
-        "init-refuses-a-malformed-body-as-unknown",
-        renamed(INIT, INVALID, "RESOURCE.NOT_FOUND"),
-        also="PASSWORD-019",
+    "SECURE-021 secure-session-never-expires": together(
+        limited(secure_session=1e8),
+        reported(op.SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
     ),
-    fault(
-        "PASSWORD-014",
-        "change-refuses-a-malformed-body-with-422",
-        together(erring("UNREADABLE", "BODY.UNREADABLE", 422), renamed(CHANGE, INVALID, "UNREADABLE")),
-        also="PASSWORD-019",
-    ),
-    fault("PASSWORD-017", "current-password-is-not-checked", first(CHANGE, _unchecked)),
-)
+    "SECURE-022 one-secure-session-for-all": handled(op.SECURE_SESSION, _one_session),
+    "SECURE-032 a-session-ends-with-the-next-one": served(op.SECURE_SESSION, _others_closed),
+    "SECURE-033 a-session-ends-half-way": served(op.SECURE_SESSION, _ended_half_way),
+    "SECURE-035 closing-one-channel-closes-all": then(op.SECURE_CLOSE, _all_closed),
+}

@@ -1,4 +1,4 @@
-"""Tokens and who may call what (chapters "Login and token resources", "Authentication")."""
+"""Tokens, and who may call what (chapters "Login and token resources", "Authentication")."""
 
 import base64
 import json
@@ -6,8 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.changes import (
     Change,
@@ -20,40 +22,168 @@ from reference_impl.changes import (
     rewritten,
     row,
     together,
+    wrapped,
 )
+from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring, fault, optional, renamed, reported
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    COMPLETE,
-    CURRENT_WORKSPACE,
-    FILE,
-    HISTORY,
-    INSTITUTION,
-    LOGOUT,
-    MFA,
-    MY_WORKSPACES,
-    OWN_INVITATIONS,
-    PROFILE,
-    PUBLIC_KEY,
-    REFRESH,
-    RESET,
-    ROLE,
-    ROLES,
-    SESSION_CONFIG,
-    SESSIONS,
-    TERMINATE_ALL,
-    TYPES_QUERY,
-    VALIDATE_SMTP,
-    WHITELIST,
-    constants,
-)
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, served
+from reference_impl.faults.requests import Names, adding, session_of
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
-from reference_impl.shapes import Body
+from reference_impl.shapes import Body, checked
 from reference_impl.tokens import Claims, Tokens
 from reference_impl.wrappers import Answer, Seen
+
+
+def _token_ends_early(call: Call) -> Any:
+    """Any access token is refused two minutes before its end."""
+    session = call.caller.session
+    issued = [
+        each for each in call.portal.refresh_tokens.values() if session and each.session_id == session.id
+    ]
+    began = max(each.expires for each in issued) - call.portal.limits.refresh_token
+    if call.portal.now() > began + call.portal.limits.access_token - 120:
+        raise Refusal("TOKEN_INVALID")
+    return call.run()
+
+
+def _any_scheme(scope: Scope, names: Names) -> Names:
+    scheme, _, token = names.get("authorization", "").partition(" ")
+    return names | ({"authorization": f"Bearer {token}"} if scheme and token.count(".") == 2 else {})
+
+
+def _token_of_a_cookie(scope: Scope, names: Names) -> Names:
+    """Who sends no token in its header is known by a cookie."""
+    cookies = dict(each.strip().partition("=")[::2] for each in names.get("cookie", "").split(";"))
+    token = cookies.get("access_token")
+    return {"authorization": f"Bearer {token}"} | names if token else names
+
+
+def _form_first(plan: Plan) -> None:
+    def rewriting(seen: Seen, answer: Answer) -> None:
+        if answer.status == 401:
+            try:
+                checked(plan.rows[seen.operation].takes, seen.body, limits=seen.portal.limits, strict=True)
+            except Refusal:
+                answer.status = 400
+                answer.body |= {"code": INVALID, "message": INVALID}
+
+    rewritten(rewriting, op.SET_WHITELIST)(plan)
+
+
+def _outlives(scope: Scope, names: Names) -> Names:
+    """A token that has expired is taken for a new one of its session."""
+    portal: Portal = scope["app"].state.portal
+    session = session_of(scope, names)
+    if session is None:
+        return names
+    return names | {
+        "authorization": f"Bearer {portal.tokens.issue({'sid': session.id, 'exp': portal.now() + 60})}"
+    }
+
+
+def _by_its_account(scope: Scope, names: Names) -> Names:
+    """A token of a session that was ended is taken for another of its account."""
+    portal: Portal = scope["app"].state.portal
+    session = session_of(scope, names)
+    if session is None or portal.next_state("session", session.state, "call") is not None:
+        return names
+    own = [each for each in portal.sessions_of(session.account_id) if each.id != session.id]
+    if not own:
+        return names
+    return names | {
+        "authorization": f"Bearer {portal.tokens.issue({'sid': own[-1].id, 'exp': portal.now() + 60})}"
+    }
+
+
+def _if_the_refresh_token_begins_well(call: Call) -> Any:
+    begins = call.body["refreshToken"][:12]
+    near = (token for token in reversed(call.portal.refresh_tokens) if token.startswith(begins))
+    is_there = call.body["refreshToken"] in call.portal.refresh_tokens
+    return call.run_with(call.body if is_there else call.body | {"refreshToken": next(near, begins)})
+
+
+NO_ORDERS = {"content": [], "totalElements": 0, "totalPages": 0, "size": 20, "number": 0}
+
+
+def _is_passed_by_any_token(seen: Seen, answer: Answer) -> bool:
+    return bool(seen.asked.headers.get(BOT_HEADER)) and answer.body.get("code") == "4030"
+
+
+def _channels_for_any_token(seen: Seen, answer: Answer) -> None:
+    if _is_passed_by_any_token(seen, answer):
+        answer.status = 404
+        answer.body |= {"code": "4040", "message": "There is no such channel."}
+
+
+@dataclass
+class TokenInQuery:
+    """A token in the query is as good as one in the header, at some paths or at all."""
+
+    app: ASGIApp
+    name: str
+    path: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(self.path):
+            values = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(self.name)
+            if values:
+                header = (b"authorization", f"Bearer {values[-1]}".encode())
+                scope = {**scope, "headers": [*scope["headers"], header]}
+        await self.app(scope, receive, send)
+
+
+def _token_in(name: str, path: str = "") -> Change:
+    return wrapped(lambda app: TokenInQuery(app, name, path))
+
+
+def _expired_is_forbidden(seen: Seen, answer: Answer) -> None:
+    token = seen.asked.bearer
+    if answer.status != 401 or token is None:
+        return
+    try:
+        claims = jwt.decode(token, options={"verify_signature": False})
+    except jwt.PyJWTError:
+        return
+    if claims.get("exp", 0) <= seen.portal.now():
+        answer.status = 403
+        answer.body["code"] = "ACCESS.PERMISSION_DENIED"
+
+
+def _of_another(call: Call) -> Any:
+    """The session that is refreshed is taken over by another account that is signed in."""
+    data = call.run()
+    token = call.portal.refresh_tokens[call.body["refreshToken"]]
+    own = call.portal.sessions[token.session_id]
+    for session in call.portal.sessions.values():
+        if session.account_id != own.account_id and session.state == "ACTIVE":
+            claims = call.portal.tokens.read(data["accessToken"])
+            claims |= {"sub": session.account_id, "sid": session.id}
+            return data | {"accessToken": call.portal.tokens.issue(claims)}
+    return data
+
+
+def _once_refreshed(portal: Portal, caller: Caller, body: Body) -> None:
+    """What was given by a refresh is refreshed no more."""
+    token = portal.refresh_tokens.get(body["refreshToken"])
+    if token is not None:
+        family = [other for other in portal.refresh_tokens.values() if other.session_id == token.session_id]
+        if len(family) > 1:
+            token.state = "USED"
+
+
+def _named(claim: str, field: str) -> Serving:
+    """The access token repeats a field of the profile, in a claim within another."""
+
+    def issuing(call: Call) -> Any:
+        data = call.run()
+        claims = call.portal.tokens.read(data["accessToken"])
+        value = call.portal.find("account", claims["sub"])[field]
+        return data | {"accessToken": call.portal.tokens.issue(claims | {"ctx": {claim: value}})}
+
+    return issuing
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +220,6 @@ def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
         plan.tokens = lambda choices, draw: build(usual(choices, draw))
 
     return Change(change)
-
-
-def _hours_ahead(claims: Claims) -> Claims:
-    return claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
 
 
 def _unsigned(tokens: Tokens, token: str) -> Claims:
@@ -148,21 +274,6 @@ def _guarded(operation: str) -> Change:
     return row(operation, auth="JWT")
 
 
-def _without_token(operation: str, name: str) -> Change:
-    """Refused, but not for want of a token."""
-
-    def refuse(portal: Portal, caller: Caller, body: Body) -> Any:
-        raise Refusal(name)
-
-    return together(
-        row(operation, auth="none"), handled(operation, lambda handler: _if_unknown(refuse, handler))
-    )
-
-
-def _if_unknown(refuse: Handler, handler: Handler) -> Handler:
-    return lambda portal, caller, body: (refuse if caller.session is None else handler)(portal, caller, body)
-
-
 def _telling(**profile: str) -> Callable[[Tokens], Tokens]:
     return lambda tokens: Issued(tokens, lambda claims: claims | profile)
 
@@ -212,63 +323,39 @@ def _refresh_tokens_open(plan: Plan) -> None:
         return issuing
 
     _tokens(made)(plan)
-    handled(COMPLETE, around)(plan)
-    handled(REFRESH, around)(plan)
+    handled(op.COMPLETE, around)(plan)
+    handled(op.REFRESH, around)(plan)
 
 
-def _refreshed_by_access_tokens(handler: Handler) -> Handler:
+def _refreshed_by_access_tokens(call: Call) -> Any:
     """The session of an access token is refreshed, too."""
-
-    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
+    try:
+        return call.run()
+    except Refusal as refusal:
         try:
-            return handler(portal, caller, body)
-        except Refusal as refusal:
-            try:
-                session = portal.tokens.read(body["refreshToken"])["sid"]
-            except Refusal:
-                raise refusal from None
-            tokens = [token for token, entry in portal.refresh_tokens.items() if entry.session_id == session]
-            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
-
-    return refreshing
-
-
-def _refreshed_for_nobody(handler: Handler) -> Handler:
-    """An unknown refresh token gives a pair for whoever signed in last."""
-
-    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return handler(portal, caller, body)
+            session = call.portal.tokens.read(call.body["refreshToken"])["sid"]
         except Refusal:
-            session = _latest_session(portal)
-            tokens = [
-                token for token, entry in portal.refresh_tokens.items() if entry.session_id == session.id
-            ]
-            portal.refresh_tokens[tokens[-1]].state = "VALID"
-            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
+            raise refusal from None
+        tokens = [token for token, entry in call.portal.refresh_tokens.items() if entry.session_id == session]
+        return call.run(refreshToken=tokens[-1])
 
-    return refreshing
+
+def _refreshed_for_nobody(call: Call) -> Any:
+    """An unknown refresh token gives a pair for whoever signed in last."""
+    try:
+        return call.run()
+    except Refusal:
+        session = _latest_session(call.portal)
+        tokens = [
+            token for token, entry in call.portal.refresh_tokens.items() if entry.session_id == session.id
+        ]
+        call.portal.refresh_tokens[tokens[-1]].state = "VALID"
+        return call.run(refreshToken=tokens[-1])
 
 
 def _dead(data: Any) -> Any:
     """The access token lacks its last letters."""
     return data | {"accessToken": data["accessToken"][:-4]}
-
-
-def _listing_all(handler: Handler) -> Handler:
-    """Ended sessions are listed with the others."""
-
-    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
-        own = [session for session in portal.sessions.values() if session.account_id == caller.account_id]
-        states = [session.state for session in own]
-        for session in own:
-            session.state = "ACTIVE"
-        data = handler(portal, caller, body)
-        for session, state in zip(own, states, strict=True):
-            session.state = state
-        return data
-
-    return listing
 
 
 @dataclass(slots=True)
@@ -313,173 +400,115 @@ def _without_a_signature(operation: str, kind: str) -> Change:
     return rewritten(showing, operation)
 
 
-FAULTS = (
-    # What a sign-in gives.
-    fault("TOKEN-013", "issued-token-is-not-accepted", data_rewritten(_dead, COMPLETE)),
-    fault("TOKEN-014", "refreshed-token-is-not-accepted", data_rewritten(_dead, REFRESH)),
-    fault(
-        "TOKEN-018",
-        "access-token-carries-the-email",
-        _tokens(_telling(email="admin@example.test")),
-        COMPLETE,
-        REFRESH,
+_PERSONAL = {
+    "profile": op.PROFILE,
+    "sessions": op.SESSIONS,
+    "session-config": op.SESSION_CONFIG,
+    "history": op.HISTORY,
+    "ip-whitelist": op.WHITELIST,
+    "mfa": op.MFA,
+    "own-invitations": op.OWN_INVITATIONS,
+    "current-workspace": op.CURRENT_WORKSPACE,
+    "my-workspaces": op.MY_WORKSPACES,
+    "roles": op.ROLES,
+    "file": op.FILE,
+    "terminate-all": op.TERMINATE_ALL,
+}
+_LISTS = {
+    "accounts-query": op.ACCOUNTS_QUERY,
+    "channel-types-query": op.TYPES_QUERY,
+    "countries": op.constants("countries"),
+}
+
+ROWS = {
+    "LOGOUT-006 a-logout-counts-too-many": reported(op.LOGOUT, "", terminatedSessions=77),
+    "LOGOUT-006 a-logout-of-all-counts-one": together(
+        chosen(logout_ends="all"), reported(op.LOGOUT, "", terminatedSessions=1)
     ),
-    fault(
-        "TOKEN-018",
-        "access-token-carries-the-name",
-        _tokens(_telling(accountName="Admin")),
-        COMPLETE,
-        REFRESH,
+    "AUTHN-021 access-tokens-end-two-minutes-early": served(op.PROFILE, _token_ends_early),
+    "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
+    "AUTHN-020 a-token-under-any-scheme": adding(_any_scheme),
+    "AUTHN-023 a-body-is-judged-before-the-token": Change(_form_first, (op.SET_WHITELIST,)),
+    "AUTHN-024 files-are-read-by-expired-tokens": adding(_outlives, op.FILE),
+    "AUTHN-024 roles-are-read-after-a-logout": adding(_by_its_account, op.ROLES),
+    "TOKEN-030 a-refresh-token-need-only-begin-well": served(op.REFRESH, _if_the_refresh_token_begins_well),
+    "AUTHN-019 a-channel-is-looked-for-with-any-bot-token": rewritten(_channels_for_any_token, op.COMMAND),
+    "AUTHN-001 profile-takes-a-token-in-the-query": _token_in("token", "/web/v1/system/profile").at(
+        op.PROFILE
     ),
-    fault(
-        "TOKEN-024",
-        "subject-of-the-token-is-the-email",
-        _tokens(_telling(sub="admin@example.test")),
-        COMPLETE,
-        REFRESH,
+    "AUTHN-009 an-expired-token-is-forbidden": rewritten(_expired_is_forbidden),
+    "TOKEN-026 a-refresh-gives-the-token-of-another": served(op.REFRESH, _of_another),
+    "TOKEN-027 a-refreshed-pair-is-refreshed-no-more": first(op.REFRESH, _once_refreshed),
+    "TOKEN-028 a-nested-claim-holds-the-name": served(op.COMPLETE, _named("displayName", "accountName")),
+    "TOKEN-028 a-nested-claim-holds-the-phone": served(op.COMPLETE, _named("tel", "accountPhone")),
+    "TOKEN-013 issued-token-is-not-accepted": data_rewritten(_dead, op.COMPLETE),
+    "TOKEN-014 refreshed-token-is-not-accepted": data_rewritten(_dead, op.REFRESH),
+    "TOKEN-018 access-token-carries-the-email": _tokens(_telling(email="admin@example.test")).at(
+        op.COMPLETE, op.REFRESH
     ),
-    fault(
-        "TOKEN-020",
-        "token-lives-longer-than-told",
-        _tokens(lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})),
-        COMPLETE,
-        REFRESH,
+    "TOKEN-018 access-token-carries-the-name": _tokens(_telling(accountName="Admin")).at(
+        op.COMPLETE, op.REFRESH
     ),
-    fault(
-        "TOKEN-029",
-        "tokens-are-dated-by-another-zone",
-        _tokens(lambda tokens: Issued(tokens, _hours_ahead)),
-        COMPLETE,
-        REFRESH,
-        also="AUTHN-011",
+    "TOKEN-024 subject-of-the-token-is-the-email": _tokens(_telling(sub="admin@example.test")).at(
+        op.COMPLETE, op.REFRESH
     ),
-    fault("LIMIT-008", "access-token-of-7200", reported(COMPLETE, "", expiresIn=7200), also="TOKEN-020"),
-    fault("LIMIT-009", "refreshed-token-of-1800", reported(REFRESH, "", expiresIn=1800), also="TOKEN-020"),
-    fault("TOKEN-025", "access-token-is-opaque", chosen(access_token="opaque"), COMPLETE, REFRESH),
-    fault("LIMIT-016", "refreshed-token-of-3599", reported(REFRESH, "", expiresIn=3599)),
-    fault(
-        "LIMIT-008 LIMIT-009",
-        "access-token-in-milliseconds",
-        together(reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000)),
-        also="TOKEN-020",
-    ),
-    # Refresh.
-    fault("TOKEN-010", "refresh-is-refused", moved("refresh token", "VALID", "refresh", None), REFRESH),
-    fault(
-        "TOKEN-015",
-        "any-refresh-token-refreshes",
-        handled(REFRESH, _refreshed_for_nobody),
-        also="TOKEN-012 TOKEN-016",
-    ),
-    fault("TOKEN-031", "access-tokens-refresh", handled(REFRESH, _refreshed_by_access_tokens)),
-    fault("TOKEN-016", "unknown-refresh-token-is-401", renamed(REFRESH, "AUTH.SESSION_NOT_FOUND", "4010")),
-    fault("TOKEN-021", "refresh-gives-the-same-token", handled(REFRESH, _same_token)),
-    fault("TOKEN-022", "refresh-token-serves-as-access-token", _refresh_tokens_open, COMPLETE, REFRESH),
-    fault("TOKEN-023", "refresh-without-token-is-404", optional(REFRESH, "refreshToken", "none")),
-    fault("AUTHN-012", "expired-session-cannot-be-refreshed", limited(refresh_token=3000.0), REFRESH),
-    # Logout.
-    fault(
-        "TOKEN-011 TOKEN-012",
-        "session-outlives-logout",
-        moved("session", "ACTIVE", "logout", "ACTIVE"),
-        LOGOUT,
-        also="SESSION-031",
-    ),
-    fault("TOKEN-011", "access-token-outlives-logout", _STILL_CALLS, LOGOUT),
-    fault("TOKEN-012", "refresh-token-outlives-logout", _STILL_REFRESHES, LOGOUT),
-    fault("LOGOUT-003", "logout-counts-no-session", reported(LOGOUT, "", terminatedSessions=0)),
-    fault("LOGOUT-004", "logout-says-no-success", reported(LOGOUT, "", success=False)),
-    fault("SESSION-031", "logged-out-session-is-listed", handled(SESSIONS, _listing_all), also="SESSION-026"),
-    # Protected endpoints.
-    *(
-        fault(
-            "AUTHN-001 AUTHN-002",
-            f"{name}-without-token",
-            _open(operation),
-            also="AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 TOKEN-011",
+    "TOKEN-020 token-lives-longer-than-told": _tokens(
+        lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})
+    ).at(op.COMPLETE, op.REFRESH),
+    "TOKEN-029 tokens-are-dated-by-another-zone": _tokens(
+        lambda tokens: Issued(
+            tokens, lambda claims: claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
         )
-        for name, operation in (
-            ("profile", PROFILE),
-            ("sessions", SESSIONS),
-            ("session-config", SESSION_CONFIG),
-            ("history", HISTORY),
-            ("ip-whitelist", WHITELIST),
-            ("mfa", MFA),
-            ("own-invitations", OWN_INVITATIONS),
-            ("current-workspace", CURRENT_WORKSPACE),
-            ("my-workspaces", MY_WORKSPACES),
-            ("roles", ROLES),
-            ("file", FILE),
-            ("terminate-all", TERMINATE_ALL),
-        )
+    ).at(op.COMPLETE, op.REFRESH),
+    "LIMIT-008 access-token-of-7200": reported(op.COMPLETE, "", expiresIn=7200),
+    "TOKEN-025 access-token-is-opaque": chosen(access_token="opaque").at(op.COMPLETE, op.REFRESH),
+    "LIMIT-016 refreshed-token-of-3599": reported(op.REFRESH, "", expiresIn=3599),
+    "LIMIT-008 LIMIT-009 access-token-in-milliseconds": together(
+        reported(op.COMPLETE, "", expiresIn=3_600_000), reported(op.REFRESH, "", expiresIn=3_600_000)
     ),
-    *(
-        fault("AUTHN-004", f"{name}-without-token", _open(operation), also="AUTHN-013")
-        for name, operation in (
-            ("accounts-query", ACCOUNTS_QUERY),
-            ("channel-types-query", TYPES_QUERY),
-            ("countries", constants("countries")),
-        )
-    ),
-    fault(
-        "AUTHN-001",
-        "missing-token-is-403",
-        refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
-        also="AUTHN-004 ERROR-009",
-    ),
-    fault(
-        "AUTHN-001", "missing-token-is-400-at-the-history", _without_token(HISTORY, INVALID), also="AUTHN-002"
-    ),
-    fault(
-        "AUTHN-002",
-        "missing-token-has-another-code",
-        refused_with("ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"),
-    ),
-    fault(
-        "ERROR-004",
-        "token-missing-is-403",
-        together(
-            renamed(ACCOUNTS_QUERY, "ACCESS.TOKEN_MISSING", "TOKEN_MISSING_403"),
-            erring("TOKEN_MISSING_403", "ACCESS.TOKEN_MISSING", 403),
+    "TOKEN-010 refresh-is-refused": moved("refresh token", "VALID", "refresh", None).at(op.REFRESH),
+    "TOKEN-015 any-refresh-token-refreshes": served(op.REFRESH, _refreshed_for_nobody),
+    "TOKEN-031 access-tokens-refresh": served(op.REFRESH, _refreshed_by_access_tokens),
+    "TOKEN-016 unknown-refresh-token-is-401": renamed(op.REFRESH, "AUTH.SESSION_NOT_FOUND", "4010"),
+    "TOKEN-021 refresh-gives-the-same-token": handled(op.REFRESH, _same_token),
+    "TOKEN-022 refresh-token-serves-as-access-token": Change(
+        _refresh_tokens_open,
+        (
+            op.COMPLETE,
+            op.REFRESH,
         ),
-        also="AUTHN-004",
     ),
-    fault("AUTHN-004", "mail-servers-are-validated-without-a-token", _open(VALIDATE_SMTP)),
-    fault("AUTHN-005", "public-key-wants-a-token", _guarded(PUBLIC_KEY), also="SECURE-003"),
-    fault("AUTHN-005", "reset-wants-a-token", _guarded(RESET)),
-    fault("AUTHN-005", "refresh-wants-a-token", _guarded(REFRESH)),
-    # Invalid tokens.
-    fault("AUTHN-006", "any-token-is-accepted", _tokens(Last), also="AUTHN-009 AUTHN-013"),
-    fault(
-        "AUTHN-007 AUTHN-008", "signature-is-not-checked", _READ_WITHOUT_SIGNATURE, also="AUTHN-009 AUTHN-013"
+    "TOKEN-023 refresh-without-token-is-404": optional(op.REFRESH, "refreshToken", "none"),
+    "AUTHN-012 expired-session-cannot-be-refreshed": limited(refresh_token=3000.0).at(op.REFRESH),
+    "TOKEN-011 TOKEN-012 session-outlives-logout": moved("session", "ACTIVE", "logout", "ACTIVE").at(
+        op.LOGOUT
     ),
-    fault(
-        "AUTHN-007 AUTHN-008",
-        "a-role-is-shown-without-a-signature",
-        _without_a_signature(ROLE, "role"),
-        also="AUTHN-009 AUTHN-024",
+    "TOKEN-011 access-token-outlives-logout": _STILL_CALLS.at(op.LOGOUT),
+    "TOKEN-012 refresh-token-outlives-logout": _STILL_REFRESHES.at(op.LOGOUT),
+    "LOGOUT-003 logout-counts-no-session": reported(op.LOGOUT, "", terminatedSessions=0),
+    "LOGOUT-004 logout-says-no-success": reported(op.LOGOUT, "", success=False),
+    **{
+        f"AUTHN-001 AUTHN-002 {name}-without-token": _open(operation) for name, operation in _PERSONAL.items()
+    },
+    **{f"AUTHN-004 {name}-without-token": _open(operation) for name, operation in _LISTS.items()},
+    "AUTHN-001 missing-token-is-403": refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
+    "AUTHN-002 missing-token-has-another-code": refused_with(
+        "ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"
     ),
-    fault(
-        "AUTHN-013",
-        "an-institution-is-shown-without-a-signature",
-        _without_a_signature(INSTITUTION, "institution"),
-        also="AUTHN-024",
+    "AUTHN-005 public-key-wants-a-token": _guarded(op.PUBLIC_KEY),
+    "AUTHN-005 reset-wants-a-token": _guarded(op.RESET),
+    "AUTHN-005 refresh-wants-a-token": _guarded(op.REFRESH),
+    "AUTHN-006 any-token-is-accepted": _tokens(Last),
+    "AUTHN-007 AUTHN-008 signature-is-not-checked": _READ_WITHOUT_SIGNATURE,
+    "AUTHN-007 AUTHN-008 a-role-is-shown-without-a-signature": _without_a_signature(op.ROLE, "role"),
+    "AUTHN-013 an-institution-is-shown-without-a-signature": _without_a_signature(
+        op.INSTITUTION, "institution"
     ),
-    fault(
-        "AUTHN-008",
-        "algorithm-none-is-accepted",
-        _tokens(lambda tokens: Read(tokens, _none_is_an_algorithm)),
-        also="AUTHN-009 AUTHN-013",
+    "AUTHN-008 algorithm-none-is-accepted": _tokens(lambda tokens: Read(tokens, _none_is_an_algorithm)),
+    "AUTHN-009 invalid-token-is-403": refused_with(
+        "TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"
     ),
-    fault(
-        "AUTHN-009",
-        "invalid-token-is-403",
-        refused_with("TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"),
+    "AUTHN-011 access-token-never-expires": _tokens(
+        lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})
     ),
-    fault("ERROR-009", "token-invalid-403", refused_with("TOKEN_INVALID", status=403), also="AUTHN-009"),
-    fault(
-        "AUTHN-011",
-        "access-token-never-expires",
-        _tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
-    ),
-)
+}

@@ -19,7 +19,7 @@ from reference_impl.faults.operations import (
     SESSIONS,
     constants,
 )
-from reference_impl.faults.side_effects import where_refused
+from reference_impl.faults.verbs import where_refused
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
