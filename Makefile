@@ -9,7 +9,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types check generate generated docs serve selftest bench format clean fuzz mutants
+.PHONY: run test types check generate generated docs serve selftest bench format clean mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,11 +34,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/judge_traffic.py
 	$(BIN)/python benchmarks/million.py
-	$(BIN)/python benchmarks/read_har.py
 	$(BIN)/python benchmarks/replay_peers.py
-
-fuzz: $(READY)
-	$(BIN)/python benchmarks/fuzz.py
 
 mutants: $(READY)
 	$(BIN)/python benchmarks/mutants.py

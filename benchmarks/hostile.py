@@ -1,9 +1,8 @@
 """Each command against each hostile behaviour: exit code, seconds, memory, and what must never be seen.
 
-    .venv/bin/python benchmarks/hostile.py [--row NAME]... [--command NAME]... [--all] [--out FILE]
+    .venv/bin/python benchmarks/hostile.py [--row NAME]... [--command NAME]... [--all]
 
-It takes the rows of ``MATRIX``, two cells at a time. ``--cells FILE`` keeps each cell as it ends, so that the
-table can be made from several calls; a cell that is measured again takes the place of the earlier one.
+It takes the rows of ``MATRIX``, two cells at a time. Exit code 1: a cell has something wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ from conformance.tests.scripted_client import SYSTEM, Walker
 from conformance.traffic.redaction.encodings import blocks, texts
 from reference_impl import serve as reference
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 COMMANDS = ("run", "doctor", "replay", "record")
 MATRIX = {
     "silent-accept", "close-at-accept", "speaks-first", "other-protocol", "empty-answer",
@@ -140,7 +139,7 @@ def measured(arguments: list[str], folder: Path, during: Callable[[], None] = la
             stderr=err,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1", "HOME": str(folder)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "HOME": str(folder)},
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (CEILING, CEILING)),
         )
     during()
@@ -197,17 +196,8 @@ def arguments_of(command: str, folder: Path, recording: Path, upstream: str, por
         case "replay":
             return ["replay", str(recording), *profile, "--impact", "read-only", "--out", str(folder / "out")]
     capture = str(folder / "capture.jsonl")
-    return [
-        "record",
-        "--upstream",
-        upstream,
-        "--out",
-        capture,
-        "--port",
-        str(port),
-        "--timeout",
-        str(TIMEOUT),
-    ]
+    limits = ["--port", str(port), "--timeout", str(TIMEOUT)]
+    return ["record", "--upstream", upstream, "--out", capture, *limits]
 
 
 def tried(name: str, command: str, recording: Path) -> Cell:
@@ -345,44 +335,8 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def table(cells: list[Cell]) -> str:
-    """The matrix as Markdown: a line for each row, what is wrong below it."""
-    commands = [name for name in COMMANDS if any(cell.command == name for cell in cells)]
-    by_row: dict[str, dict[str, Cell]] = {name: {} for name in ROWS if any(c.row == name for c in cells)}
-    for cell in cells:
-        by_row.setdefault(cell.row, {})[cell.command] = cell
-    wrong = [cell for cell in cells if cell.wrong]
-    most = max(cells, key=lambda cell: cell.megabytes)
-    slowest = max(cells, key=lambda cell: cell.slowest)
-    lines = [
-        "# Hostile portals",
-        "",
-        f"{len(by_row)} behaviours × {len(commands)} commands; the profile's time-out is {TIMEOUT:g} s.",
-        f"{CELLS_AT_ONCE} cells were measured at a time, on a machine that did other work.",
-        f"The runs of {' and '.join(sorted(BULKY))} had a time budget of {BUDGET}.",
-        f"Most memory: {most.megabytes:.0f} MB ({most.command}, {most.row}).",
-        f"Longest request: {slowest.slowest:.1f} s ({slowest.command}, {slowest.row}).",
-        f"Cells with something wrong: {len(wrong)} of {len(cells)}.",
-        "",
-        "Each cell: exit code, seconds, MB. `python benchmarks/hostile.py` makes this table anew.",
-        "",
-        f"| behaviour | it | {' | '.join(commands)} |",
-        f"| --- | --- |{' --- |' * len(commands)}",
-    ]
-    for name, row in by_row.items():
-        told = [
-            f"{row[one].code} · {row[one].seconds:g} · {row[one].megabytes:g}" if one in row else ""
-            for one in commands
-        ]
-        lines.append(f"| {name} | {ROWS[name].sentence} | {' | '.join(told)} |")
-    if wrong:
-        lines += ["", "## Wrong", ""]
-        lines += [f"- {cell.row}, {cell.command}: {'; '.join(cell.wrong)}" for cell in wrong]
-    return "\n".join(lines) + "\n"
-
-
 def line_of(cell: Cell) -> str:
-    """A cell as it is shown while the table grows."""
+    """A cell as it is shown: exit code, seconds, memory, longest request, what is wrong, and what it says."""
     figures = f"{cell.code:3} {cell.seconds:6.1f} s {cell.megabytes:5.0f} MB {cell.slowest:5.1f} s"
     wrong = "; ".join(cell.wrong) or "well"
     return f"{cell.row:24} {cell.command:7} {figures} {cell.fails:3} FAIL  {wrong}  | {cell.says}"
@@ -393,33 +347,21 @@ def main() -> int:
     parser.add_argument("--row", action="append", default=[], help="only these rows, or groups")
     parser.add_argument("--command", action="append", default=[], choices=COMMANDS)
     parser.add_argument("--all", action="store_true", help="all rows, and not only those of the matrix")
-    parser.add_argument("--out", type=Path, default=HERE / "hostile.md")
-    parser.add_argument("--cells", type=Path, help="add the cells to this file, and tabulate all in it")
     options = parser.parse_args()
     wanted = set(options.row) or (set(ROWS) if options.all else MATRIX)
     chosen = [row for row in ROWS.values() if not wanted.isdisjoint((row.name, row.group))]
     os.nice(NICENESS)
     compression.warm()
-    cells = kept_cells(options.cells)
+    cells = []
     with tempfile.TemporaryDirectory() as place:
         recording = small_recording(Path(place))
         tasks = [(row.name, command, recording) for row in chosen for command in options.command or COMMANDS]
         for cell in measured_cells(tasks):
-            cells[cell.row, cell.command] = cell
+            cells.append(cell)
             print(line_of(cell), flush=True)
-            if options.cells is not None:
-                with options.cells.open("a", encoding="utf-8") as kept:
-                    kept.write(json.dumps(asdict(cell)) + "\n")
-            options.out.write_text(table(list(cells.values())), encoding="utf-8")
-    return int(any(cell.wrong for cell in cells.values()))
-
-
-def kept_cells(path: Path | None) -> dict[tuple[str, str], Cell]:
-    """The cells of earlier calls, the last of each."""
-    if path is None or not path.exists():
-        return {}
-    cells = [Cell(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {(cell.row, cell.command): cell for cell in cells}
+    wrong = [cell for cell in cells if cell.wrong]
+    print(f"cells with something wrong: {len(wrong)} of {len(cells)}")
+    return int(bool(wrong))
 
 
 def measured_cells(tasks: Iterable[tuple[str, str, Path]]) -> Iterator[Cell]:

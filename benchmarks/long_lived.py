@@ -1,11 +1,11 @@
 """Whether runs leave a long-lived portal as they met it, also where they are interrupted or killed.
 
-    .venv/bin/python benchmarks/long_lived.py [--seed 3] [--runs 20] [--kills 20] [--write]
+    .venv/bin/python benchmarks/long_lived.py [--seed 3] [--runs 20] [--kills 20]
 
 One portal process takes all the runs, one after the other. Its own records before and after each are
 compared: every record, each password, every authenticator secret. What no endpoint of the document takes back
 (the history of sign-ins, mails, closed invitations, backup codes, times) does not count. A killed run is
-followed by ``cleanup``. ``--write`` writes ``benchmarks/long_lived.md``.
+followed by ``cleanup``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from reference_impl.limits import Limits
 from reference_impl.offered import dump
 from reference_impl.serve import Running, start
 
-WRITTEN = Path(__file__).with_suffix(".md")
 QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=3, access_token=8, max_sessions=1000)
 """Times that a run without a simulated clock can wait for; it finds that they are not the stated ones."""
 
@@ -111,10 +110,10 @@ class Lodging:
     ) -> Outcome:
         began = time.monotonic()
         ledger = str(self.folder / "out" / "changes.jsonl")
+        command = self.command("cleanup", ledger, "--profile", str(profile))
         done = subprocess.run(
-            self.command("cleanup", ledger, "--profile", str(profile)),
-            capture_output=True, text=True, cwd=self.folder, check=False, timeout=600,
-        )  # fmt: skip
+            command, capture_output=True, text=True, cwd=self.folder, check=False, timeout=600
+        )
         took = time.monotonic() - began
         left = differences(before, self.state())
         if done.returncode:
@@ -160,49 +159,20 @@ def outcomes(*, runs: int, kills: int, seed: int) -> Iterator[Outcome]:
             yield lodging.run("killed", BY_CLOCK[0], moment)
 
 
-def page(found: list[Outcome], seed: int) -> str:
-    clean = sum(outcome.is_clean for outcome in found)
-    slowest = max((outcome.cleanup_seconds for outcome in found), default=0.0)
-    rows = [
-        f"| {number} | {one.manner} | {one.code} | {one.seconds:.0f} | "
-        f"{'' if one.cleanup_code is None else f'{one.cleanup_code}, {one.cleanup_seconds:.1f} s'} | "
-        f"{len(one.left) or 'nothing'} |"
-        for number, one in enumerate(found, 1)
-    ]
-    return "\n".join(
-        [
-            "# Runs on one long-lived portal",
-            "",
-            f"`benchmarks/long_lived.py --seed {seed}`: one portal process, its own records before",
-            "and after each run. Its times are short, so that runs without a clock can wait for them;",
-            "exit code 1 is what they find: numbers other than the stated ones.",
-            "",
-            f"{clean} of {len(found)} runs left nothing; the slowest clean-up took {slowest:.1f} s.",
-            "",
-            "| # | run | exit code | seconds | clean-up | left |",
-            "| --- | --- | --- | --- | --- | --- |",
-            *rows,
-            "",
-        ]
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     found: list[Outcome] = []
     for outcome in outcomes(runs=options.runs, kills=options.kills, seed=options.seed):
         found.append(outcome)
         print(f"{len(found):3} {outcome}", flush=True)
-    text = page(found, options.seed)
-    print(text)
-    if options.write:
-        WRITTEN.write_text(text, encoding="utf-8")
-    return 0 if all(outcome.is_clean for outcome in found) else 1
+    clean = sum(outcome.is_clean for outcome in found)
+    slowest = max((outcome.cleanup_seconds for outcome in found), default=0.0)
+    print(f"{clean} of {len(found)} runs left nothing; the slowest clean-up took {slowest:.1f} s.")
+    return int(clean < len(found))
 
 
 if __name__ == "__main__":

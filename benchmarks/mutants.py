@@ -2,7 +2,6 @@
 
     make mutants                                        # all of them
     .venv/bin/python benchmarks/mutants.py --sample 700  # so many, drawn by a seed
-    .venv/bin/python benchmarks/mutants.py --again      # those that survived the last time
     .venv/bin/python benchmarks/mutants.py conformance/checks/orders.py
 
 Writes ``mutants/results.jsonl`` (one mutant a line) and prints a table and the survivors. No file of the
@@ -24,7 +23,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from mutant_trials import ROOT, reached, tried_anew, tried_quickly
 from mutators import Mutant, mutants
@@ -62,10 +60,10 @@ def tests() -> list[str]:
     return sorted({str(path.relative_to(ROOT)) for path in files} - {WHOLE})
 
 
-def tried(chosen: Sequence[Mutant], part: Path, *, jobs: int) -> list[Result]:
+def tried(chosen: Sequence[Mutant], out: Path, *, jobs: int) -> list[Result]:
     """The quick way what is in functions, the slow way the rest. What came of each is written at once."""
     results: list[Result] = []
-    with part.open("w", encoding="utf-8") as file:
+    with out.open("w", encoding="utf-8") as file:
 
         def note(mutant: Mutant, outcome: str) -> None:
             results.append(Result(mutant, outcome))
@@ -86,27 +84,9 @@ def tried(chosen: Sequence[Mutant], part: Path, *, jobs: int) -> list[Result]:
     return results
 
 
-def chosen_of(modules: Sequence[str], *, again: bool) -> list[Mutant]:
-    possible = [
-        mutant
-        for module in modules or targets()
-        for mutant in mutants(module, (ROOT / module).read_text(encoding="utf-8"))
-    ]
-    if not again:
-        return possible
-    lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
-    survived = [line for line in lines if line["outcome"] != "killed"]
-    return list(dict.fromkeys(mutant for line in survived for mutant in _nearest(line, possible)))
-
-
-def _nearest(line: dict[str, Any], mutants_now: Sequence[Mutant]) -> list[Mutant]:
-    """The mutant of an earlier run, wherever it stands by now; none where it is no more."""
-    same = [
-        mutant
-        for mutant in mutants_now
-        if (mutant.module, mutant.kind, mutant.change) == (line["module"], line["kind"], line["change"])
-    ]
-    return sorted(same, key=lambda mutant: abs(mutant.line - line["line"]))[:1]
+def all_of(modules: Sequence[str]) -> list[Mutant]:
+    sources = ((module, (ROOT / module).read_text(encoding="utf-8")) for module in modules)
+    return [mutant for module, source in sources for mutant in mutants(module, source)]
 
 
 def sampled(possible: Sequence[Mutant], number: int | None) -> list[Mutant]:
@@ -131,19 +111,15 @@ def table(results: Sequence[Result]) -> Iterator[str]:
 def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("modules", nargs="*")
-    options.add_argument("--again", action="store_true", help="only those that survived the last time")
     options.add_argument("--sample", type=int, metavar="N", help="N mutants drawn by a seed, not all")
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = options.parse_args()
     os.chdir(ROOT)
     os.nice(NICENESS)
     began = time.monotonic()
-    chosen = sampled(chosen_of(asked.modules, again=asked.again), asked.sample)
+    chosen = sampled(all_of(asked.modules or targets()), asked.sample)
     RESULTS.parent.mkdir(exist_ok=True)
-    part = RESULTS.with_suffix(".part")
-    results = tried(chosen, part, jobs=asked.jobs)
-    if not asked.modules and not asked.again:
-        part.replace(RESULTS)
+    results = tried(chosen, RESULTS, jobs=asked.jobs)
     results.sort(key=lambda result: (result.mutant.module, result.mutant.number))
     print("\n".join(table(results)))
     print(f"\n{time.monotonic() - began:.0f} s with {asked.jobs} processes\n")

@@ -166,17 +166,12 @@ def requests_of(capture: Path) -> dict[str, list[list[object]]]:
 
 
 @contextmanager
-def stub(visit: Path, *stall: object) -> Iterator[int]:
+def stub(visit: Path) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        str(Path(__file__).with_name("stub_portal.py")),
-        str(visit),
-        str(port),
-        *map(str, stall),
-    ]
+    script = Path(__file__).with_name("stub_portal.py")
+    command = [sys.executable, str(script), str(visit), str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()

@@ -1,13 +1,10 @@
 """What a replay reports of faults and of lawful variants: a browser's visit, replayed on each of them.
 
-    .venv/bin/python benchmarks/replayed_faults.py --all >benchmarks/replayed_faults.md
-    .venv/bin/python benchmarks/replayed_faults.py --all --part 1/4 --rows part-1.jsonl   # and so on
-    .venv/bin/python benchmarks/replayed_faults.py --of part-*.jsonl >benchmarks/replayed_faults.md
+    .venv/bin/python benchmarks/replayed_faults.py [--all] [--seed N] [--workers N] [--rows FILE]
 
 A real browser's visit is recorded by the proxy and as a HAR. Both are replayed on a portal with each fault of
 a recorded operation, and with each variant; without ``--all`` on 60 faults that show, drawn by ``--seed``,
-and on no variant. ``--rows`` adds a row for each to a file, and goes on where an earlier run stopped;
-``--of`` makes the page of such files.
+and on no variant. ``--rows`` writes a line of JSON for each.
 
 What a fault changes is found by asking the same portal the same with it and without it (in
 ``conformance/tests/replayed_faults.py``). Faults that only put other generated values in place of such, one
@@ -21,59 +18,32 @@ from __future__ import annotations
 import argparse
 import gc
 import itertools
+import os
 import random
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import msgspec
-from meanings import MEANINGS, successes
+from meanings import MEANINGS, MIN_HARMLESS, successes
 
 from conformance.report.formats.write import FORMATS
-from conformance.report.model.run import Regression
 from conformance.target.portal import wire
 from conformance.tests.browser_client import by_the_browser, by_the_proxy
 from conformance.tests.replayed_faults import Bench, Trial
-from reference_impl.faults import FAULTS, Fault
+from reference_impl.faults import FAULTS
 from reference_impl.variants import VARIANTS
 
-LEFT: dict[str, str] = {}
-"""Why a fault is not reported where it changes an answer; without a word here it is open."""
-
-RECORDED = ("by the proxy, its channel opened", "by the browser, as a HAR")
-DRAWN = 60
-LEAST_HARMLESS = 0.9
-COLLECTED = 50
-"""Replays after which what they left in memory is collected."""
+RECORDED = ("by the proxy", "as a HAR")
+DRAWN_FAULTS = 60
+MIN_IN_PLACE = 0.95
+"""Share of faults that must be reported where they change an answer."""
 
 
-class Judged(msgspec.Struct):
-    """A fault in one recording: the first place that it changes (none: no endpoint), and what is reported."""
-
-    endpoint: str = ""
-    place: str = ""
-    is_renaming: bool = False
-    is_lawful: bool = False
-    kind: str = ""
-    path: str = ""
-    meaning: str = ""
-    there: int = 0
-    elsewhere: int = 0
-    exit_code: int = 0
-
-    @property
-    def shows(self) -> bool:
-        return bool(self.endpoint) and not self.is_renaming and not self.is_lawful
-
-    @property
-    def is_in_place(self) -> bool:
-        return bool(self.there)
-
-
-class ReportedPlace(msgspec.Struct, frozen=True):
+class Difference(msgspec.Struct, frozen=True):
     """A row of a replay's report."""
 
     meaning: str
@@ -86,24 +56,34 @@ class ReportedPlace(msgspec.Struct, frozen=True):
     def place(self) -> tuple[str, str, str]:
         return self.endpoint, self.path, self.kind
 
+    @property
+    def is_unlawful(self) -> bool:
+        """Whether no variant may have it: a contradiction, or a breaking change without a basis."""
+        return self.meaning == "contradiction" or (self.meaning == "breaking" and not self.basis)
+
 
 class FaultRow(msgspec.Struct, tag="fault"):
+    """A fault, and for each recording whether it is reported in place; None where it cannot show."""
+
     name: str
-    recordings: list[Judged | None]
-    """None: the recording has none of its operations."""
-    seconds: float = 0.0
+    in_place: list[bool | None]
+
+    @property
+    def shows(self) -> bool:
+        return any(each is not None for each in self.in_place)
 
 
 class VariantRow(msgspec.Struct, tag="variant"):
+    """A variant, whether a client survives it, and what a replay of each recording reports."""
+
     name: str
     is_survived: bool
-    kept: list[bool]
-    """By recording, whether it answers all as the reference portal does."""
-    recordings: list[list[ReportedPlace]]
-    seconds: float = 0.0
+    differences: list[list[Difference]]
 
 
 Row = FaultRow | VariantRow
+BENCHES: list[Bench] = []
+"""The recordings of a worker process, each with its replay on the portal without a fault."""
 
 
 def main() -> int:
@@ -112,245 +92,118 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--all", action="store_true", help="every fault and every variant")
     parser.add_argument("--seed", type=int, default=1, help="draws other faults")
-    parser.add_argument(
-        "--part", default="1/1", metavar="K/N", help="every Nth fault and variant, from the Kth"
-    )
-    parser.add_argument(
-        "--rows", type=Path, metavar="FILE", help="adds the rows to a file, and prints no page"
-    )
-    parser.add_argument("--of", type=Path, nargs="+", metavar="FILE", help="the page of such files")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--rows", type=Path, metavar="FILE", default=os.devnull)
     asked = parser.parse_args()
-    if asked.rows:
-        write_rows(asked)
-        return 0
-    rows = [row for file in asked.of for row in kept_rows(file)] if asked.of else list(measured(asked))
-    print("\n".join(page(rows)))
+    with tempfile.TemporaryDirectory() as folder, asked.rows.open("wb") as file:
+        recordings = [
+            by_the_proxy(Path(folder) / "proxy.jsonl"),
+            by_the_browser(Path(folder) / "browser.har"),
+        ]
+        rows = []
+        for row in measured(recordings, subjects(asked.seed, is_all=asked.all), workers=asked.workers):
+            file.write(msgspec.json.encode(row) + b"\n")
+            file.flush()
+            rows.append(row)
+            print(f"\r{len(rows)}", end="", file=sys.stderr)
+            if (
+                not asked.all
+                and sum(isinstance(each, FaultRow) and each.shows for each in rows) == DRAWN_FAULTS
+            ):
+                break
+    print("\n".join(summary(rows)))
     return 0 if is_enough(rows) else 1
 
 
-def kept_rows(file: Path) -> list[Row]:
-    return [msgspec.json.decode(line, type=Row) for line in file.read_bytes().splitlines()]
+def subjects(seed: int, *, is_all: bool) -> list[str]:
+    """Names of faults in an order that the seed gives, then those of variants."""
+    faults = list(FAULTS)
+    random.Random(seed).shuffle(faults)
+    return [*faults, *VARIANTS] if is_all else faults
 
 
-def write_rows(asked: argparse.Namespace) -> None:
-    done = {(type(row), row.name) for row in kept_rows(asked.rows)} if asked.rows.exists() else set()
-    with asked.rows.open("ab") as file:
-        for row in measured(asked, done):
-            file.write(msgspec.json.encode(row) + b"\n")
-            file.flush()
+def measured(recordings: Sequence[Path], names: Sequence[str], *, workers: int) -> Iterator[Row]:
+    with ProcessPoolExecutor(workers, initializer=prepare, initargs=(recordings,)) as pool:
+        for first in range(0, len(names), 10 * workers):  # whoever has enough stops between
+            yield from pool.map(row_of, names[first : first + 10 * workers])
 
 
-def measured(asked: argparse.Namespace, done: Iterable[tuple[type, str]] = frozenset()) -> Iterator[Row]:
-    """The rows of this part, without those that are done."""
+def prepare(recordings: Sequence[Path]) -> None:
+    """Makes the benches of a worker process."""
     FORMATS.clear()  # nobody reads the reports
     wire.LISTENING_SECONDS = wire.GREETING_SECONDS = 0.0  # nor speaks the portal unasked
-    with tempfile.TemporaryDirectory() as folder:
-        benches = [
-            Bench(by_the_proxy(Path(folder) / "proxy.jsonl")),
-            Bench(by_the_browser(Path(folder) / "browser.har")),
-        ]
-        subjects = list(drawn(asked.seed, is_all=asked.all))
-        first, step = map(int, asked.part.split("/"))
-        rows = (timed(benches, each) for each in subjects[first - 1 :: step] if key(each) not in done)
-        if not asked.all:
-            rows = itertools.islice(filter(shows, rows), DRAWN)
-        for number, row in enumerate(rows, 1):
-            print(f"\r{number} of {len(subjects[first - 1 :: step])}", end="", file=sys.stderr)
-            if number % COLLECTED == 0:
-                gc.collect()
-            yield row
+    BENCHES.extend(map(Bench, recordings))
 
 
-def drawn(seed: int, *, is_all: bool) -> Iterator[Fault | str]:
-    """Faults in an order that the seed gives, then variants by name."""
-    faults = list(FAULTS.values())
-    random.Random(seed).shuffle(faults)
-    yield from faults
-    if is_all:
-        yield from VARIANTS
-
-
-def key(subject: Fault | str) -> tuple[type, str]:
-    return (VariantRow, subject) if isinstance(subject, str) else (FaultRow, subject.name)
-
-
-def shows(row: Row) -> bool:
-    return isinstance(row, FaultRow) and any(each is not None and each.shows for each in row.recordings)
-
-
-def timed(benches: Sequence[Bench], subject: Fault | str) -> Row:
-    began = time.perf_counter()
-    row = row_of(benches, subject)
-    row.seconds = round(time.perf_counter() - began, 2)
-    return row
-
-
-def row_of(benches: Sequence[Bench], subject: Fault | str) -> Row:
-    if isinstance(subject, Fault):
-        return FaultRow(subject.name, [judged(bench, subject) for bench in benches])
-    tried = [bench.under(subject) for bench in benches]
-    reported = [
-        [
-            each
-            for each in reported_places(lawful)
-            if each.place not in {usual.place for usual in reported_places(bench.sound)}
-        ]
-        for bench, (_, lawful) in zip(benches, tried, strict=True)
+def row_of(name: str) -> Row:
+    gc.collect()
+    if name in FAULTS:
+        return FaultRow(name, [is_in_place(bench, name) for bench in BENCHES])
+    differences = [
+        [each for each in differences_of(bench.under(name)[1]) if each.place not in usual_places(bench)]
+        for bench in BENCHES
     ]
-    is_survived = successes(subject) == successes(None)
-    return VariantRow(subject, is_survived, [is_kept for is_kept, _ in tried], reported)
+    return VariantRow(name, successes(name) == successes(None), differences)
 
 
-def judged(bench: Bench, fault: Fault) -> Judged | None:
-    if not bench.calls(fault):
+def is_in_place(bench: Bench, name: str) -> bool | None:
+    """Whether a fault is reported where it changes an answer; None where this recording cannot show it."""
+    if not bench.calls(FAULTS[name]):
         return None
-    verdict = bench.judged(fault)
-    if not verdict.is_touched:
-        return Judged(elsewhere=len(verdict.elsewhere), exit_code=verdict.exit_code)
-    number, place = verdict.done[0]
-    row = Judged(bench.endpoint(number), place, verdict.is_renaming, verdict.is_lawful)
-    row.elsewhere, row.exit_code = len(verdict.elsewhere), verdict.exit_code
-    if verdict.reported:
-        first = verdict.reported[0]
-        row.kind, row.path, row.meaning = first.kind, named_path(first, number), first.meaning
-        row.there = len(verdict.reported)
-    return row
+    verdict = bench.judged(FAULTS[name])
+    if not verdict.is_touched or verdict.is_renaming or verdict.is_lawful:
+        return None
+    return verdict.is_reported
 
 
-def named_path(regression: Regression, number: int) -> str:
-    """The path that is reported of an exchange: its own, or that of the other answer."""
-    other = regression.model_dump().get("other")
-    is_of_other = other is not None and other["recorded_exchange"] == number
-    return other["path"] if is_of_other else regression.path
+def usual_places(bench: Bench) -> set[tuple[str, str, str]]:
+    return {each.place for each in differences_of(bench.sound)}
 
 
-def reported_places(trial: Trial) -> list[ReportedPlace]:
-    names = ReportedPlace.__struct_fields__
-    return [ReportedPlace(**{name: group[name] for name in names}) for group in trial.replayed.groups]
+def differences_of(trial: Trial) -> list[Difference]:
+    names = Difference.__struct_fields__
+    return [Difference(**{name: group[name] for name in names}) for group in trial.replayed.groups]
 
 
 def is_enough(rows: Sequence[Row]) -> bool:
-    is_each_explained = all(name in LEFT for name, _ in missed(rows))
-    return is_each_explained and not list(unlawful(rows)) and harmless(rows) >= LEAST_HARMLESS
+    shares = [in_place(rows, at) for at in range(len(RECORDED))]
+    is_each_reported = all(reported >= MIN_IN_PLACE * showing for reported, showing in shares)
+    return is_each_reported and not list(unlawful(rows)) and harmless(rows) >= MIN_HARMLESS
 
 
-def missed(rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
-    """The faults that are not reported at their place, each with the recordings in which they are not."""
-    names: dict[str, list[str]] = {}
-    for at, recorded in enumerate(RECORDED):
-        for name, each in showing(rows, at):
-            if not each.is_in_place:
-                names.setdefault(name, []).append(recorded)
-    return sorted(names.items())
+def in_place(rows: Iterable[Row], at: int) -> tuple[int, int]:
+    """How many faults are reported in place, and how many show, in a recording."""
+    shown = [row.in_place[at] for row in rows if isinstance(row, FaultRow) and row.in_place[at] is not None]
+    return sum(map(bool, shown)), len(shown)
 
 
-def showing(rows: Iterable[Row], at: int) -> list[tuple[str, Judged]]:
-    """The faults that change an answer of a recording so that it can show it."""
-    faults = ((row.name, row.recordings[at]) for row in rows if isinstance(row, FaultRow))
-    return [(name, each) for name, each in faults if each is not None and each.shows]
+def differences(rows: Iterable[Row], *, survived: bool = False) -> Iterator[tuple[str, Difference]]:
+    for row in rows:
+        if isinstance(row, VariantRow) and (row.is_survived or not survived):
+            yield from ((row.name, each) for each in itertools.chain(*row.differences))
 
 
-def variants(rows: Iterable[Row]) -> list[VariantRow]:
-    return [row for row in rows if isinstance(row, VariantRow)]
-
-
-def unlawful(rows: Iterable[Row]) -> Iterator[tuple[str, ReportedPlace]]:
-    """What is reported of variants and is not to be: contradictions, and breaking changes without a basis."""
-    for row in variants(rows):
-        for each in itertools.chain(*row.recordings):
-            if each.meaning == "contradiction" or (each.meaning == "breaking" and not each.basis):
-                yield row.name, each
-
-
-def counted(rows: Iterable[VariantRow]) -> Counter[str]:
-    return Counter(each.meaning for row in rows for each in itertools.chain(*row.recordings))
+def unlawful(rows: Iterable[Row]) -> Iterator[tuple[str, Difference]]:
+    return ((name, each) for name, each in differences(rows) if each.is_unlawful)
 
 
 def harmless(rows: Iterable[Row]) -> float:
-    """The share of permitted changes and drift in the differences of variants that a client survives."""
-    counts = counted(row for row in variants(rows) if row.is_survived)
-    return (counts["permitted"] + counts["drift"]) / (counts.total() or 1) if counts else 1.0
+    """Share of permitted changes and drift in the differences of variants that a client survives."""
+    counts = Counter(each.meaning for _, each in differences(rows, survived=True))
+    return (counts["permitted"] + counts["drift"]) / counts.total() if counts else 1.0
 
 
-def page(rows: Sequence[Row]) -> Iterator[str]:
-    yield "# What a replay reports of faults and variants\n"
-    yield "Made by `benchmarks/replayed_faults.py`. Places are those of the first difference."
-    faults = sum(isinstance(row, FaultRow) for row in rows)
-    yield f"Of {faults} faults those of the operations that were recorded are tried.\n"
-    yield "| recorded | faults tried | they change an answer | reported | at its endpoint and place |"
-    yield "|---|---|---|---|---|"
-    for at, name in enumerate(RECORDED):
-        tried = [row for row in rows if isinstance(row, FaultRow) and row.recordings[at] is not None]
-        faults = [each for _, each in showing(rows, at)]
-        reported = sum(bool(each.there or each.elsewhere) for each in faults)
-        in_place = sum(each.is_in_place for each in faults)
-        share = f"{in_place / (len(faults) or 1):.1%}"
-        yield f"| {name} | {len(tried)} | {len(faults)} | {reported} | {in_place} ({share}) |"
-    if variants(rows):
-        yield from of_variants(rows)
-    yield "\n## Faults that are not reported at their place\n"
-    yield "| fault | recorded | why |\n|---|---|---|"
-    for name, recordings in missed(rows):
-        recorded = "both" if len(recordings) == len(RECORDED) else recordings[0]
-        yield f"| {name} | {recorded} | {LEFT.get(name, '**open**')} |"
-    yield from of_lawful(rows)
-    yield from of_faults(rows)
-
-
-def of_lawful(rows: Sequence[Row]) -> Iterator[str]:
-    """The faults that change an answer, and with which all answers are those of some lawful portal."""
-    yield "\n## Faults that these recordings cannot show\n"
-    yield "With them the portal answers all requests as some lawful portal does, octet by octet.\n"
-    yield "| fault | recorded | it changes |\n|---|---|---|"
-    for row in rows:
-        if isinstance(row, FaultRow):
-            found = [(at, each) for at, each in enumerate(row.recordings) if each and each.is_lawful]
-            if found:
-                recorded = "both" if len(found) == len(RECORDED) else RECORDED[found[0][0]]
-                yield f"| {row.name} | {recorded} | {found[0][1].endpoint} `{found[0][1].place}` |"
-
-
-def of_variants(rows: Sequence[Row]) -> Iterator[str]:
-    every = variants(rows)
-    survived = [row for row in every if row.is_survived]
-    yield f"\nOf {len(every)} variants a tolerant client survives {len(survived)}. Of their differences"
-    yield f"{harmless(rows):.1%} are permitted changes or drift. A difference is one place of a recording.\n"
-    yield "| variants | contradiction | breaking | permitted | drift |\n|---|---|---|---|---|"
-    for name, group in (("the client survives", survived), ("all", every)):
-        counts = counted(group)
-        yield f"| {name}: {len(group)} | " + " | ".join(str(counts[each]) for each in MEANINGS) + " |"
-    yield ""
-    for at, name in enumerate(RECORDED):
-        kept = [row for row in every if row.kept[at]]
-        held = sum(any(each.meaning in MEANINGS[:2] for each in row.recordings[at]) for row in kept)
-        yield f"Recorded {name}: {len(kept)} variants change nothing, and {held} of them are reported.\n"
-    without = sum(each.meaning == "breaking" for _, each in unlawful(rows))
-    yield f"Breaking changes without a sentence or gap: {without}."
-    for variant, each in unlawful(rows):
-        yield f"\n- {variant}: {each.meaning} at {each.endpoint} `{each.path}` {each.kind} ({each.basis})"
-
-
-def of_faults(rows: Sequence[Row]) -> Iterator[str]:
-    """A row for each fault that shows, those that are not reported in place first."""
-    yield "\n## By fault\n"
-    yield "| fault | it changes | by the proxy: reported as | as a HAR: reported as | elsewhere |"
-    yield "|---|---|---|---|---|"
-    shown = (row for row in rows if isinstance(row, FaultRow) and shows(row))
-    lines = []
-    for row in shown:
-        both = [each if each is not None and each.shows else None for each in row.recordings]
-        first = next(each for each in both if each is not None)
-        elsewhere = max(each.elsewhere for each in both if each is not None)
-        cells = " | ".join(map(cell, both))
-        line = f"| {row.name} | {first.endpoint} `{first.place or 'body'}` | {cells} | {elsewhere or ''} |"
-        lines.append((all(each is None or each.is_in_place for each in both), row.name, line))
-    yield from (line for _, _, line in sorted(lines))
-
-
-def cell(fault: Judged | None) -> str:
-    if fault is None:
-        return "does not show"
-    return f"{fault.meaning}: {fault.kind} `{fault.path}`" if fault.there else "**not reported there**"
+def summary(rows: Sequence[Row]) -> Iterator[str]:
+    for at, recorded in enumerate(RECORDED):
+        reported, showing = in_place(rows, at)
+        yield f"recorded {recorded}: {reported} of {showing} faults that show are reported in place"
+    missed = [row.name for row in rows if isinstance(row, FaultRow) and False in row.in_place]
+    yield f"not reported in place: {', '.join(sorted(missed)) or 'none'}"
+    counts = Counter(each.meaning for _, each in differences(rows))
+    yield f"differences of variants: {', '.join(f'{counts[each]} {each}' for each in MEANINGS)}"
+    yield f"harmless, of those that a client survives: {harmless(rows):.1%}"
+    for name, each in unlawful(rows):
+        yield f"{name}: {each.meaning} at {' '.join(each.place)} ({each.basis})"
 
 
 if __name__ == "__main__":

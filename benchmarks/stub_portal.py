@@ -1,8 +1,6 @@
 """A server that answers as a portal was recorded to, with ids and tokens of its own, and fast.
 
-.venv/bin/python benchmarks/stub_portal.py VISIT.jsonl PORT [AFTER SECONDS]
-
-AFTER so many answers it stalls once, for so many SECONDS.
+.venv/bin/python benchmarks/stub_portal.py VISIT.jsonl PORT
 """
 
 from __future__ import annotations
@@ -105,7 +103,6 @@ class Server(asyncio.Protocol):
     """Reads requests that say their length: of headers nothing but what it needs."""
 
     answers: Answers
-    until_stall, stall_seconds = 0, 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
@@ -123,18 +120,14 @@ class Server(asyncio.Protocol):
         self.waiting = data
 
     def _answer(self, head: bytes) -> None:
-        Server.until_stall -= 1
-        if Server.until_stall == 0:
-            time.sleep(Server.stall_seconds)
         method, target, _ = head.split(b" ", 2)
         authorization = (AUTHORIZATION.search(head) or _NONE)[1]
         answer = self.answers.to(method, target, authorization, follows=b"\r\nx-as-recorded:" not in head)
         self.transport.write(answer)  # type: ignore[attr-defined]
 
 
-async def main(visit: str, port: str, after: str = "0", seconds: str = "0") -> None:
+async def main(visit: str, port: str) -> None:
     Server.answers = Answers(Path(visit))
-    Server.until_stall, Server.stall_seconds = int(after), float(seconds)
     server = await asyncio.get_running_loop().create_server(Server, "127.0.0.1", int(port), backlog=1024)
     print("ready", flush=True)
     await server.serve_forever()
@@ -147,4 +140,4 @@ if __name__ == "__main__":
         uvloop.install()
     except ImportError:
         pass
-    asyncio.run(main(*sys.argv[1:5]))
+    asyncio.run(main(*sys.argv[1:3]))

@@ -41,15 +41,13 @@ SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
 @command("run", *RUN_OPTIONS, WATCH, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    from conformance.cli.annotations import annotated
     from conformance.cli.live.running import run
 
     use_default_profile(options)
     if options.watch:
         return _watch(options)
     out = options.out = _folder(options)
-    arguments = as_arguments(options)
-    return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
+    return run(as_arguments(options), further=options.further, out=out, quiet=options.brief)
 
 
 def _watch(options: Options) -> int:

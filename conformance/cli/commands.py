@@ -111,7 +111,7 @@ COMMANDS = (
         "compare",
         RUNS,
         "files",
-        summary="compare two runs or two replays",
+        summary="compare two runs or two replays; show three or more side by side",
         example="portal-conformance compare reports-old reports-new",
     ),
     CommandRow(
@@ -127,13 +127,6 @@ COMMANDS = (
         "files",
         summary="merge the checks or replays of parts of a recording into one",
         example="portal-conformance merge reports-1 reports-2 --out reports",
-    ),
-    CommandRow(
-        "matrix",
-        RUNS,
-        "files",
-        summary="show several runs side by side",
-        example="portal-conformance matrix reports-old reports-new",
     ),
     CommandRow(
         "history",

@@ -86,7 +86,6 @@ def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
     from conformance.check.cluster import checked_address
-    from conformance.cli.annotations import annotated
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -112,34 +111,55 @@ def check_files(options: Options) -> int:
     if options.format == "json":
         return run(files, asked, output=options.format, show=print_line)
     if asked.workers != 1 or asked.scheduler:  # these show how far their parts are
-        return annotated(lambda: run(files, asked, show=print_line), asked.out)
+        return run(files, asked, show=print_line)
     with status_until_shown("judging the recorded traffic …") as show:
-        return annotated(lambda: run(files, asked, show=show), asked.out)
+        return run(files, asked, show=show)
 
 
 @command(
     "compare",
-    argument("old", "OLD", help=RUN),
-    argument("new", "NEW", help=RUN),
+    argument("runs", "RUN", nargs=-1, required=True, help=RUN),
     option(
         "--out",
         metavar="DIR",
         type=PATH,
-        help="also write compare.html, compare.json and compare.md to this folder",
+        help="also write compare.html, compare.json and compare.md to this folder, or matrix.html and "
+        "matrix.json of three or more runs",
     ),
     FORMAT,
 )
 def compare_runs(options: Options) -> int:
-    """Prints how two runs differ; exit code 1 where something fails that did not fail before."""
+    """Prints how two runs differ, the older one first; exit code 1 where something fails that did not fail
+    before. Of three or more runs it prints the verdicts side by side, with exit code 0."""
+    if len(options.runs) < 2:
+        raise UsageError("compare needs at least two runs. Give each by its results.json or its folder.")
+    return (_compare_two if len(options.runs) == 2 else _compare_several)(options)
+
+
+def _compare_two(options: Options) -> int:
     from conformance.report.across import compare, compare_pages
 
-    comparison = compare.compare(_results(options.old), _results(options.new))
+    old, new = map(_results, options.runs)
+    comparison = compare.compare(old, new)
     if options.out:
         compare_pages.write_all(comparison, options.out)
     form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
     print_text(form(comparison), form=options.format)
     _name_page("compare.html", options)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
+
+
+def _compare_several(options: Options) -> int:
+    from conformance.report.across import matrix
+
+    names = [place.parent.name if place.is_file() else place.name for place in options.runs]
+    runs_matrix = matrix.matrix([_results(place) for place in options.runs], names)
+    if options.out:
+        matrix.write_all(runs_matrix, options.out)
+    form = matrix.as_json if options.format == "json" else matrix.as_text
+    print_text(form(runs_matrix), form=options.format)
+    _name_page("matrix.html", options)
+    return ExitCode.CONFORMANT
 
 
 @command(
@@ -183,30 +203,6 @@ def merge_runs(options: Options) -> int:
 
 
 @command(
-    "matrix",
-    argument("runs", "RUN", nargs=-1, required=True, help=RUN),
-    option(
-        "--out",
-        metavar="DIR",
-        type=PATH,
-        help="also write matrix.html, matrix.json and a badge per run to this folder",
-    ),
-    FORMAT,
-)
-def show_matrix(options: Options) -> int:
-    """Prints targets or releases against requirements."""
-    from conformance.report.across import matrix
-
-    runs = [_results(place) for place in options.runs]
-    names = [place.parent.name if place.is_file() else place.name for place in options.runs]
-    runs_matrix = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
-    form = matrix.as_json if options.format == "json" else matrix.as_text
-    print_text(form(runs_matrix), form=options.format)
-    _name_page("matrix.html", options)
-    return 0
-
-
-@command(
     "history",
     option("--history", metavar="FILE", type=PATH, required=True, help="the history database"),
     option("--out", metavar="DIR", type=PATH, help="also write history.html to this folder"),
@@ -243,7 +239,4 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {
-    each.name: each
-    for each in (check_files, compare_runs, write_baseline, merge_runs, show_matrix, show_history)
-}
+COMMANDS = {each.name: each for each in (check_files, compare_runs, write_baseline, merge_runs, show_history)}

@@ -57,16 +57,6 @@ class RedactedStream(io.TextIOBase):
                 self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
-    def command(self, level: str, title: str, text: str) -> None:
-        """Writes an annotation for a CI server, redacted; title and text can neither end nor begin one."""
-        line = command_line(level, self._clean_piece(title), self._clean_piece(text))
-        with _though_unread(self._stream):
-            self._stream.write(line if self._is_at_line_start else f"\n{line}")
-        self._is_at_line_start = True
-
-    def _clean_piece(self, text: str) -> str:
-        return self._visible_piece(self._redacted(text))
-
     def for_display(self) -> RedactedStream:
         """The same terminal for a display that draws itself anew. What it shows must be clean already: a
         secret that is broken into lines is none that can be found."""
@@ -164,13 +154,6 @@ def give_up(stream: TextIO) -> None:
     """Has what is still written to a stream go nowhere."""
     with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
-
-
-def command_line(level: str, title: str, text: str) -> str:
-    """The workflow command that annotates a job, a line; what could end a property or the line is encoded."""
-    data = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-    properties = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
-    return f"::{level} title={title.translate(properties)}::{text.translate(data)}\n"
 
 
 def _without_command(line: str, is_whole: bool) -> str:

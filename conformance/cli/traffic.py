@@ -211,15 +211,11 @@ def record_traffic(options: Options) -> int:
 )
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
-    from conformance.cli.annotations import annotated
-
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     options.out = folder_beside_run(options.out, "replay")
-    if options.format == "json" or options.dry_run:
-        return _replayed(profile, options)
-    return annotated(lambda: _replayed(profile, options), options.out)
+    return _replayed(profile, options)
 
 
 def _replayed(profile: Profile, options: Options) -> int:

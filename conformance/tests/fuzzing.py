@@ -204,7 +204,7 @@ SUBJECTS: dict[str, Subject] = {
         (
             lambda files: ("compare", files.mutated, files.of("results.json")),
             lambda files: ("compare", files.of("results.json"), files.mutated, "--out", files.of("out")),
-            lambda files: ("matrix", files.mutated, files.of("results.json"), "--out", files.of("out")),
+            lambda files: ("compare", *[files.of("results.json"), files.mutated] * 2),
         ),
     ),
     "noise": Subject(
@@ -237,7 +237,7 @@ WORDS = (
 """What drawn command lines are made of; the words that name a file become its path."""
 
 DRAWN_COMMANDS = (
-    "check", "compare", "matrix", "history", "plan", "requirements", "openapi", "init", "nonsense", "",
+    "check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "",
 )  # fmt: skip
 """Commands that reach no target, whatever their options are."""
 
@@ -387,7 +387,7 @@ def drawn_options(files: Inputs, draw: random.Random) -> tuple[str, ...]:
     words = [draw.choice(DRAWN_COMMANDS), *(draw.choice(WORDS) for _ in range(draw.randint(0, 5)))]
     named = {"capture.jsonl", "traffic.har", "portal.toml", "results.json", "history.db", "missing"}
     line = [files.of(word) if word in named else word for word in words]
-    if line[0] in ("check", "compare", "matrix") and "--out" not in line:
+    if line[0] in ("check", "compare") and "--out" not in line:
         line += ["--out", files.of("out")]
     return tuple(line)
 

@@ -48,7 +48,7 @@ NOWHERE = "/dev/null/reports"
         (["plan", "--profile", "/dev/null/portal.toml"], "/dev/null/portal.toml"),
         (["check", "/dev/null/today.jsonl"], "/dev/null/today.jsonl"),
         (["compare", "/dev/null/a", "/dev/null/b"], "/dev/null/a"),
-        (["matrix", "/dev/null/a"], "/dev/null/a"),
+        (["compare", "reports"], "compare needs at least two runs."),
         (["history", "--history", "/dev/null/runs.db"], "there is no such database"),
         (["record", "--upstream", "portal", "--out", "x.jsonl"], "--upstream portal: give an address"),
         (["cleanup", "/nowhere/changes.jsonl", "--target", "http://127.0.0.1:9"], "there is no such file"),
@@ -77,7 +77,7 @@ def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folde
 ) -> None:
     (tmp_path / "reports").write_text("a file")
 
-    assert main(["matrix", "--out", str(tmp_path / "reports" / "x"), str(tmp_path)]) == 4
+    assert main(["compare", "--out", str(tmp_path / "reports" / "x"), *[str(tmp_path)] * 3]) == 4
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -305,7 +305,7 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
         ["check", "none.jsonl"],
         ["replay", "none.jsonl", "--target", "http://127.0.0.1:9"],
         ["compare", "none", "reports"],
-        ["matrix", "none"],
+        ["compare", "none", "neither", "nor"],
         ["merge", "none", "neither"],
         ["baseline", "none", "baseline.toml"],
         ["history", "--history", "none.db"],
@@ -334,7 +334,7 @@ def test_a_usage_error_creates_no_report(
         ["check", "none.jsonl"],
         ["replay", "none.jsonl", "--target", "http://127.0.0.1:9"],
         ["compare", "none", "neither"],
-        ["matrix", "none"],
+        ["compare", "none", "neither", "nor"],
     ],
 )
 def test_a_usage_error_touches_no_report(words: list[str], tmp_path: Path) -> None:

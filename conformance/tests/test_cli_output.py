@@ -105,4 +105,3 @@ def test_a_reader_that_leaves_ends_no_command() -> None:
         for _ in range(3):
             stream.write("a line of a report\n" * 10_000)
             stream.flush()
-        stream.command("error", "title", "text")

@@ -198,7 +198,7 @@ def test_the_report_on_a_hostile_portal_is_small_and_tells_what_it_sent(files: P
     assert len(page.encode()) < THREE_MEGABYTES
     assert "&lt;script&gt;window.struck" in page
     assert "1,100,000 characters" in page
-    for file in ("junit.xml", "summary.md", "ctrf.json"):
+    for file in ("junit.xml", "summary.md"):
         assert files["wrapped"].with_name(file).stat().st_size < THREE_MEGABYTES
 
 

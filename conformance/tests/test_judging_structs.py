@@ -49,10 +49,11 @@ def filled(model: Any, dice: random.Random) -> Json:
     return {name: value for name, value in made.items() if value is not ABSENT}
 
 
-@pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
-def test_every_resource_has_a_stand_in(operation: Operation) -> None:
-    assert shape_of(operation).loose is not None
-    assert shape_of(operation).exact is not None or shape_of(operation).annotation is Any
+def test_every_resource_has_a_stand_in() -> None:
+    shapes = {operation.key: shape_of(operation) for operation in SHOWN}
+
+    assert [key for key, shape in shapes.items() if shape.loose is None] == []
+    assert {shape.annotation for shape in shapes.values() if shape.exact is None} <= {Any}
 
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
@@ -68,10 +69,11 @@ def test_a_stand_in_takes_nothing_that_the_model_refuses(operation: Operation) -
 
 
 @pytest.mark.parametrize("stated", [Text, Integer, Number, Instant, Email, CountryCode])
-@pytest.mark.parametrize("value", [*VALUES, "a@b\n", "@b", "a@", "a@b@", "a@b@c", "DE\n", "D", "dé"])
-def test_a_plain_stand_in_takes_nothing_that_is_refused(stated: Any, value: Json) -> None:
-    if takes(struct_of(stated), value):
-        assert is_lawful(stated, value)
+def test_a_plain_stand_in_takes_nothing_that_is_refused(stated: Any) -> None:
+    values = [*VALUES, "a@b\n", "@b", "a@", "a@b@", "a@b@c", "DE\n", "D", "dé"]
+    taken = [value for value in values if takes(struct_of(stated), value)]
+
+    assert [value for value in taken if not is_lawful(stated, value)] == []
 
 
 DATES = st.from_regex(

@@ -38,7 +38,7 @@ FOUND = {
     "deleted-channel-is-listed": RECORDS,
     "command-does-not-stick": RECORDS,
 }
-"""With the machine that finds it; ``benchmarks/state_machines.md`` has them all."""
+"""With the machine that finds it."""
 
 
 @pytest.fixture(scope="module")

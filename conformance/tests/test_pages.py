@@ -33,9 +33,9 @@ def test_of_a_page_that_there_is_not_the_nearest_is_named(capsys: pytest.Capture
 
 
 def test_a_link_to_a_page_is_the_command_that_prints_it() -> None:
-    text = "[a job](ci.md#docker), [keys](reference/profile.md), [costs](../benchmarks/performance.md)"
+    text = "[a job](ci.md#docker), [keys](reference/profile.md), [costs](../benchmarks/README.md)"
 
     assert with_commands(text, pages_by_name()) == (
         "a job (`portal-conformance docs ci`), keys (`portal-conformance docs profile`), "
-        "[costs](../benchmarks/performance.md)"
+        "[costs](../benchmarks/README.md)"
     )

@@ -10,16 +10,16 @@ from conformance.cli import main
 from conformance.tests.sample_run import conformant
 
 
-@pytest.mark.parametrize("name", ["compare", "matrix"])
+@pytest.mark.parametrize(("runs", "name"), [(2, "compare"), (3, "matrix")])
 def test_the_last_line_names_the_page_that_was_written(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: int, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results, out = tmp_path / "results.json", tmp_path / "out"
     results.write_text(conformant().run().text(), encoding="utf-8")
 
-    main([name, str(results), str(results), "--out", str(out)])
+    main(["compare", *[str(results)] * runs, "--out", str(out)])
     with_page = capsys.readouterr().out
-    main([name, str(results), str(results)])
+    main(["compare", *[str(results)] * runs])
     without = capsys.readouterr().out
 
     assert with_page.splitlines()[-1] == f"report     {out / f'{name}.html'}"

@@ -69,7 +69,7 @@ def _check_halves(folder: Path) -> None:
 
 def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> None:
     shown = commands()
-    assert list(shown) == ["record", "check", "replay", "compare", "merge", "matrix"]
+    assert list(shown) == ["record", "check", "replay", "compare", "merge"]
 
     record(shown["record"], tmp_path)
     assert (tmp_path / "today.jsonl").stat().st_size > 10_000
@@ -83,7 +83,6 @@ def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> No
 
     shutil.copytree(tmp_path / "reports-new", tmp_path / "reports-old")
     assert run(shown["compare"], tmp_path) == 0
-    assert run(shown["matrix"], tmp_path) == 0
 
     _check_halves(tmp_path)
     assert run(shown["merge"], tmp_path) == 0

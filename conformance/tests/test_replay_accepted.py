@@ -20,14 +20,13 @@ from conformance.replay.stable_values import has_stable_values
 from conformance.report.across.accepted import MOST_VALUES, AcceptedDifference, against_rows, updated, write
 from conformance.report.across.accepted import load as accepted_rows
 from conformance.report.across.baseline import Baseline, load
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
 from conformance.target.profile.tables import AcceptedRow
 from conformance.tests.sample_run import conformant
-from conformance.tests.test_report_finish import ABOUT_FINDINGS, SILENT, WITHOUT_REASON, finished
+from conformance.tests.test_report_finish import ABOUT_FINDINGS, WITHOUT_REASON, finished
 from conformance.traffic.exchange import Json
 
 ROLES, OTHER = "GET /web/v1/system/roles", "GET /web/v1/system/profile"
@@ -80,7 +79,6 @@ def test_a_row_of_the_file_that_was_not_seen_fails_the_replay(tmp_path: Path) ->
     assert run.exit_code == 1
     assert exit_reason(run) == "1 row of accepted differences no longer needed"
     assert run.ending.outdated_rows == [f"Accepted and not seen: {ROLES} data[*].updatedAt value ({REASON})."]
-    assert [one.title for one in annotations_of(run)] == ["Accepted differences out of date"]
 
 
 def test_a_replay_that_is_not_complete_fails_for_no_row_that_it_did_not_see(tmp_path: Path) -> None:
@@ -90,7 +88,7 @@ def test_a_replay_that_is_not_complete_fails_for_no_row_that_it_did_not_see(tmp_
     assert decision(tmp_path, accept=file, is_complete=False).outdated == []
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT - WITHOUT_REASON - ABOUT_FINDINGS))
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - WITHOUT_REASON - ABOUT_FINDINGS))
 def test_each_report_names_a_row_that_was_not_seen(tmp_path: Path, name: str) -> None:
     made = finished(
         conformant(), tmp_path, command="replay", ending=Ending(outdated_rows=["Accepted and not seen: it."])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree
 
-from conformance.report.formats.badge import drawing, shield, words
+from conformance.report.formats.badge import shield, words
 from conformance.report.model.run import Scope
 from conformance.tests.sample_run import conformant, sample
 
@@ -40,11 +39,3 @@ def test_the_colour_tells_good_from_bad() -> None:
     }
 
     assert len(colours) == 3
-
-
-def test_the_drawing_is_an_svg_that_needs_nothing_else() -> None:
-    svg = drawing(sample().run())
-
-    root = ElementTree.fromstring(svg)
-    assert root.get("aria-label") == f"portal conformance: {words(sample().run())}"
-    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")

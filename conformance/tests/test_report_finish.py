@@ -12,7 +12,6 @@ import pytest
 from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, Outputs, exit_code, finish_run
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
@@ -68,7 +67,6 @@ def test_a_graver_exit_code_does_not_hide_what_regressed(
     assert verdict_line(run, tmp_path).endswith(exit_reason(run))
     assert counts in headline(run).sentence
     assert counts in (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert next(annotations_of(run)).text.endswith(f"the replay found {counts}.")
 
 
 def test_what_is_left_behind_fails_a_test_of_its_own_in_junit(tmp_path: Path) -> None:
@@ -148,12 +146,10 @@ def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: P
     assert finish_run(made.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
 
 
-SILENT = {"findings.csv"}
-"""Formats of findings alone, which say nothing of the run."""
-WITHOUT_REASON = {"badge.json", "badge.svg"}
+WITHOUT_REASON = {"badge.json"}
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never received a token."))
 
@@ -167,7 +163,7 @@ ABOUT_FINDINGS = {"results.sarif"}
 """Formats whose results are findings; what else fails a run has no place there."""
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT - WITHOUT_REASON - ABOUT_FINDINGS))
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - WITHOUT_REASON - ABOUT_FINDINGS))
 def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 
@@ -179,8 +175,7 @@ def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: st
     assert "0 requirements failed" not in text
 
 
-def test_a_load_that_is_too_slow_says_so_in_the_terminal_and_on_the_page_of_a_job(tmp_path: Path) -> None:
+def test_a_load_that_is_too_slow_says_so_in_the_terminal(tmp_path: Path) -> None:
     run = finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 
     assert exit_reason(run) == "1 limit on latency exceeded"
-    assert [each.text for each in annotations_of(run)] == [EXCEEDED]

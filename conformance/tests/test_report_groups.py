@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
 from conformance.report.model.groups import gravest_first, grouped
@@ -486,10 +485,9 @@ def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) ->
     write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
     formats = {
         name: (tmp_path / name).read_text(encoding="utf-8")
-        for name in ("report.html", "summary.md", "findings.csv", "results.sarif", "junit.xml", "ctrf.json")
+        for name in ("report.html", "summary.md", "results.sarif", "junit.xml")
     }
     formats["terminal"] = "\n".join(summary_lines(run, colour=False, quiet=False))
-    formats["annotations"] = "\n".join(each.text for each in annotations_of(run))
 
     for name, text in formats.items():
         assert "disagrees with" in text.lower(), name

@@ -52,12 +52,6 @@ def test_junit_names_every_requirement_as_it_is(reports: Path) -> None:
     assert names == {f"{row.id} {row.statement}" for row in REQUIREMENTS.values()}
 
 
-def test_ctrf_names_every_requirement_as_it_is(reports: Path) -> None:
-    tests = json.loads((reports / "ctrf.json").read_text(encoding="utf-8"))["results"]["tests"]
-
-    assert {test["name"] for test in tests} == {f"{row.id} {row.statement}" for row in REQUIREMENTS.values()}
-
-
 def test_the_page_shows_every_statement_as_it_is(reports: Path) -> None:
     page = (reports / "report.html").read_text(encoding="utf-8")
     pairs = re.findall(
@@ -83,7 +77,7 @@ def test_the_summary_shows_the_statements_of_what_blocks_as_they_are(reports: Pa
     assert [statement for _, statement in lines] == [REQUIREMENTS[name].statement for name, _ in lines]
 
 
-@pytest.mark.parametrize("name", ["results.json", "junit.xml", "ctrf.json", "summary.md", "report.html"])
+@pytest.mark.parametrize("name", ["results.json", "junit.xml", "summary.md", "report.html"])
 def test_a_secret_is_redacted_beside_them(reports: Path, name: str) -> None:
     assert "staging.toml" not in (reports / name).read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ PROFILE = "GET /web/v1/system/profile"
 LOGOUT = "POST /web/v1/system/auth/logout"
 
 FEW = 4
-"""Examples of each operation; ``benchmarks/third_opinion.py`` draws more."""
+"""Examples of each operation."""
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from reference_impl.people import SignIn
 from reference_impl.portal import Portal
 from reference_impl.records import Seeded
+from reference_impl.routes import Row
 
 AUTH = "/web/v1/system/auth"
 METHODS = {"EMAIL": 10011001, "OTP": 10011002}
@@ -129,6 +130,11 @@ def data_of(response: httpx.Response) -> Any:
     assert envelope["success"] is True
     assert envelope["code"] == "2000"
     return envelope["data"]
+
+
+def path_of(row: Row) -> str:
+    """The path of an endpoint, with the names of its parameters for ids: nothing has them."""
+    return row.path.replace("{", "").replace("}", "")
 
 
 def refusal_of(response: httpx.Response) -> tuple[int, str]:

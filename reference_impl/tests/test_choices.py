@@ -1,4 +1,7 @@
+"""What a choice that no other test makes does; under each variant the selftest runs the cases as well."""
+
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -9,36 +12,109 @@ import pytest
 from reference_impl.choices import Choices
 from reference_impl.draw import Draw
 from reference_impl.errors import Refusal
-from reference_impl.tests.client import AUTH, INVALID, METHODS, Client, data_of, refusal_of
+from reference_impl.tests.client import AUTH, INVALID, METHODS, WRONG_CODE, Client, data_of, refusal_of
 from reference_impl.tests.conftest import Portals
 from reference_impl.tokens import VERIFIED_KEPT, Signed
 from reference_impl.tokens import tokens as signed
 
 PROFILE = "/web/v1/system/profile"
-SESSIONS = "/web/v1/system/security/sessions"
+SYSTEM = "/web/v1/system"
+PUBLIC_KEY = "/web/v1/secure-channel/public-key"
+WHITELIST = f"{SYSTEM}/security/ip-whitelist"
+ACCOUNTS = f"{SYSTEM}/accounts/admin/query"
+CHANNELS = f"{SYSTEM}/notifications/channels/query"
+GRANTS = f"{SYSTEM}/currency-grants"
+SINGAPORE = {"currencyCode": "SGD"}
 SOURCES = "".join(
     path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if "tests" not in path.parts
 )
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Choices)])
-def test_every_choice_is_read_somewhere(name: str) -> None:
-    assert f"choices.{name}" in SOURCES
+def test_every_choice_is_read_somewhere() -> None:
+    assert [field.name for field in fields(Choices) if f"choices.{field.name}" not in SOURCES] == []
 
 
-def test_version_and_timestamp_may_be_left_out(portal_with: Portals) -> None:
-    client = chosen(portal_with, envelope_version=False, envelope_timestamp=False, success_message="SUCCESS")
-    envelope = client.ask("GET", "/web/v1/secure-channel/public-key").json()
-
-    assert list(envelope) == ["success", "code", "message", "data"]
-    assert envelope["message"] == "SUCCESS"
+def algorithm(client: Client) -> str:
+    return str(jwt.get_unverified_header(token(client))["alg"])
 
 
-def test_nulls_may_be_left_out(portal_with: Portals) -> None:
-    admin = chosen(portal_with, null_fields=False).signed_in()
+def orders(client: Client, **query: Any) -> Any:
+    path = f"/web/v1/admin/transfer/query/orders/workspace/{client.seeded.ids['workspace']}"
+    return client.verified().get(path, **query)
 
-    assert "accountRemark" not in admin.get(PROFILE)
-    assert admin.ask("GET", "/unknown").json()["data"] is None
+
+def unfinished(client: Client) -> set[str]:
+    return {order["statusName"] for order in orders(client, size=100)["content"] if not order["completedAt"]}
+
+
+SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
+    (
+        {"envelope_version": False, "envelope_timestamp": False},
+        lambda admin: list(admin.ask("GET", PROFILE).json()),
+        ["success", "code", "message", "data"],
+    ),
+    ({"success_message": "SUCCESS"}, lambda admin: admin.ask("GET", PROFILE).json()["message"], "SUCCESS"),
+    ({"null_fields": False}, lambda admin: "accountRemark" in admin.get(PROFILE), False),
+    ({"null_fields": False}, lambda admin: admin.ask("GET", "/unknown").json()["data"], None),
+    (
+        {"fraction_digits": 6},
+        lambda admin: len(admin.get(PROFILE)["createdAt"]),
+        len("2026-01-02T03:04:05.123456Z"),
+    ),
+    ({"access_token": "RS256"}, algorithm, "RS256"),
+    ({"access_token": "ES256"}, algorithm, "ES256"),
+    ({"access_token": "opaque"}, lambda admin: "." in token(admin), False),
+    (
+        {"account_status_at_sign_in": "always"},
+        lambda admin: data_of(admin.initiate("admin"))["accountStatus"]["code"],
+        "ACTIVE",
+    ),
+    (
+        {"turnstile_required": False},
+        lambda admin: admin.post(f"{AUTH}/password/forgot", {"email": "admin@example.test"})["success"],
+        True,
+    ),
+    ({"unknown_path": "text"}, lambda admin: admin.ask("GET", "/unknown").text, "Not Found"),
+    ({"text_filters": "equals"}, lambda admin: admin.post(ACCOUNTS, {"name": "person"})["totalElements"], 0),
+    (
+        {"text_filters": "equals"},
+        lambda admin: admin.post(ACCOUNTS, {"name": "person 07"})["totalElements"],
+        1,
+    ),
+    ({"size_above_max": "refused"}, lambda admin: refusal_of(admin.send(ACCOUNTS, {"size": 101})), INVALID),
+    ({"page_negative": "first"}, lambda admin: admin.post(ACCOUNTS, {"page": -5})["currentPage"], 0),
+    ({"sort_unknown": "ignored"}, lambda admin: orders(admin, sort="unknown,desc") == orders(admin), True),
+    ({"changes_answer": "created"}, lambda admin: admin.post(GRANTS, SINGAPORE)["currencyCode"], "SGD"),
+    ({"changes_answer": "created"}, lambda admin: admin.post(WHITELIST, {"ips": []}), None),
+    ({"changes_answer": "null"}, lambda admin: admin.post(GRANTS, SINGAPORE), None),
+    ({"changes_answer": "empty"}, lambda admin: admin.post(GRANTS, SINGAPORE), {}),
+    ({"changes_answer": "success"}, lambda admin: admin.post(WHITELIST, {"ips": []}), {"success": True}),
+    (
+        {"changes_answer": "resource", "whitelist_entries": "objects"},
+        lambda admin: admin.post(WHITELIST, {"ips": ["192.0.2.1"]}),
+        {"enabled": False, "entries": [{"ip": "192.0.2.1"}]},
+    ),
+    (
+        {"empty_system": True},
+        lambda admin: (
+            {"empty": True, "totalPages": 0}.items() <= admin.post(CHANNELS, {})["pagination"].items()
+        ),
+        True,
+    ),
+    ({"unfinished_orders": True}, unfinished, {"PROCESSING"}),
+    (
+        {"constants_need_permission": False},
+        lambda admin: bool(admin.signed_in("limited").get(f"{SYSTEM}/constants/countries")),
+        True,
+    ),
+)
+
+
+@pytest.mark.parametrize(("choices", "probe", "shown"), SHOWN, ids=lambda value: str(value)[:40])
+def test_a_choice_shows(
+    portal_with: Portals, choices: dict[str, Any], probe: Callable[[Client], object], shown: object
+) -> None:
+    assert probe(chosen(portal_with, **choices).signed_in()) == shown
 
 
 @pytest.mark.parametrize(
@@ -51,22 +127,7 @@ def test_nulls_may_be_left_out(portal_with: Portals) -> None:
     ],
 )
 def test_ids_come_in_the_form_chosen(portal_with: Portals, form: str, like: str) -> None:
-    assert re.fullmatch(like, chosen(portal_with, ids=form).signed_in().get(PROFILE)["bizId"])
-
-
-@pytest.mark.parametrize("digits", [3, 6, 9])
-def test_instants_have_as_many_digits_as_chosen(portal_with: Portals, digits: int) -> None:
-    created = chosen(portal_with, fraction_digits=digits).signed_in().get(PROFILE)["createdAt"]
-
-    assert len(created) == len("2026-01-02T03:04:05.Z") + digits
-
-
-@pytest.mark.parametrize("algorithm", ["HS256", "RS256", "ES256"])
-def test_access_tokens_are_signed_as_chosen(portal_with: Portals, algorithm: str) -> None:
-    admin = chosen(portal_with, access_token=algorithm).signed_in()
-
-    assert jwt.get_unverified_header(token(admin))["alg"] == algorithm
-    assert admin.ask("GET", PROFILE).status_code == 200
+    assert re.fullmatch(like, chosen(portal_with, ids=form).account("admin").account_id)
 
 
 def test_a_token_is_verified_once_and_one_with_another_signature_is_none() -> None:
@@ -86,14 +147,6 @@ def test_only_so_many_verified_tokens_are_kept() -> None:
 
     assert isinstance(tokens, Signed)
     assert len(tokens.verified) == 5
-
-
-def test_access_tokens_may_be_opaque(portal_with: Portals) -> None:
-    admin = chosen(portal_with, access_token="opaque").signed_in()
-
-    assert "." not in token(admin)
-    assert admin.ask("GET", PROFILE).status_code == 200
-    assert admin.but(Authorization="Bearer x").ask("GET", PROFILE).status_code == 401
 
 
 def test_a_refresh_token_may_stay(portal_with: Portals) -> None:
@@ -133,8 +186,7 @@ def test_the_window_slides_or_starts_anew(portal_with: Portals, window: str, sta
     client.advance(15)
     allowed = [client.initiate("admin") for _ in range(2)]
 
-    assert allowed[0].status_code == 200
-    assert allowed[1].status_code == status
+    assert [answer.status_code for answer in allowed] == [200, status]
     assert "Retry-After" not in allowed[1].headers
 
 
@@ -150,55 +202,39 @@ def test_initiations_that_are_invalid_may_not_count(portal_with: Portals) -> Non
 def test_the_cooldown_is_of_the_session_or_the_account(portal_with: Portals, scope: str, status: int) -> None:
     client = chosen(portal_with, cooldown_scope=scope)
     sessions = [data_of(client.initiate("admin"))["sessionId"] for _ in range(2)]
-    bodies = [{"sessionId": session, "method": METHODS["EMAIL"]} for session in sessions]
-    client.post(f"{AUTH}/login/mfa/send", bodies[0])
+    first, second = ({"sessionId": session, "method": METHODS["EMAIL"]} for session in sessions)
+    client.post(f"{AUTH}/login/mfa/send", first)
 
-    assert client.send(f"{AUTH}/login/mfa/send", bodies[1]).status_code == status
-
-
-@pytest.mark.parametrize(("ends", "ended"), [("own", 1), ("all", 2)])
-def test_logout_ends_what_was_chosen(portal_with: Portals, ends: str, ended: int) -> None:
-    client = chosen(portal_with, logout_ends=ends)
-    one, other = client.signed_in("spare"), client.signed_in("spare")
-
-    assert one.post(f"{AUTH}/logout")["terminatedSessions"] == ended
-    assert other.ask("GET", PROFILE).status_code == (200 if ends == "own" else 401)
+    assert client.send(f"{AUTH}/login/mfa/send", second).status_code == status
 
 
-def test_terminate_all_may_end_the_callers_session_too(portal_with: Portals) -> None:
-    spare = chosen(portal_with, terminate_all_spares_current=False).signed_in("spare")
-    spare.post(f"{SESSIONS}/terminate-all")
-
-    assert spare.ask("GET", PROFILE).status_code == 401
-
-
-def test_a_new_password_may_end_the_other_sessions(portal_with: Portals) -> None:
-    client = chosen(portal_with, password_change_ends_sessions=True)
-    other, spare = client.signed_in("spare"), client.signed_in("spare")
+@pytest.mark.parametrize(
+    ("choices", "ending", "callers", "others"),
+    [
+        ({"logout_ends": "own"}, f"{AUTH}/logout", 401, 200),
+        ({"logout_ends": "all"}, f"{AUTH}/logout", 401, 401),
+        ({"terminate_all_spares_current": False}, f"{SYSTEM}/security/sessions/terminate-all", 401, 401),
+        ({"password_change_ends_sessions": True}, f"{AUTH}/password/change", 200, 401),
+    ],
+)
+def test_the_sessions_end_that_are_chosen(
+    portal_with: Portals, choices: dict[str, Any], ending: str, callers: int, others: int
+) -> None:
+    client = chosen(portal_with, **choices)
+    caller, other = client.signed_in("spare"), client.signed_in("spare")
     body = {"oldPassword": client.account("spare").password, "newPassword": "A new password"}
-    data_of(client.channel().send(spare, f"{AUTH}/password/change", body))
+    data_of(client.channel().send(caller, ending, body))
 
-    assert (other.ask("GET", PROFILE).status_code, spare.ask("GET", PROFILE).status_code) == (401, 200)
+    assert caller.ask("GET", PROFILE).status_code == callers
+    assert other.ask("GET", PROFILE).status_code == others
 
 
 def test_backup_codes_may_be_for_something_else(portal_with: Portals) -> None:
     client = chosen(portal_with, backup_codes_sign_in=False)
-    codes = client.signed_in().post("/web/v1/system/security/mfa/backup-codes/generate")["codes"]
+    codes = client.signed_in().post(f"{SYSTEM}/security/mfa/backup-codes/generate")["codes"]
     session = data_of(client.initiate("admin"))["sessionId"]
 
-    assert client.complete(session, "OTP", codes[0]).status_code == 400
-
-
-def test_the_account_status_may_always_be_told(portal_with: Portals) -> None:
-    client = chosen(portal_with, account_status_at_sign_in="always")
-
-    assert data_of(client.initiate("admin"))["accountStatus"]["code"] == "ACTIVE"
-
-
-def test_forgot_may_do_without_a_bot_challenge(portal_with: Portals) -> None:
-    client = chosen(portal_with, turnstile_required=False)
-
-    assert client.post(f"{AUTH}/password/forgot", {"email": "admin@example.test"})["success"] is True
+    assert refusal_of(client.complete(session, "OTP", codes[0])) == WRONG_CODE
 
 
 def test_the_bot_challenge_may_stand_before_other_endpoints(portal_with: Portals) -> None:
@@ -208,18 +244,24 @@ def test_the_bot_challenge_may_stand_before_other_endpoints(portal_with: Portals
     assert admin.verified().ask("GET", PROFILE).status_code == 200
 
 
-def test_a_request_id_may_be_required(portal_with: Portals) -> None:
-    client = chosen(portal_with, request_id_required=True)
-    path = "/web/v1/secure-channel/public-key"
+@pytest.mark.parametrize(
+    ("choice", "headers"),
+    [
+        ("request_id_required", ("x-request-id",)),
+        (
+            "edge_headers_required",
+            ("x-forwarded-proto", "cf-connecting-ip", "cf-ray", "cf-ipcountry", "x-locale"),
+        ),
+    ],
+)
+def test_headers_may_be_required(portal_with: Portals, choice: str, headers: tuple[str, ...]) -> None:
+    client = chosen(portal_with, **{choice: True})
+    sent = dict.fromkeys(headers, "1")
 
-    assert refusal_of(client.ask("GET", path)) == INVALID
-    assert client.but(X_Request_Id="1").ask("GET", path).status_code == 200
-
-
-def test_an_unknown_path_may_be_answered_with_text(portal_with: Portals) -> None:
-    answer = chosen(portal_with, unknown_path="text").ask("GET", "/unknown")
-
-    assert (answer.status_code, answer.text) == (404, "Not Found")
+    assert client.ask("GET", PUBLIC_KEY, headers=sent).status_code == 200
+    for name in headers:
+        lacking = {other: "1" for other in headers if other != name}
+        assert refusal_of(client.ask("GET", PUBLIC_KEY, headers=lacking)) == INVALID
 
 
 @pytest.mark.parametrize(
@@ -237,76 +279,6 @@ def test_statuses_may_be_taken_in_one_form_only(
     assert admin.get(f"{PROFILE}/invitations", statuses=accepted)
     answer = admin.ask("GET", f"{PROFILE}/invitations", params={"statuses": refused})
     assert refusal_of(answer) == INVALID
-
-
-def test_text_filters_may_ask_for_the_whole(portal_with: Portals) -> None:
-    admin = chosen(portal_with, text_filters="equals").signed_in()
-    query = "/web/v1/system/accounts/admin/query"
-
-    assert admin.post(query, {"name": "person"})["totalElements"] == 0
-    assert admin.post(query, {"name": "person 07"})["totalElements"] == 1
-
-
-def test_lists_may_be_cautious(portal_with: Portals) -> None:
-    admin = chosen(portal_with, size_above_max="refused", page_negative="first", sort_unknown="ignored")
-    admin = admin.signed_in().verified()
-    query = "/web/v1/system/accounts/admin/query"
-    orders = f"/web/v1/admin/transfer/query/orders/workspace/{admin.seeded.ids['workspace']}"
-
-    assert refusal_of(admin.send(query, {"size": 101})) == INVALID
-    assert admin.post(query, {"page": -5})["currentPage"] == 0
-    assert admin.get(orders, sort="unknown,desc") == admin.get(orders)
-
-
-@pytest.mark.parametrize(
-    ("form", "created", "changed"),
-    [
-        ("created", dict, None),
-        ("null", type(None), None),
-        ("empty", dict, {}),
-        ("success", dict, {"success": True}),
-    ],
-)
-def test_what_is_not_shown_is_answered_as_chosen(
-    portal_with: Portals, form: str, created: type, changed: object
-) -> None:
-    admin = chosen(portal_with, changes_answer=form).signed_in()
-
-    assert type(admin.post("/web/v1/system/currency-grants", {"currencyCode": "SGD"})) is created
-    assert admin.post("/web/v1/system/security/ip-whitelist", {"ips": []}) == changed
-
-
-def test_changes_may_answer_with_what_they_changed(portal_with: Portals) -> None:
-    admin = chosen(portal_with, changes_answer="resource", whitelist_entries="objects").signed_in()
-    told = admin.post("/web/v1/system/security/ip-whitelist", {"ips": ["192.0.2.1"]})
-
-    assert told == {"enabled": False, "entries": [{"ip": "192.0.2.1"}]}
-
-
-def test_a_system_may_be_empty(portal_with: Portals) -> None:
-    admin = chosen(portal_with, empty_system=True).signed_in()
-    page = admin.post("/web/v1/system/notifications/channels/query", {})
-
-    assert page["items"] == []
-    assert page["pagination"]["empty"] is True
-    assert page["pagination"]["totalPages"] == 0
-
-
-def test_orders_may_be_unfinished(portal_with: Portals) -> None:
-    admin = chosen(portal_with, unfinished_orders=True).signed_in().verified()
-    orders = admin.get(
-        f"/web/v1/admin/transfer/query/orders/workspace/{admin.seeded.ids['workspace']}", size=100
-    )
-
-    assert {order["statusName"] for order in orders["content"] if order["completedAt"] is None} == {
-        "PROCESSING"
-    }
-
-
-def test_constants_may_need_no_permission(portal_with: Portals) -> None:
-    limited = chosen(portal_with, constants_need_permission=False).signed_in("limited")
-
-    assert limited.get("/web/v1/system/constants/countries")
 
 
 def chosen(portal_with: Portals, **choices: Any) -> Client:

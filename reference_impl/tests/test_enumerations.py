@@ -1,5 +1,3 @@
-import pytest
-
 from reference_impl.choices import Choices
 from reference_impl.enumerations import CONSTANTS, HIDDEN
 from reference_impl.tests.client import Client
@@ -10,14 +8,15 @@ EXTRA = {
     "timezones": {"zoneIdCode", "utcOffset"},
     "us-states": {"isoCode"},
 }
+SHOWN = {"code", "value", "label"}
 
 
-@pytest.mark.parametrize("name", CONSTANTS)
-def test_a_list_tells_its_codes_and_extra_fields(admin: Client, name: str) -> None:
-    listed = admin.get(f"/web/v1/system/constants/{name}")
+def test_a_list_shows_its_codes_and_extra_fields(admin: Client) -> None:
+    for name, codes in CONSTANTS.items():
+        listed = admin.get(f"/web/v1/system/constants/{name}")
 
-    assert [(item["code"], item["value"]) for item in listed] == [code[:2] for code in CONSTANTS[name]]
-    assert all(set(item) == {"code", "value", "label"} | EXTRA.get(name, set()) for item in listed)
+        assert [(item["code"], item["value"]) for item in listed] == [code[:2] for code in codes]
+        assert [item for item in listed if item.keys() ^ EXTRA.get(name, set()) != SHOWN] == []
 
 
 def test_codes_and_values_are_unique_within_a_list() -> None:

@@ -1,4 +1,4 @@
-"""Shows several runs side by side: targets or releases as columns, requirements as rows, a badge per run."""
+"""Shows several runs side by side: targets or releases as columns, requirements as rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.report.across.models import FrozenModel
-from conformance.report.formats import badge
-from conformance.report.formats.page import anchor, render, with_code
+from conformance.report.formats.page import render, with_code
 from conformance.report.model.run import Run, VerdictName
 from conformance.report.model.visible import json_text
 from conformance.report.model.words import Tone, chapters, day_and_time, headline, numbers
@@ -126,18 +125,11 @@ def as_html(runs_matrix: RunMatrix) -> str:
     )
 
 
-def write_all(runs: Sequence[Run], out: Path, names: Sequence[str] = ()) -> RunMatrix:
-    """``matrix.html``, ``matrix.json``, and a badge (JSON and SVG) for each run, in a folder made where
-    missing."""
+def write_all(runs_matrix: RunMatrix, out: Path) -> None:
+    """Writes ``matrix.html`` and ``matrix.json`` to a folder, which is created where it is missing."""
     out.mkdir(parents=True, exist_ok=True)
-    runs_matrix = matrix(runs, names)
     (out / "matrix.html").write_text(as_html(runs_matrix), encoding="utf-8")
     (out / "matrix.json").write_text(as_json(runs_matrix), encoding="utf-8")
-    for run, column in zip(runs, runs_matrix.columns, strict=True):
-        name = f"badge-{anchor(column.name).lower()}"
-        (out / f"{name}.json").write_text(badge.shield(run), encoding="utf-8")
-        (out / f"{name}.svg").write_text(badge.drawing(run), encoding="utf-8")
-    return runs_matrix
 
 
 def _column(run: Run, title: str) -> Column:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
-from conformance.report.formats import badge, ctrf, findings_csv, html, junit, sarif, summary
+from conformance.report.formats import badge, html, junit, sarif, summary
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.groups import filters_of
@@ -27,11 +27,8 @@ FORMATS: dict[str, Format] = {
     "junit.xml": lambda run, evidence: junit.document(run),
     "summary.md": lambda run, evidence: summary.markdown(run),
     "report.html": html.report,
-    "findings.csv": lambda run, evidence: findings_csv.document(run),
-    "ctrf.json": lambda run, evidence: ctrf.document(run),
     "results.sarif": lambda run, evidence: sarif.document(run),
     "badge.json": lambda run, evidence: badge.shield(run),
-    "badge.svg": lambda run, evidence: badge.drawing(run),
 }
 """Every report by the name of its file. A new format is a function and a row here."""
 

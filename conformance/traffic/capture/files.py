@@ -1,26 +1,56 @@
-"""Opening captures as they lie about: plain, gzip, Zstandard, or a zip that holds a HAR."""
+"""Opens captures: plain, UTF-16, gzip, Zstandard, or a zip that holds a HAR. Other files are named."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import stat
 import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from conformance.errors import CaptureError
-from conformance.traffic.capture.places import Place, StoredStream, unreadable
+from conformance.traffic.capture.places import Place, StoredStream, size_of, unreadable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+UTF_16: Mapping[bytes, str] = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"{\0": "utf-16-le",
+    b"\0{": "utf-16-be",
+}
+"""Encodings by the first two bytes of a JSON document that is not UTF-8."""
+OTHER_FORMATS: Mapping[bytes, str] = {
+    b"\xfd7zX": "packed with xz",
+    b"BZh": "packed with bzip2",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
+    b"\x04\x22\x4d\x18": "packed with LZ4",
+    b"\xd4\xc3\xb2\xa1": "a packet capture (pcap)",
+    b"\x0a\x0d\x0d\x0a": "a packet capture (pcapng)",
+    b"SQLi": "an SQLite database",
+    b"%PDF": "a PDF",
+    b"<!DO": "an HTML page",
+    b"<htm": "an HTML page",
+    b"<?xm": "an XML document",
+}
+"""Formats that are not read, by the first bytes of the file."""
+ZSTANDARD_STEP = 1 << 10
+"""Bytes that are unpacked at once: at most 32 MiB come of them, as four bytes may stand for 128 KiB."""
+PLAUSIBLE_SIZE, PLAUSIBLE_RATIO = 1 << 30, 200
+"""Bytes that any packed HAR may unfold to, and how many times its size a larger one may."""
+ENCRYPTED = 0x1
+"""Bit of a zip member's flags."""
 CHUNK = 1 << 20
 
 
@@ -38,6 +68,7 @@ class Written(NamedTuple):
 def opened(path: Place) -> Iterator[BinaryIO]:
     """The bytes of a capture, unpacked as its first bytes ask for. CaptureError: it cannot be opened."""
     try:
+        _expect_file(path)
         with path.open("rb", buffering=CHUNK >> 4) as file:
             magic = file.read(4)
             file.seek(0)
@@ -45,8 +76,21 @@ def opened(path: Place) -> Iterator[BinaryIO]:
                 yield stream
     except zipfile.BadZipFile as error:
         raise CaptureError(f"{path}: {damage_of(error)}. Save the file again.") from error
+    except NotImplementedError as error:
+        raise CaptureError(f"{path}: {error}. Unpack the zip, and give the .har file.") from error
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _expect_file(path: Place) -> None:
+    """CaptureError: the path is a pipe or a terminal, which can be read only once."""
+    if isinstance(path, Path) and (
+        path == Path("-") or stat.S_ISFIFO(mode := path.stat().st_mode) or stat.S_ISCHR(mode)
+    ):
+        raise CaptureError(
+            f"{path} is not a file, and a recording is read more than once. Save it to a file first: packed"
+            " files (.gz, .zst, .zip) are read as they are."
+        )
 
 
 def is_packed(path: Place) -> bool:
@@ -58,7 +102,7 @@ def is_packed(path: Place) -> bool:
 
 
 @contextmanager
-def seekable(path: Place) -> Iterator[tuple[BinaryIO, str | None]]:
+def seekable(path: Place, plausible: int = PLAUSIBLE_SIZE) -> Iterator[tuple[BinaryIO, str | None]]:
     """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first, as
     far as it can be read; the second says what is wrong with the rest, or is None."""
     with opened(path) as stream:
@@ -68,8 +112,13 @@ def seekable(path: Place) -> Iterator[tuple[BinaryIO, str | None]]:
         with tempfile.TemporaryFile() as copy:
             damage = None
             try:
+                most = max(plausible, PLAUSIBLE_RATIO * size_of(path))
                 while chunk := cast(io.BufferedReader, stream).read1(CHUNK):
                     copy.write(chunk)
+                    if copy.tell() > most:
+                        raise CaptureError(
+                            f"{path} unfolds to more than {most >> 20} MiB. Unpack it, and give the file."
+                        )
             except Exception as error:
                 damage = damage_of(error)
                 if damage is None:
@@ -138,8 +187,37 @@ def _unpacked(path: Place, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
     elif magic == ZIP:
         with zipfile.ZipFile(file) as archive, archive.open(_har_in(path, archive)) as member:
             yield cast(BinaryIO, member)
+    elif magic[:2] in UTF_16:
+        with io.BufferedReader(_Recoded(file, UTF_16[magic[:2]]), CHUNK) as stream:
+            yield cast(BinaryIO, stream)
     else:
+        named = next((name for first, name in OTHER_FORMATS.items() if magic.startswith(first[:4])), None)
+        if named:
+            raise CaptureError(
+                f"{path} is {named}. Give a capture (JSONL) or a HAR file, plain or in a .zip, .gz or .zst."
+            )
         yield file
+
+
+class _Recoded(io.RawIOBase):
+    """The text of a file as UTF-8; U+FFFD in place of what is not of its encoding."""
+
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        self._file = file
+        self._decode = codecs.getincrementaldecoder(encoding)(errors="replace").decode
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        while not self._rest and (chunk := self._file.read(CHUNK >> 4)):
+            self._rest = self._decode(chunk).encode()
+        count = min(len(self._rest), len(view))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
 
 
 class _ZstandardFrames(io.RawIOBase):
@@ -158,7 +236,7 @@ class _ZstandardFrames(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
         while not self._rest:
-            packed = self._unpack.unused_data or self._file.read(CHUNK >> 4)
+            packed = self._unpack.unused_data or self._file.read(ZSTANDARD_STEP)
             if self._unpack.eof:
                 self._unpack, self._is_within = self._frame(), False
             if not packed:
@@ -173,8 +251,22 @@ class _ZstandardFrames(io.RawIOBase):
         return count
 
 
-def _har_in(path: Place, archive: zipfile.ZipFile) -> str:
-    names = [name for name in archive.namelist() if name.lower().endswith(".har")]
-    if len(names) != 1:
-        raise CaptureError(f"{path}: a zip must hold exactly one .har file, this one holds {len(names)}.")
-    return names[0]
+def _har_in(path: Place, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The HAR in a zip, without the notes that macOS adds (``__MACOSX/._NAME``)."""
+    members = [
+        member
+        for member in archive.infolist()
+        if member.filename.lower().endswith(".har")
+        and not PurePosixPath(member.filename).name.startswith("._")
+    ]
+    if len(members) != 1:
+        names = ", ".join(member.filename for member in members) or "none"
+        raise CaptureError(
+            f"{path}: a zip must hold exactly one .har file, this one holds {names}. Unpack it, and give the"
+            " files."
+        )
+    if members[0].flag_bits & ENCRYPTED:
+        raise CaptureError(
+            f"{path}: the zip is encrypted. Unpack it with its password, and give the .har file."
+        )
+    return members[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -26,12 +27,15 @@ from conformance.traffic.exchange import (
     Response,
 )
 
-Aside = Literal["answered from a cache", "WebSocket", "not HTTP", "no request"]
-"""Why an entry is set aside: nothing of it went over the wire as a request and an answer."""
+Aside = Literal[
+    "answered from a cache", "answered by a service worker", "WebSocket", "not HTTP", "no request"
+]
+"""Why an entry is set aside: the portal did not send the answer that it shows."""
 
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
 
+NOT_MODIFIED = 304
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
@@ -49,6 +53,8 @@ class Source:
     attachment: Attachments = lambda name: None
     headers: dict[int, list[Header | None]] = field(default_factory=dict)
     """The last list of each length; None stands for a header that was not kept."""
+    packed: Counter[str] = field(default_factory=Counter)
+    """Bodies that could not be unpacked, by their ``Content-Encoding``."""
 
 
 def aside(entry: Entry) -> Aside | None:
@@ -61,7 +67,16 @@ def aside(entry: Entry) -> Aside | None:
         return "WebSocket"
     if entry.fromCache or (entry.fetchType and entry.fetchType.lower() in ("memory cache", "disk cache")):
         return "answered from a cache"
+    if entry.viaServiceWorker or (entry.response and entry.response.viaServiceWorker):
+        return "answered by a service worker"  # which sends a request of its own, an entry of its own
+    if entry.response and entry.response.status == NOT_MODIFIED and _is_conditional(entry.request):
+        return "answered from a cache"
     return None
+
+
+def _is_conditional(request: HarRequest) -> bool:
+    """Whether a cache asked if its copy is still valid."""
+    return any(pair.name.lower() in ("if-none-match", "if-modified-since") for pair in request.headers or ())
 
 
 def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
@@ -166,9 +181,9 @@ def _posted(
 ) -> tuple[Json, Form | None] | None:
     """The body as the entry holds it; None where it holds none."""
     if post.text:
-        return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
+        return _told(post, headers, source, size=None, told_form=sent.form)
     if post.file:
-        return _attached(source.attachment(post.file), headers)
+        return _attached(source.attachment(post.file), headers, source)
     if post.params:
         return _form_fields(post)
     return (ABSENT, "omitted") if post.comment else None
@@ -199,9 +214,9 @@ def _answered_body(
     if content.form in UNKNOWN_FORMS and not content.text:
         return ABSENT, content.form  # type: ignore[return-value]
     if content.text:
-        return _told(content.text, content.encoding, headers, size=content.size, told_form=content.form)
+        return _told(content, headers, source, size=content.size, told_form=content.form)
     if content.file:
-        return _attached(source.attachment(content.file), headers)
+        return _attached(source.attachment(content.file), headers, source)
     if content.comment:
         return ABSENT, "omitted"
     length = _content_length(headers)
@@ -212,16 +227,22 @@ def _answered_body(
 
 
 def _told(
-    text: str, encoding: str | None, headers: list[Header], *, size: int | float | None, told_form: str | None
+    holder: PostData | Content,
+    headers: list[Header],
+    source: Source,
+    *,
+    size: int | float | None,
+    told_form: str | None,
 ) -> tuple[Json, Form | None]:
     """A body that stands in the entry itself, as text or in base64."""
+    text, encoding = holder.text or "", holder.encoding
     if told_form in UNKNOWN_FORMS:
         return {"text": text}, told_form  # type: ignore[return-value]
     if encoding and encoding.lower() == "base64":
         try:
-            return _attached(b64decode(text), headers)
+            return _attached(b64decode("".join(text.split()), validate=True), headers, source)
         except (Base64Error, ValueError):
-            return {"text": text}, "undecodable"
+            pass  # Firefox says base64 of plain text as well
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
     body, form = body_of(text)
@@ -231,12 +252,13 @@ def _told(
     return body, form
 
 
-def _attached(raw: bytes | None, headers: list[Header]) -> tuple[Json, Form | None]:
+def _attached(raw: bytes | None, headers: list[Header], source: Source) -> tuple[Json, Form | None]:
     if raw is None:
         return ABSENT, "omitted"
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
     bare = unpacked(raw, encoding) if encoding else raw
     if bare is None:
+        source.packed[encoding or ""] += 1
         return text_of(raw), "undecodable"
     if len(bare) > LARGEST_BODY:
         return text_of(bare[:SHOWN_OF_CUT]), "truncated"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypeAlias
 
 import msgspec
@@ -66,6 +67,7 @@ class HarResponse(Struct, gc=False):
     bodySize: Number = None
     error: str | None = field(name="_error", default=None)
     lacks: tuple[str, ...] = field(name="_lacks", default=())
+    viaServiceWorker: bool | None = field(name="_fetchedViaServiceWorker", default=None)
 
 
 class Entry(Struct, gc=False):
@@ -77,6 +79,7 @@ class Entry(Struct, gc=False):
     kind: str | None = field(name="_resourceType", default=None)
     fromCache: str | bool | None = field(name="_fromCache", default=None)
     fetchType: str | None = field(name="_fetchType", default=None)
+    viaServiceWorker: bool | None = field(name="_fetchedViaServiceWorker", default=None)
     webSocketMessages: Unread = field(name="_webSocketMessages", default=UNSET)
     error: str | None = field(name="_error", default=None)
     client: str = field(name="_client", default="")
@@ -97,27 +100,37 @@ class Tool(Struct):
 
 def mended(entry: Any) -> Any:
     """An entry of a tool that takes liberties, in the types of the standard: headers as pairs or as one
-    object, numbers and statuses as strings, a string where an object belongs."""
+    object, numbers and statuses as strings, a string where an object belongs, a body as its JSON value."""
     if not isinstance(entry, dict):
         raise ValueError("it is no JSON object")
     for name in ("request", "response"):
-        message = entry.get(name)
-        if not isinstance(message, dict):
-            entry[name] = None
-            continue
-        message["headers"] = _pairs(message.get("headers"))
-        message["queryString"] = _pairs(message.get("queryString"))
-        for number in ("status", "bodySize"):
-            message[number] = _number(message.get(number))
-        if isinstance(message.get("postData"), dict):
-            message["postData"]["params"] = _pairs(message["postData"].get("params"))
-        elif isinstance(message.get("postData"), str):
-            message["postData"] = {"text": message["postData"]}
-        if isinstance(message.get("content"), dict):
-            message["content"]["size"] = _number(message["content"].get("size"))
+        entry[name] = _message(entry.get(name))
     entry["time"] = _number(entry.get("time"))
     entry["timings"] = msgspec.Raw(msgspec.json.encode(entry.get("timings")))
     return entry
+
+
+def _message(message: Any) -> Any:
+    if not isinstance(message, dict):
+        return None
+    message["headers"] = _pairs(message.get("headers"))
+    message["queryString"] = _pairs(message.get("queryString"))
+    for number in ("status", "bodySize"):
+        message[number] = _number(message.get(number))
+    if isinstance(message.get("postData"), str):
+        message["postData"] = {"text": message["postData"]}
+    for name in ("postData", "content"):
+        holder = message.get(name)
+        if isinstance(holder, dict):
+            holder["text"] = _text(holder.get("text"))
+            holder["params"] = _pairs(holder.get("params"))
+            holder["size"] = _number(holder.get("size"))
+    return message
+
+
+def _text(body: Any) -> str | None:
+    """A body as text; a JSON value in its place is written out."""
+    return body if body is None or isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 def _pairs(value: Any) -> list[dict[str, str]] | None:

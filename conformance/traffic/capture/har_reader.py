@@ -64,6 +64,11 @@ def read_har(
                     continue
                 number += 1
                 yield exchange_of(entry, number, started, source)
+            notes += [
+                f"{path}: bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"
+                " Accept-Encoding: gzip."
+                for encoding, bodies in source.packed.items()
+            ]
             if damage:
                 raise Break(damage, file.seek(0, os.SEEK_END))
         except Break as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from datetime import datetime
@@ -46,6 +47,7 @@ def read_range(
 
 def _all_lines(path: Place) -> Generator[bytes]:
     with opened(path) as stream:
+        yield stream.readline(LONGEST_LINE + 1).removeprefix(BOM_UTF8)
         yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
 
 
@@ -67,7 +69,7 @@ def _lines_between(path: Place, begin: int, end: int) -> Generator[bytes]:
             stream.seek(begin - 1)
             place = begin - 1 + len(stream.readline())
         while place < end and (line := stream.readline(LONGEST_LINE + 1)):
-            yield line
+            yield line if place else line.removeprefix(BOM_UTF8)
             place += len(line)
 
 

@@ -1,0 +1,200 @@
+"""Recordings as people have them: packed, encoded or exported in other ways than the standard's."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import tracemalloc
+import zipfile
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.errors import CaptureError
+from conformance.tests.har_files import one_entry
+from conformance.traffic import capture
+from conformance.traffic.capture.files import seekable
+from conformance.traffic.exchange import Exchange
+
+TOKEN = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"
+BODY = json.dumps({"success": True, "code": "2000", "message": "ok", "data": {"accessToken": TOKEN}})
+
+
+def answered(text: object, **content: object) -> dict[str, object]:
+    return {"content": {"mimeType": "application/octet-stream", "text": text, **content}}
+
+
+def the_one(path: Path) -> tuple[Exchange, capture.Reader]:
+    reader = capture.read(path)
+    (exchange,) = reader
+    return exchange, reader
+
+
+def zipped(folder: Path, *names: str) -> Path:
+    path = folder / "exported.zip"
+    har = one_entry(folder, response=answered(BODY)).read_bytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, har if name.endswith(".har") and "._" not in name else b"\0\5\x16\7")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text", [BODY, f" {BODY}\n", json.dumps([BODY])], ids=["an envelope", "with blanks", "an array"]
+)
+def test_plain_text_that_is_called_base64_is_read_as_text(tmp_path: Path, text: str) -> None:
+    exchange, _ = the_one(one_entry(tmp_path, response=answered(text, encoding="base64")))
+    assert exchange.response
+    assert exchange.response.body == json.loads(text)
+
+
+@pytest.mark.parametrize("width", [10_000, 76], ids=["one line", "lines"])
+def test_base64_is_decoded_also_over_several_lines(tmp_path: Path, width: int) -> None:
+    packed = b64encode(BODY.encode()).decode()
+    lines = "\r\n".join(packed[at : at + width] for at in range(0, len(packed), width))
+    exchange, _ = the_one(one_entry(tmp_path, response=answered(lines, encoding="base64")))
+    assert exchange.response
+    assert exchange.response.body == json.loads(BODY)
+
+
+def test_a_packing_that_cannot_be_undone_is_named(tmp_path: Path) -> None:
+    headers = [{"name": "Content-Encoding", "value": "br"}]
+    body = answered(b64encode(b"\x1b\x4d\x00\x98\xff").decode(), encoding="base64")
+    exchange, reader = the_one(one_entry(tmp_path, response={**body, "headers": headers}))
+    assert exchange.response
+    assert exchange.response.state == "undecodable"
+    assert "packed as br" in reader.notes[0]
+
+
+@pytest.mark.parametrize("name", ["content", "postData"])
+def test_a_json_value_in_place_of_the_text_of_a_body_is_that_body(tmp_path: Path, name: str) -> None:
+    value, place = json.loads(BODY), {"content": "response", "postData": "request"}[name]
+    exchange, _ = the_one(one_entry(tmp_path, **{place: {name: {"text": value}}}))
+    message = exchange.response if place == "response" else exchange.request
+    assert message
+    assert message.body == value
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+@pytest.mark.parametrize("suffix", [".har", ".jsonl"])
+def test_other_encodings_of_unicode_are_read(tmp_path: Path, encoding: str, suffix: str) -> None:
+    text = one_entry(tmp_path, response=answered(BODY)).read_text()
+    if suffix == ".jsonl":
+        with capture.Writer(tmp_path / "plain.jsonl") as writer:
+            writer.write(the_one(tmp_path / "one.har")[0])
+        text = (tmp_path / "plain.jsonl").read_text()
+    path = tmp_path / f"encoded{suffix}"
+    path.write_bytes(text.encode(encoding))
+
+    exchange, _ = the_one(path)
+
+    assert exchange.response
+    assert exchange.response.body == json.loads(BODY)
+
+
+@pytest.mark.parametrize("beside", ["__MACOSX/._one.har", "._one.har", "notes.txt"])
+def test_a_zip_may_hold_more_than_its_har(tmp_path: Path, beside: str) -> None:
+    exchange, _ = the_one(zipped(tmp_path, beside, "one.har"))
+    assert exchange.response
+
+
+def test_a_zip_of_several_hars_names_them(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"holds one\.har, two\.har"):
+        list(capture.read(zipped(tmp_path, "one.har", "two.har")))
+
+
+@pytest.mark.parametrize("flag, said", [(0x1, "encrypted"), (0x20, "patched")], ids=["encrypted", "patched"])
+def test_a_zip_that_cannot_be_unpacked_is_named(tmp_path: Path, flag: int, said: str) -> None:
+    path = zipped(tmp_path, "one.har")
+    raw = bytearray(path.read_bytes())
+    for magic, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        raw[raw.index(magic) + place] |= flag
+    path.write_bytes(raw)
+    with pytest.raises(CaptureError, match=said):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize(
+    "write, name",
+    [
+        (lambda raw: lzma.compress(raw), "xz"),
+        (lambda raw: bz2.compress(raw), "bzip2"),
+        (lambda raw: b"<!DOCTYPE html><title>Sign in</title>", "HTML"),
+        (lambda raw: b"\x0a\x0d\x0d\x0a" + bytes(24), "pcapng"),
+    ],
+    ids=["xz", "bzip2", "a page", "packets"],
+)
+def test_a_format_that_is_not_read_is_named(
+    tmp_path: Path, write: Callable[[bytes], bytes], name: str
+) -> None:
+    path = tmp_path / "traffic.har"
+    path.write_bytes(write(one_entry(tmp_path).read_bytes()))
+    with pytest.raises(CaptureError, match=name):
+        list(capture.read(path))
+
+
+def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("-"), tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(CaptureError, match="is not a file"):
+            list(capture.read(path))
+
+
+@pytest.mark.parametrize(
+    "changes, reason",
+    [
+        ({"_fetchedViaServiceWorker": True}, "answered by a service worker"),
+        ({"response": {"_fetchedViaServiceWorker": True}}, "answered by a service worker"),
+        (
+            {
+                "request": {"headers": [{"name": "if-none-match", "value": '"1"'}]},
+                "response": {"status": 304},
+            },
+            "answered from a cache",
+        ),
+        (
+            {
+                "request": {"headers": [{"name": "If-Modified-Since", "value": "x"}]},
+                "response": {"status": 304},
+            },
+            "answered from a cache",
+        ),
+    ],
+    ids=["a worker", "a worker's answer", "a tag", "a date"],
+)
+def test_an_answer_that_the_browser_gave_is_set_aside(
+    tmp_path: Path, changes: dict[str, object], reason: str
+) -> None:
+    reader = capture.read(one_entry(tmp_path, **changes))
+    assert list(reader) == []
+    assert reader.set_aside == {reason: 1}
+
+
+def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:
+    exchange, _ = the_one(one_entry(tmp_path, response={"status": 304}))
+    assert exchange.status == 304
+
+
+def test_a_packed_file_unfolds_in_bounded_memory(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / "bomb.jsonl.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"{" + bytes(300 << 20)))
+
+    tracemalloc.start()
+    with pytest.raises(CaptureError, match="longer than 128 MiB"):
+        list(capture.read(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 << 20
+
+
+def test_a_packed_har_that_unfolds_beyond_reason_is_refused_on_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.har.gz"
+    path.write_bytes(gzip.compress(b'{"log": {"entries": [' + b" " * (64 << 20)))
+    with pytest.raises(CaptureError, match="unfolds to more than"), seekable(path, plausible=1 << 20):
+        pass
