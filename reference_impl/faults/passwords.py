@@ -96,7 +96,7 @@ def _added(call: Call) -> Any:
 
 def _unchecked(portal: Portal, caller: Caller, body: Body) -> None:
     """The current password is taken for right, whatever it is."""
-    portal.passwords[caller.account_id] = hashed(body["currentPassword"], portal.draw)
+    portal.passwords[caller.account_id] = hashed(body["oldPassword"], portal.draw)
 
 
 def _known_addresses_told(seen: Seen, data: Any) -> None:
