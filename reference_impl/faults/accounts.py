@@ -3,13 +3,14 @@
 from typing import Any
 
 from reference_impl.changes import together
-from reference_impl.errors import INVALID, Refusal
+from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     Call,
-    Serving,
+    answered,
     asked,
     first,
+    forgetting,
     ignoring,
     optional,
     pretending,
@@ -24,11 +25,14 @@ from reference_impl.faults.fault import (
 from reference_impl.faults.verbs import (
     PAGE,
     by_its_beginning,
-    is_filtered,
+    first_given,
+    given_up_for,
     named_with,
     not_found,
     nothing_for,
+    null_for_unknown,
     one_item_twice,
+    unrefused,
     updated_before,
 )
 from reference_impl.portal import Caller, Portal
@@ -37,30 +41,10 @@ from reference_impl.shapes import Body
 _UNFILTERED = ("institutionBizId", "accountPortal", "accountStatus", "email", "name")
 
 
-def _not_with(name: str, other: str) -> Any:
-    """A filter that is dropped where another is given too."""
-
-    def change(body: Body) -> Body:
-        if body.get(other) is not None:
-            body.pop(name, None)
-        return body
-
-    return change
-
-
-def _nulls_meant(call: Call) -> Any:
+def _nulls_meant(call: Call, data: Any) -> Any:
     """A filter that is null gives records without a value: none."""
-    named = [name for name in _UNFILTERED if name in call.body]
-    data = call.run()
-    if any(call.body[name] is None for name in named):
-        data = data | {"accounts": [], "totalElements": 0, "totalPages": 0}
-    return data
-
-
-def _whole_system(call: Call) -> Any:
-    """The counts are those of all accounts, whatever was filtered."""
-    data = call.run()
-    return data | {"totalElements": len(call.portal.records["account"])}
+    is_null = any(name in call.body and call.body[name] is None for name in _UNFILTERED)
+    return data | ({"accounts": [], "totalElements": 0, "totalPages": 0} if is_null else {})
 
 
 def _half_an_address(body: Body) -> Body:
@@ -70,34 +54,11 @@ def _half_an_address(body: Body) -> Body:
     return body
 
 
-def _first_account(call: Call) -> Any:
-    """Whoever is asked for, the oldest account is given."""
-    call.portal.find("account", call.body["userBizId"])
-    return call.run(userBizId=next(iter(call.portal.records["account"])))
-
-
-def _null_for_unknown(kind: str, name: str) -> Serving:
-    """Nothing is found, and that is a success."""
-
-    def reading(call: Call) -> Any:
-        return call.run() if call.body[name] in call.portal.records[kind] else None
-
-    return reading
-
-
 def _the_one_before(portal: Portal, caller: Caller, body: Body) -> None:
     """Another account is changed too."""
     ids = list(portal.records["account"])
-    other = portal.records["account"][ids[ids.index(body["userBizId"]) - 1]]
-    changes = {name: value for name, value in body.items() if name != "userBizId"}
-    other.update(changes)
-
-
-def _password_kept(call: Call) -> Any:
-    before = dict(call.portal.passwords)
-    data = call.run()
-    call.portal.passwords.update(before)
-    return data
+    before = ids[ids.index(body["userBizId"]) - 1]
+    portal.records["account"][before] |= {**body, "bizId": before}
 
 
 def _granted_once(call: Call) -> Any:
@@ -108,34 +69,14 @@ def _granted_once(call: Call) -> Any:
     return call.run()
 
 
-def _unknown_is_done(call: Call) -> Any:
-    try:
-        return call.run()
-    except Refusal:
-        return {}
-
-
-def _active_only(portal: Portal, caller: Caller, body: Body) -> None:
-    found = portal.records["institution"].get(body["institutionBizId"])
-    if found is not None and found["institutionStatus"] != "ACTIVE":
-        raise Refusal("RESOURCE.NOT_FOUND")
-
-
 def _unfiltered(body: Body) -> Body:
     return {name: value for name, value in body.items() if name in PAGE}
 
 
-def _counting_all(total: str) -> Serving:
+def _counting_all(call: Call, data: Any) -> Any:
     """The total and its pages are those without a filter."""
-
-    def listing(call: Call) -> Any:
-        data = call.run()
-        if is_filtered(call.body):
-            whole = call.run_with(_unfiltered(call.body))
-            data |= {total: whole[total], "totalPages": whole["totalPages"]}
-        return data
-
-    return listing
+    whole = call.run_with(_unfiltered(call.body))
+    return data | {name: whole[name] for name in ("totalElements", "totalPages")}
 
 
 def _alternatives(call: Call) -> Any:
@@ -184,17 +125,21 @@ ROWS = {
     "ACCOUNT-022 institution-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "institutionBizId"),
     "ACCOUNT-023 ACCOUNT-044 email-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "email"),
     "ACCOUNT-024 name-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "name"),
-    "ACCOUNT-025 one-filter-at-a-time": asked(op.ACCOUNTS_QUERY, _not_with("accountPortal", "accountStatus")),
+    "ACCOUNT-025 one-filter-at-a-time": asked(
+        op.ACCOUNTS_QUERY, given_up_for("accountPortal", "accountStatus")
+    ),
     "ACCOUNT-026 whole-address-finds-nobody": asked(op.ACCOUNTS_QUERY, _half_an_address),
-    "ACCOUNT-027 null-filter-finds-nobody": served(op.ACCOUNTS_QUERY, _nulls_meant),
-    "ACCOUNT-028 count-is-of-all-accounts": served(op.ACCOUNTS_QUERY, _whole_system),
+    "ACCOUNT-027 null-filter-finds-nobody": answered(op.ACCOUNTS_QUERY, _nulls_meant),
+    "ACCOUNT-028 count-is-of-all-accounts": answered(
+        op.ACCOUNTS_QUERY, lambda call, data: data | {"totalElements": len(call.portal.records["account"])}
+    ),
     "ACCOUNT-041 page-takes-text": together(
         ruled(op.ACCOUNTS_QUERY, "page", lambda value, limits: 0),
         ruled(op.ACCOUNTS_QUERY, "size", lambda value, limits: 20),
     ),
-    "ACCOUNT-031 unknown-account-is-null": served(op.ACCOUNT, _null_for_unknown("account", "userBizId")),
+    "ACCOUNT-031 unknown-account-is-null": null_for_unknown(op.ACCOUNT, "account", "userBizId"),
     "ACCOUNT-031 unknown-account-is-400": renamed(op.ACCOUNT, "RESOURCE.NOT_FOUND", INVALID),
-    "ACCOUNT-033 another-account-is-read": served(op.ACCOUNT, _first_account),
+    "ACCOUNT-033 another-account-is-read": first_given(op.ACCOUNT, "account", "userBizId"),
     "ACCOUNT-034 update-without-an-id-is-404": optional(op.ACCOUNT_UPDATE, "userBizId", "none"),
     "ACCOUNT-034 update-without-an-id-changes-the-caller": together(
         optional(op.ACCOUNT_UPDATE, "userBizId", None),
@@ -205,32 +150,32 @@ ROWS = {
     "ACCOUNT-035 account-update-forgotten": pretending(op.ACCOUNT_UPDATE, "account"),
     "ACCOUNT-035 account-update-changes-another-too": then(op.ACCOUNT_UPDATE, _the_one_before),
     "ACCOUNT-036 account-status-forgotten": pretending(op.ACCOUNT_STATUS, "account"),
-    "ACCOUNT-037 password-reset-by-an-administrator-forgotten": served(op.ACCOUNT_PASSWORD, _password_kept),
-    "ACCOUNT-039 unknown-account-is-updated": served(
-        op.ACCOUNT_UPDATE,
-        lambda call: call.run() if call.body["userBizId"] in call.portal.records["account"] else None,
-    ),
+    "ACCOUNT-037 password-reset-by-an-administrator-forgotten": forgetting(op.ACCOUNT_PASSWORD, "passwords"),
+    "ACCOUNT-039 unknown-account-is-updated": null_for_unknown(op.ACCOUNT_UPDATE, "account", "userBizId"),
     "GRANT-001 grant-is-not-kept": pretending(op.GRANT, "currency grant"),
     "GRANT-001 a-revoked-grant-is-granted-no-more": served(op.GRANT, _granted_once),
     "GRANT-002 revoked-grant-is-listed": pretending(op.REVOKE, "currency grant"),
-    "INSTITUTION-010 unknown-institution-is-null": served(
-        op.INSTITUTION, _null_for_unknown("institution", "institutionBizId")
+    "INSTITUTION-010 unknown-institution-is-null": null_for_unknown(
+        op.INSTITUTION, "institution", "institutionBizId"
     ),
-    "ACCOUNT-045 the-status-of-nobody-is-changed": served(op.ACCOUNT_STATUS, _unknown_is_done),
-    "ACCOUNT-046 the-password-of-nobody-is-reset": served(op.ACCOUNT_PASSWORD, _unknown_is_done),
-    "INSTITUTION-012 an-institution-in-review-is-unknown": first(op.INSTITUTION, _active_only),
+    "ACCOUNT-045 the-status-of-nobody-is-changed": unrefused(op.ACCOUNT_STATUS, {}),
+    "ACCOUNT-046 the-password-of-nobody-is-reset": unrefused(op.ACCOUNT_PASSWORD, {}),
+    "INSTITUTION-012 an-institution-in-review-is-unknown": not_found(
+        op.INSTITUTION,
+        "institution",
+        "institutionBizId",
+        lambda portal, institution: institution["institutionStatus"] != "ACTIVE",
+    ),
     "ACCOUNT-025 email-and-name-are-alternatives": served(op.ACCOUNTS_QUERY, _alternatives),
-    "ACCOUNT-040 filtered-accounts-are-counted-as-all": served(
-        op.ACCOUNTS_QUERY, _counting_all("totalElements")
-    ),
+    "ACCOUNT-040 filtered-accounts-are-counted-as-all": answered(op.ACCOUNTS_QUERY, _counting_all),
     "ACCOUNT-020 later-pages-are-not-filtered": asked(
         op.ACCOUNTS_QUERY, lambda body: _unfiltered(body) if body.get("page") else body
     ),
     "ACCOUNT-050 nobody-has-both-a-name-and-an-institution": asked(
         op.ACCOUNTS_QUERY, nothing_for("name", "institutionBizId")
     ),
-    "ACCOUNT-033 an-account-is-read-by-the-beginning-of-its-id": served(
-        op.ACCOUNT, by_its_beginning("account", "userBizId")
+    "ACCOUNT-033 an-account-is-read-by-the-beginning-of-its-id": by_its_beginning(
+        op.ACCOUNT, "account", "userBizId"
     ),
     "ACCOUNT-048 the-name-filter-looks-at-addresses": served(op.ACCOUNTS_QUERY, _by_address),
     "INSTITUTION-011 an-institution-is-read-by-its-workspace": first(op.INSTITUTION, _by_its_workspace),

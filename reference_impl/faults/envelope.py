@@ -21,20 +21,20 @@ def _any(**wrong: Wrong) -> Rewriting:
     return rewriting
 
 
-def _good(**wrong: Wrong) -> Rewriting:
-    return _where(lambda seen, answer: bool(answer.body["success"]), **wrong)
-
-
-def _bad(**wrong: Wrong) -> Rewriting:
-    return _where(lambda seen, answer: not answer.body["success"], **wrong)
-
-
-def _where(test: Callable[[Seen, Answer], bool], **wrong: Wrong) -> Rewriting:
+def _where(test: Callable[[Seen, Answer], object], **wrong: Wrong) -> Rewriting:
     def rewriting(seen: Seen, answer: Answer) -> None:
         if test(seen, answer):
             _any(**wrong)(seen, answer)
 
     return rewriting
+
+
+def _good(**wrong: Wrong) -> Rewriting:
+    return _where(lambda seen, answer: answer.body["success"], **wrong)
+
+
+def _bad(**wrong: Wrong) -> Rewriting:
+    return _where(lambda seen, answer: not answer.body["success"], **wrong)
 
 
 def _in_language(language: str, **wrong: Wrong) -> Rewriting:
@@ -56,12 +56,12 @@ def _labelled_as_text(seen: Seen, answer: Answer) -> None:
     answer.headers = [(b"content-type", b"text/plain;charset=utf-8")]
 
 
-def _status(status: int, test: Callable[[Answer], bool]) -> Rewriting:
-    def rewriting(seen: Seen, answer: Answer) -> None:
-        if test(answer):
-            answer.status = status
+def _found_as_not_found(seen: Seen, answer: Answer) -> None:
+    answer.status = 404 if answer.body["success"] else answer.status
 
-    return rewriting
+
+def _as_server_error(seen: Seen, answer: Answer) -> None:
+    answer.status = 500 if answer.status == 404 else answer.status
 
 
 def _echoes(name: str) -> Rewriting:
@@ -118,16 +118,10 @@ ROWS = {
     "ENV-009 version-as-number": rewritten(_any(version=2.0)),
     "ENV-010 timestamp-as-text": rewritten(_any(timestamp=str)),
     "ENV-011 timestamp-in-seconds": rewritten(_any(timestamp=lambda value: value // 1000)),
-    "ENV-014 success-with-status-404": rewritten(
-        _status(404, lambda answer: bool(answer.body["success"])), op.MY_WORKSPACES
-    ),
+    "ENV-014 success-with-status-404": rewritten(_found_as_not_found, op.MY_WORKSPACES),
     "ENV-015 labelled-as-text": rewritten(_labelled_as_text),
-    "ENV-018 unknown-role-is-a-server-error": rewritten(
-        _status(500, lambda answer: answer.status == 404), op.ROLE
-    ),
-    "ENV-018 unknown-account-is-a-server-error": rewritten(
-        _status(500, lambda answer: answer.status == 404), op.ACCOUNT
-    ),
+    "ENV-018 unknown-role-is-a-server-error": rewritten(_as_server_error, op.ROLE),
+    "ENV-018 unknown-account-is-a-server-error": rewritten(_as_server_error, op.ACCOUNT),
     "ENV-019 initiate-echoes-the-password": rewritten(_echoes("password"), op.INITIATE),
     "ENV-019 forgot-echoes-the-challenge": rewritten(_echoes("turnstileToken"), op.FORGOT),
     "VERSION-001 version-2-0-1": rewritten(_any(version="2.0.1")),

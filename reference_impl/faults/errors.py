@@ -11,9 +11,10 @@ from reference_impl.asked import read_body
 from reference_impl.changes import Change, chosen, refused_with, rewritten, together, wrapped
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, Serving, asked, erring, fielded, first, renamed, ruled, served
+from reference_impl.faults.fault import Call, asked, erring, fielded, renamed, ruled, served
 from reference_impl.faults.requests import answer
-from reference_impl.portal import Caller, Portal
+from reference_impl.faults.verbs import null_for_unknown
+from reference_impl.portal import Portal
 from reference_impl.shapes import Body, Rule, anything, text
 from reference_impl.wrappers import Answer, Seen
 
@@ -81,36 +82,14 @@ def _empty_is_done(operation: str, name: str, data: Callable[[Portal], Any], rul
 
 def _anybody(portal: Portal) -> Any:
     methods = [portal.enumeration("user-mfa-methods", "EMAIL")]
-    return {
-        "sessionId": portal.new_id("login session"),
-        "mfaMethods": methods,
-        "expiresIn": 300,
-        "accountStatus": None,
-        "pendingApproval": False,
-    }
+    told = {"expiresIn": 300, "accountStatus": None, "pendingApproval": False}
+    return {"sessionId": portal.new_id("login session"), "mfaMethods": methods, **told}
 
 
 def _denied_beside_the_code(seen: Seen, answer: Answer) -> None:
     """The code says that the approval is pending, and the flag says that it is not."""
     if answer.body["code"] == "ACCOUNT_PENDING_APPROVAL":
         answer.body["data"]["isPendingApproval"] = False
-
-
-def _done_to_nobody(kind: str) -> Serving:
-    """What is done to a record that nobody has succeeds."""
-
-    def changing(call: Call) -> Any:
-        return call.run() if call.body["bizId"] in call.portal.records[kind] else None
-
-    return changing
-
-
-def _unknown_is_invalid(kind: str) -> Callable[[Portal, Caller, Body], None]:
-    def refusing(portal: Portal, caller: Caller, body: Body) -> None:
-        if body["bizId"] not in portal.records[kind]:
-            raise Refusal(INVALID)
-
-    return refusing
 
 
 ROWS = {
@@ -156,8 +135,7 @@ ROWS = {
         erring("TOKEN_MISSING_403", "ACCESS.TOKEN_MISSING", 403),
     ),
     "ERROR-009 token-invalid-403": refused_with("TOKEN_INVALID", status=403),
-    "ERROR-022 a-grant-of-nobody-is-revoked": served(op.REVOKE, _done_to_nobody("currency grant")),
-    "ERROR-022 a-type-of-nobody-is-invalid": first(op.TYPE_UPDATE, _unknown_is_invalid("channel type")),
+    "ERROR-022 a-grant-of-nobody-is-revoked": null_for_unknown(op.REVOKE, "currency grant", "bizId"),
     "ERROR-022 a-session-of-nobody-is-terminated": served(
         op.TERMINATE, lambda call: call.run() if call.body["sessionId"] in call.portal.sessions else None
     ),

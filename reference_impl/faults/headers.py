@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -10,9 +9,10 @@ from reference_impl import wire
 from reference_impl.changes import Change, rewritten, wrapped
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, served
+from reference_impl.faults.fault import first
 from reference_impl.faults.requests import Names, adding, answer, names, session_of
-from reference_impl.portal import Portal
+from reference_impl.portal import Caller, Portal
+from reference_impl.shapes import Body
 from reference_impl.wrappers import Answer, Seen
 
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
@@ -31,12 +31,7 @@ class Turning:
         if not self.test(names(scope)):
             await self.app(scope, receive, send)
             return
-        body = {
-            "success": False,
-            "code": "HEADER.REFUSED",
-            "message": "A header is not accepted.",
-            "data": None,
-        }
+        body = {"success": False, "code": "HEADER.REFUSED", "message": "Not accepted.", "data": None}
         await answer(send, self.status, wire.encoded(body))
 
 
@@ -44,18 +39,14 @@ def _turned_away(status: int, test: Callable[[Names], bool], *operations: str) -
     return wrapped(lambda app: Turning(app, test, status), *operations)
 
 
-def _access_code(scope: Scope) -> str:
-    return str(scope["app"].state.portal.access_code)
-
-
 def _ingress_open(scope: Scope, names: Names) -> Names:
-    return {"x-portal-access-code": _access_code(scope)} | names
+    return {ACCESS_CODE: scope["app"].state.portal.access_code} | names
 
 
 def _any_code_lets_in(scope: Scope, names: Names) -> Names:
     """Only whether the header is there is looked at."""
-    sent = "x-portal-access-code" in names
-    return names | ({"x-portal-access-code": _access_code(scope)} if sent else {})
+    right = scope["app"].state.portal.access_code
+    return names | ({ACCESS_CODE: right} if ACCESS_CODE in names else {})
 
 
 def _other_portals_code_lets_in(scope: Scope, names: Names) -> Names:
@@ -65,21 +56,6 @@ def _other_portals_code_lets_in(scope: Scope, names: Names) -> Names:
     return names | ({ACCESS_CODE: portal.access_code} if is_other else {})
 
 
-def _spoken_as(asked: str, given: str) -> Callable[[Scope, Names], Names]:
-    """Who asks for one language is answered in another."""
-
-    def change(scope: Scope, names: Names) -> Names:
-        return names | {"accept-language": given} if names.get("accept-language") == asked else names
-
-    return change
-
-
-def _code_in_any_case(scope: Scope, names: Names) -> Names:
-    right = scope["app"].state.portal.access_code
-    is_right = names.get(ACCESS_CODE, "").casefold() == right.casefold()
-    return names | {ACCESS_CODE: right} if is_right else names
-
-
 def _code_that_begins_well(scope: Scope, names: Names) -> Names:
     right = scope["app"].state.portal.access_code
     return names | {ACCESS_CODE: right} if names.get(ACCESS_CODE, "").startswith(right[:8]) else names
@@ -87,11 +63,6 @@ def _code_that_begins_well(scope: Scope, names: Names) -> Names:
 
 def _language_is(*languages: str) -> Callable[[Names], bool]:
     return lambda names: names.get("accept-language", "") in languages
-
-
-def _other_codes_in_chinese(seen: Seen, answer: Answer) -> None:
-    if seen.asked.headers.get("accept-language", "").startswith("zh") and answer.status == 404:
-        answer.body["code"] = "RESOURCE.UNKNOWN"
 
 
 def _other_status_in_vietnamese(seen: Seen, answer: Answer) -> None:
@@ -119,10 +90,9 @@ def _in_the_language_of_the_account(scope: Scope, names: Names) -> Names:
     return names | {"accept-language": portal.find("account", session.account_id)["defaultLanguage"]}
 
 
-def _first_workspace_required(call: Call) -> Any:
-    if call.caller.workspace_id is None:
+def _first_workspace_required(portal: Portal, caller: Caller, body: Body) -> None:
+    if caller.workspace_id is None:
         raise Refusal(INVALID)
-    return call.run()
 
 
 ROWS = {
@@ -139,12 +109,14 @@ ROWS = {
     "HEADER-020 without-a-language-it-is-japanese": adding(
         lambda scope, names: {"accept-language": "ja"} | names
     ),
-    "HEADER-021 ja-is-answered-in-zh": adding(_spoken_as("ja", "zh")),
-    "HEADER-022 an-access-code-is-taken-in-any-case": adding(_code_in_any_case),
+    "HEADER-021 ja-is-answered-in-zh": adding(
+        lambda scope, names: (
+            names | ({"accept-language": "zh"} if names.get("accept-language") == "ja" else {})
+        )
+    ),
     "HEADER-022 an-access-code-need-only-begin-well": adding(_code_that_begins_well),
     "HEADER-023 an-account-is-updated-without-access-code": adding(_ingress_open, op.ACCOUNT_UPDATE),
     "HEADER-006 accept-is-required": _turned_away(406, lambda names: "accept" not in names),
-    "HEADER-007 chinese-has-other-codes": rewritten(_other_codes_in_chinese),
     "HEADER-007 vietnamese-has-another-status": rewritten(_other_status_in_vietnamese),
     "HEADER-008 unlisted-language-is-refused": _turned_away(
         406, lambda names: names.get("accept-language", "en") not in (*LANGUAGES, "*")
@@ -153,5 +125,5 @@ ROWS = {
         415, lambda names: "charset" in names.get("content-type", ""), op.ACCOUNTS_QUERY
     ),
     "HEADER-024 errors-in-the-language-of-the-account": adding(_in_the_language_of_the_account, op.ROLE),
-    "HEADER-009 workspace-header-is-required": served(op.CURRENT_WORKSPACE, _first_workspace_required),
+    "HEADER-009 workspace-header-is-required": first(op.CURRENT_WORKSPACE, _first_workspace_required),
 }

@@ -1,6 +1,6 @@
 """Notification channels and their types (chapter "Notifications")."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from reference_impl.changes import Change, moved, row, together
@@ -8,7 +8,7 @@ from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     Call,
-    Serving,
+    answered,
     asked,
     first,
     ignoring,
@@ -17,11 +17,10 @@ from reference_impl.faults.fault import (
     renamed,
     reported,
     reported_in_last,
-    served,
     then,
     turned,
 )
-from reference_impl.faults.verbs import named_with, newest_with, nothing_for, one_item_twice
+from reference_impl.faults.verbs import given_up_for, named_with, newest_with, nothing_for, one_item_twice
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body
 
@@ -31,82 +30,34 @@ def _known_while_active(portal: Portal, caller: Caller, body: Body) -> None:
         raise Refusal("RESOURCE.NOT_FOUND")
 
 
-def _given_up_for(name: str, other: str) -> Callable[[Body], Body]:
-    """A filter that is passed over where another is given."""
-
-    def change(body: Body) -> Body:
-        return body | {name: None} if body.get(other) not in (None, "", False) else body
-
-    return change
-
-
-_TYPE_FILTERS = ("bizId", "typeCode", "typeStatus")
-_CHANNEL_FILTERS = ("bizId", "institutionBizId", "channelCategory", "channelStatus")
-
-
-def _nulls_meant(*names: str) -> Serving:
+def _nulls_meant(operation: str, *names: str) -> Change:
     """A filter that is null gives records without a value: none."""
 
-    def querying(call: Call) -> Any:
-        data = call.run()
+    def answer(call: Call, data: Any) -> Any:
         if any(name in call.body and call.body[name] is None for name in names):
             data["items"] = []
             data["pagination"] |= {"totalRecords": 0, "totalPages": 0, "hasNext": False, "empty": True}
         return data
 
-    return querying
+    return answered(operation, answer)
 
 
-def _some_of_another(call: Call) -> Any:
-    """The last channel of a filtered page is one that does not match."""
-    data = call.run()
-    if call.body.get("channelStatus") is not None and len(data["items"]) > 1:
-        others = call.run_with(
-            {"channelStatus": "INACTIVE" if data["items"][0]["channelStatus"] == "ACTIVE" else "ACTIVE"}
-        )
-        data["items"][-1] = others["items"][0]
-    return data
-
-
-def _of_sms(call: Call) -> Any:
+def _of_sms(call: Call, data: Any) -> Any:
     """Asked for a category, the first channel is one of another."""
-    data = call.run()
-    if call.body.get("channelCategory") is not None:
-        for channel in data["items"][:1]:
-            channel["channelCategory"] = "SMS"
+    if call.body.get("channelCategory") is not None and data["items"]:
+        data["items"][0]["channelCategory"] = "SMS"
     return data
 
 
-def _unmasked(call: Call) -> Any:
-    data = call.run()
+def _unmasked(
+    call: Call, data: Any, hidden: int = 0, *, states: Collection[str] = ("ACTIVE", "INACTIVE")
+) -> Any:
+    """The passwords of channels in some states are shown from a letter on."""
     for channel in data.get("items", [data]):
-        real = call.portal.records["channel"][channel["bizId"]]["emailConfig"]["password"]
-        channel["emailConfig"] = channel["emailConfig"] | {"password": real}
-    return data
-
-
-def _masked_in_part(call: Call) -> Any:
-    """Only the first letters are masked."""
-    data = _unmasked(call)
-    for channel in data["items"]:
-        config = channel["emailConfig"]
-        config["password"] = "**" + config["password"][2:]
-    return data
-
-
-def _unmasked_where_inactive(call: Call) -> Any:
-    data = call.run()
-    for channel in data["items"]:
-        if channel["channelStatus"] == "INACTIVE":
+        if channel["channelStatus"] in states:
             real = call.portal.records["channel"][channel["bizId"]]["emailConfig"]["password"]
-            channel["emailConfig"] = channel["emailConfig"] | {"password": real}
+            channel["emailConfig"] = channel["emailConfig"] | {"password": "*" * hidden + real[hidden:]}
     return data
-
-
-def _another_channel(call: Call) -> Any:
-    """The right channel is deactivated, and another one answered."""
-    data = call.run()
-    return data | {"bizId": data["bizId"][::-1]}
 
 
 def _config(**values: Any) -> Callable[[Record], Record]:
@@ -119,21 +70,13 @@ def _two_alike(portal: Portal, caller: Caller, body: Body) -> None:
     new["typeValue"] = others[0]["typeValue"]
 
 
-def _toggles(family: str, off: str, on: str, off_by: str, on_by: str) -> Change:
-    """What is so already becomes the other by the verb that leads there."""
-    return together(moved(family, off, off_by, on), moved(family, on, on_by, off))
-
-
 ROWS = {
     "CHANNEL-066 an-inactive-channel-is-unknown-to-the-command": first(op.COMMAND, _known_while_active),
     "CHANNEL-062 channels-in-a-state-are-of-any-institution": asked(
-        op.CHANNELS_QUERY, _given_up_for("institutionBizId", "channelStatus")
+        op.CHANNELS_QUERY, given_up_for("institutionBizId", "channelStatus")
     ),
     "CHANNEL-044 a-channel-asked-for-by-id-may-be-inactive": asked(
-        op.CHANNELS_QUERY, _given_up_for("activeOnly", "bizId")
-    ),
-    "CHANNELTYPE-023 a-type-asked-for-by-code-may-be-disabled": asked(
-        op.TYPES_QUERY, _given_up_for("enabledOnly", "typeCode")
+        op.CHANNELS_QUERY, given_up_for("activeOnly", "bizId")
     ),
     "CHANNEL-065 active-channels-of-an-institution-are-none": asked(
         op.CHANNELS_QUERY, nothing_for("institutionBizId", "activeOnly")
@@ -145,10 +88,10 @@ ROWS = {
     "CHANNELTYPE-021 type-code-filter-ignored": ignoring(op.TYPES_QUERY, "typeCode"),
     "CHANNELTYPE-022 type-status-filter-ignored": ignoring(op.TYPES_QUERY, "typeStatus"),
     "CHANNELTYPE-023 enabled-only-ignored": ignoring(op.TYPES_QUERY, "enabledOnly"),
-    "CHANNELTYPE-024 null-type-filter-finds-nothing": served(op.TYPES_QUERY, _nulls_meant(*_TYPE_FILTERS)),
-    "CHANNELTYPE-025 every-type-is-enabled": turned(
-        op.TYPES_QUERY, "items[]", lambda record: record.update(enabled=True)
+    "CHANNELTYPE-024 null-type-filter-finds-nothing": _nulls_meant(
+        op.TYPES_QUERY, "bizId", "typeCode", "typeStatus"
     ),
+    "CHANNELTYPE-025 every-type-is-enabled": reported(op.TYPES_QUERY, "items[]", enabled=True),
     "CHANNELTYPE-025 last-type-is-the-other-way-round": reported_in_last(
         op.TYPES_QUERY, "items[]", enabled=lambda enabled: not enabled
     ),
@@ -163,17 +106,20 @@ ROWS = {
     "CHANNELTYPE-030 deleted-type-is-listed": pretending(op.TYPE_DELETE, "channel type"),
     "CHANNEL-040 channel-id-filter-ignored": ignoring(op.CHANNELS_QUERY, "bizId"),
     "CHANNEL-041 channel-institution-filter-ignored": ignoring(op.CHANNELS_QUERY, "institutionBizId"),
-    "CHANNEL-042 channel-category-filter-gives-another": served(op.CHANNELS_QUERY, _of_sms),
+    "CHANNEL-042 channel-category-filter-gives-another": answered(op.CHANNELS_QUERY, _of_sms),
     "CHANNEL-043 channel-status-filter-ignored": ignoring(op.CHANNELS_QUERY, "channelStatus"),
-    "CHANNEL-043 last-channel-is-in-another-state": served(op.CHANNELS_QUERY, _some_of_another),
     "CHANNEL-044 active-only-ignored": ignoring(op.CHANNELS_QUERY, "activeOnly"),
-    "CHANNEL-045 null-channel-filter-finds-nothing": served(
-        op.CHANNELS_QUERY, _nulls_meant(*_CHANNEL_FILTERS)
+    "CHANNEL-045 null-channel-filter-finds-nothing": _nulls_meant(
+        op.CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory", "channelStatus"
     ),
-    "CHANNEL-046 channel-password-in-the-clear": served(op.CHANNELS_QUERY, _unmasked),
-    "CHANNEL-046 channel-password-masked-in-part": served(op.CHANNELS_QUERY, _masked_in_part),
-    "CHANNEL-046 inactive-channels-tell-their-password": served(op.CHANNELS_QUERY, _unmasked_where_inactive),
-    "CHANNEL-046 deactivation-tells-the-password": served(op.COMMAND, _unmasked),
+    "CHANNEL-046 channel-password-in-the-clear": answered(op.CHANNELS_QUERY, _unmasked),
+    "CHANNEL-046 channel-password-masked-in-part": answered(
+        op.CHANNELS_QUERY, lambda call, data: _unmasked(call, data, 2)
+    ),
+    "CHANNEL-046 inactive-channels-tell-their-password": answered(
+        op.CHANNELS_QUERY, lambda call, data: _unmasked(call, data, states=["INACTIVE"])
+    ),
+    "CHANNEL-046 deactivation-tells-the-password": answered(op.COMMAND, _unmasked),
     "CHANNEL-047 created-channel-is-not-kept": pretending(op.CHANNEL_CREATE, "channel"),
     "CHANNEL-048 channel-update-is-not-kept": pretending(op.CHANNEL_UPDATE, "channel"),
     "CHANNEL-049 deactivating-a-channel-does-not-stick": pretending(op.CHANNEL_DEACTIVATE, "channel"),
@@ -187,7 +133,7 @@ ROWS = {
     ),
     "CHANNEL-053 unknown-channel-is-a-duplicate": renamed(op.COMMAND, "RESOURCE.NOT_FOUND", "DUPLICATE"),
     "CHANNEL-054 command-asks-for-no-challenge": row(op.COMMAND, bot=""),
-    "CHANNEL-055 command-answers-another-channel": served(op.COMMAND, _another_channel),
+    "CHANNEL-055 command-answers-another-channel": reported(op.COMMAND, "", bizId=lambda id: id[::-1]),
     "CHANNEL-058 a-channel-twice-on-a-page": turned(op.CHANNELS_QUERY, "", one_item_twice("items")),
     "CHANNEL-058 a-channel-type-twice-on-a-page": turned(op.TYPES_QUERY, "", one_item_twice("items")),
     "CHANNEL-063 a-new-channel-forgets-its-port": then(
@@ -201,8 +147,9 @@ ROWS = {
     ),
     "CHANNELTYPE-036 a-new-type-has-the-value-of-another": then(op.TYPE_CREATE, _two_alike),
     "CHANNEL-064 a-deactivation-answers-another-port": reported(op.COMMAND, "emailConfig", smtpPort=2525),
-    "CHANNELTYPE-028 CHANNELTYPE-029 disabling-a-type-twice-enables-it": _toggles(
-        "channel type", "DISABLED", "ENABLED", "disable", "enable"
+    "CHANNELTYPE-028 CHANNELTYPE-029 disabling-a-type-twice-enables-it": together(
+        moved("channel type", "DISABLED", "disable", "ENABLED"),
+        moved("channel type", "ENABLED", "enable", "DISABLED"),
     ).at(op.TYPE_DISABLE, op.TYPE_ENABLE),
     "CHANNEL-049 deactivating-a-channel-twice-activates-it": moved(
         "channel", "INACTIVE", "deactivate", "ACTIVE"

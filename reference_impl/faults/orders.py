@@ -6,12 +6,10 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference_impl.changes import handled, limited, row, wrapped
+from reference_impl.changes import limited, row, wrapped
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, asked, ignoring, served, turned
+from reference_impl.faults.fault import Call, asked, ignoring, reported, served, turned
 from reference_impl.faults.verbs import DAY, one_item_twice
-from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 
 OFFSET = re.compile(rb"(%2B|[-+])\d\d(:|%3A)\d\d(?=&|$)", re.IGNORECASE)
@@ -31,43 +29,22 @@ class WithoutOffsets:
 def _for_a_month(body: Body) -> Body:
     """A range that has a start alone ends thirty days after it."""
     is_open = "startTime" in body and "endTime" not in body
-    return body | {"endTime": body["startTime"] + 30 * 86_400} if is_open else body
+    return body | {"endTime": body["startTime"] + 30 * DAY} if is_open else body
 
 
 def _of_all_workspaces(call: Call) -> Any:
     """The orders of every workspace are given for each."""
-    orders = call.portal.records["transfer order"]
-    owners = {id: record["workspaceBizId"] for id, record in orders.items()}
-    for record in orders.values():
-        record["workspaceBizId"] = call.body["workspaceId"]
+    own, asked_for = call.portal.records["transfer order"], {"workspaceBizId": call.body["workspaceId"]}
+    call.portal.records["transfer order"] = {id: record | asked_for for id, record in own.items()}
     try:
         return call.run()
     finally:
-        for id, record in orders.items():
-            record["workspaceBizId"] = owners[id]
+        call.portal.records["transfer order"] = own
 
 
 def _completed_first(order: dict[str, Any]) -> None:
     if order["completedAt"]:
-        order["createdAt"], order["completedAt"] = order["completedAt"], order["createdAt"]
-
-
-def _by_page(body: Body) -> Body:
-    """Past the first page the sort is forgotten."""
-    if body.get("page"):
-        body.pop("sort", None)
-    return body
-
-
-def _only_the_day(handler: Handler) -> Handler:
-    """Times are cut to their day: the first day comes whole."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        if "startTime" in body:
-            body = body | {"startTime": body["startTime"] // DAY * DAY - DAY}
-        return handler(portal, caller, body)
-
-    return querying
+        order |= {"createdAt": order["completedAt"], "completedAt": order["createdAt"]}
 
 
 def _reversed(body: Body) -> Body:
@@ -77,20 +54,11 @@ def _reversed(body: Body) -> Body:
     return body
 
 
-def _ascending_always(body: Body) -> Body:
-    body["sort"] = f"{(body.get('sort') or 'createdAt').partition(',')[0]},asc"
-    return body
-
-
-def _from_the_end(handler: Handler) -> Handler:
+def _from_the_end(call: Call) -> Any:
     """Without a start the range begins thirty days before its end."""
-
-    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
-        if "endTime" in body and "startTime" not in body:
-            body = body | {"startTime": body["endTime"] - portal.limits.default_range_days * 86_400}
-        return handler(portal, caller, body)
-
-    return listing
+    if "endTime" not in call.body or "startTime" in call.body:
+        return call.run()
+    return call.run(startTime=call.body["endTime"] - call.portal.limits.default_range_days * DAY)
 
 
 ROWS = {
@@ -110,23 +78,27 @@ ROWS = {
     "ORDER-021 start-time-ignored": asked(
         op.ORDERS, lambda body: body | ({"startTime": 0.0} if "startTime" in body else {})
     ),
-    "ORDER-021 start-time-cut-to-the-day-before": handled(op.ORDERS, _only_the_day),
+    "ORDER-021 start-time-cut-to-the-day-before": asked(
+        op.ORDERS,
+        lambda body: (
+            body | ({"startTime": body["startTime"] // DAY * DAY - DAY} if "startTime" in body else {})
+        ),
+    ),
     "ORDER-022 end-time-ignored": ignoring(op.ORDERS, "endTime"),
     "ORDER-023 ORDER-024 sort-reversed": asked(op.ORDERS, _reversed),
-    "ORDER-023 sort-always-ascending": asked(op.ORDERS, _ascending_always),
-    "ORDER-024 sort-forgotten-past-the-first-page": asked(op.ORDERS, _by_page),
+    "ORDER-024 sort-forgotten-past-the-first-page": asked(
+        op.ORDERS, lambda body: body | ({"sort": ""} if body.get("page") else {})
+    ),
     "ORDER-025 total-without-the-fee": turned(
         op.ORDERS, "content[]", lambda order: order.update(totalAmount=order["amount"])
     ),
     "ORDER-026 order-completed-before-it-was-created": turned(op.ORDERS, "content[]", _completed_first),
-    "ORDER-027 completed-order-does-not-say-when": turned(
-        op.ORDERS, "content[]", lambda order: order.update(completedAt=None)
-    ),
+    "ORDER-027 completed-order-does-not-say-when": reported(op.ORDERS, "content[]", completedAt=None),
     "ORDER-028 orders-ask-for-no-challenge": row(op.ORDERS, bot=""),
-    "ORDER-034 completed-order-has-a-reason-to-fail": turned(
-        op.ORDERS, "content[]", lambda order: order.update(failureReason=order["failureReason"] or "None")
+    "ORDER-034 completed-order-has-a-reason-to-fail": reported(
+        op.ORDERS, "content[]", failureReason=lambda reason: reason or "None"
     ),
-    "ORDER-037 a-range-begins-before-its-end": handled(op.ORDERS, _from_the_end),
+    "ORDER-037 a-range-begins-before-its-end": served(op.ORDERS, _from_the_end),
     "ORDER-038 orders-of-the-headers-workspace": served(
         op.ORDERS, lambda call: call.run(workspaceId=call.caller.workspace_id or call.body["workspaceId"])
     ),

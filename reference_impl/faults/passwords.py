@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reference_impl.changes import rewritten, row, together, wrapped
+from reference_impl.changes import Change, rewritten, row, together, wrapped
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
@@ -10,6 +10,7 @@ from reference_impl.faults.fault import (
     asked,
     erring,
     first,
+    forgetting,
     on_success,
     optional,
     renamed,
@@ -17,8 +18,8 @@ from reference_impl.faults.fault import (
     then,
 )
 from reference_impl.faults.requests import AnyChannel
-from reference_impl.passwords import Password, hashed
-from reference_impl.portal import Caller, Portal
+from reference_impl.passwords import hashed
+from reference_impl.portal import Caller, MfaCode, Portal
 from reference_impl.shapes import Body
 from reference_impl.wrappers import Seen
 
@@ -26,23 +27,24 @@ OCTETS = 72
 
 
 def _cut(body: Body) -> Body:
-    return {
-        name: value[:OCTETS] if "assword" in name and isinstance(value, str) else value
-        for name, value in body.items()
-    }
+    return body | {name: str(value)[:OCTETS] for name, value in body.items() if "assword" in name}
+
+
+def _code_of(portal: Portal, body: Body) -> MfaCode | None:
+    """The code that was mailed to the address that is named."""
+    account = portal.account_of(body["email"]) or {"bizId": ""}
+    return portal.password_codes.get(account["bizId"])
 
 
 def _of_any_code(portal: Portal, caller: Caller, body: Body) -> None:
     """Whoever was mailed a code at some time sets a password by any."""
-    account = portal.account_of(body["email"])
-    code = portal.password_codes.get(account["bizId"]) if account else None
+    code = _code_of(portal, body)
     if code is not None:
         code.text, code.state, code.expires = body["code"], "SENT", portal.now() + 60
 
 
 def _used_again(portal: Portal, caller: Caller, body: Body) -> None:
-    account = portal.account_of(body["email"])
-    code = portal.password_codes.get(account["bizId"]) if account else None
+    code = _code_of(portal, body)
     if code is not None and code.text == body["code"]:
         code.state = "SENT"
 
@@ -55,23 +57,18 @@ def _of_whomever(portal: Portal, caller: Caller, body: Body) -> None:
         portal.password_codes[account["bizId"]] = codes[0]
 
 
-def _as_it_was_dated(call: Call) -> Any:
+def _undated(operation: str) -> Change:
     """Whose password is changed is known by the address, or by the session."""
-    account = call.portal.account_of(call.body["email"]) if "email" in call.body else call.caller.account
-    dated = call.portal.security(account["bizId"])["passwordChangedAt"] if account else None
-    data = call.run()
-    if account and dated is not None:
-        call.portal.security(account["bizId"])["passwordChangedAt"] = dated
-    return data
 
+    def serve(call: Call) -> Any:
+        body = call.body
+        account = call.portal.account_of(body["email"]) if "email" in body else call.caller.account
+        security = call.portal.security(account["bizId"]) if account else {"passwordChangedAt": None}
+        dated, data = security["passwordChangedAt"], call.run()
+        security["passwordChangedAt"] = dated or security["passwordChangedAt"]
+        return data
 
-def _kept(call: Call) -> Any:
-    """The passwords are as they were before."""
-    before: dict[str, Password] = dict(call.portal.passwords)
-    data = call.run()
-    call.portal.passwords.clear()
-    call.portal.passwords.update(before)
-    return data
+    return served(operation, serve)
 
 
 class _Both:
@@ -105,9 +102,8 @@ def _known_addresses_told(seen: Seen, data: Any) -> None:
 
 
 def _locked_until_reset(portal: Portal, caller: Caller, body: Body) -> None:
-    account = portal.account_of(body["email"])
-    if account is not None:
-        portal.passwords[account["bizId"]] = hashed(portal.draw.token(), portal.draw)
+    account = portal.account_of(body["email"]) or {"bizId": ""}
+    portal.passwords[account["bizId"]] = hashed(portal.draw.token(), portal.draw)
 
 
 ROWS = {
@@ -120,16 +116,16 @@ ROWS = {
     ),
     "PASSWORD-022 a-code-sets-the-password-of-another": first(op.RESET, _of_whomever),
     "PASSWORD-023 a-code-sets-a-password-again": first(op.RESET, _used_again),
-    "PASSWORD-020 a-changed-password-is-not-dated": served(op.CHANGE, _as_it_was_dated),
-    "PASSWORD-020 a-reset-password-is-not-dated": served(op.RESET, _as_it_was_dated),
-    "PASSWORD-020 an-initialized-password-is-not-dated": served(op.INIT, _as_it_was_dated),
+    "PASSWORD-020 a-changed-password-is-not-dated": _undated(op.CHANGE),
+    "PASSWORD-020 a-reset-password-is-not-dated": _undated(op.RESET),
+    "PASSWORD-020 an-initialized-password-is-not-dated": _undated(op.INIT),
     "PASSWORD-003 forgot-tells-unknown-addresses": rewritten(on_success(_known_addresses_told), op.FORGOT),
     "PASSWORD-004 forgot-asks-for-no-challenge": row(op.FORGOT, bot=""),
     "PASSWORD-006 forgot-without-email-is-answered": optional(op.FORGOT, "email", "nobody@example.test"),
-    "PASSWORD-007 PASSWORD-008 changed-password-does-not-stick": served(op.CHANGE, _kept),
+    "PASSWORD-007 PASSWORD-008 changed-password-does-not-stick": forgetting(op.CHANGE, "passwords"),
     "PASSWORD-008 old-password-outlives-its-change": served(op.CHANGE, _added),
-    "PASSWORD-009 PASSWORD-010 reset-password-does-not-stick": served(op.RESET, _kept),
-    "PASSWORD-011 initialized-password-does-not-stick": served(op.INIT, _kept),
+    "PASSWORD-009 PASSWORD-010 reset-password-does-not-stick": forgetting(op.RESET, "passwords"),
+    "PASSWORD-011 initialized-password-does-not-stick": forgetting(op.INIT, "passwords"),
     "PASSWORD-019 reset-takes-plain-bodies": row(op.RESET, sealed=False),
     "PASSWORD-012 reset-refuses-a-malformed-body-as-unknown": renamed(
         op.RESET, INVALID, "RESOURCE.NOT_FOUND"

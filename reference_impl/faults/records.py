@@ -6,7 +6,7 @@ from typing import Any
 
 from reference_impl.changes import Change, rewritten
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, objects, on_success, reported, served, turned
+from reference_impl.faults.fault import answered, objects, on_success, reported, turned
 from reference_impl.faults.verbs import updated_before
 from reference_impl.wrappers import Seen
 
@@ -24,11 +24,6 @@ def _where(operation: str, place: str, asks: Callable[[Seen], object], **wrong: 
 
 def _one_id(seen: Seen) -> object:
     return isinstance(seen.body, dict) and seen.body.get("bizId")
-
-
-def _named_for_the_reader(call: Call) -> Any:
-    data = call.run()
-    return data | {"institutionName": f"Institution of {call.caller.account['accountName']}"}
 
 
 def _still_pending(item: dict[str, Any]) -> None:
@@ -56,18 +51,9 @@ def _elsewhere(seen: Seen, data: Any) -> None:
         record["workspaceName"] = others[0]["workspaceName"]
 
 
-def _by_the_first(seen: Seen, data: Any) -> None:
-    first = next(iter(seen.portal.records["account"].values()))
-    for record in objects(data, "[]"):
-        record["inviterName"] = first["accountName"]
-
-
 ROWS = {
     "AGREE-001 an-account-has-another-phone-for-the-admin": reported(
         op.ACCOUNT, "", accountPhone="+1 555 0199"
-    ),
-    "AGREE-001 the-query-shows-another-zone-of-an-account": reported(
-        op.ACCOUNTS_QUERY, "accounts[]", defaultTimezone="ASIA_SHANGHAI"
     ),
     "AGREE-002 a-role-read-by-its-id-was-created-at-another-time": reported(
         op.ROLE, "", createdAt="2021-03-04T05:06:07.000Z"
@@ -77,9 +63,6 @@ ROWS = {
     ),
     "AGREE-003 the-current-workspace-is-of-another-zone": reported(
         op.CURRENT_WORKSPACE, "", workspaceTimezone="ASIA_SHANGHAI"
-    ),
-    "AGREE-003 my-workspaces-were-updated-at-another-time": reported(
-        op.MY_WORKSPACES, "[]", updatedAt="2026-01-02T03:04:05.000Z"
     ),
     "AGREE-004 invitations-by-state-have-another-inviter": _where(
         op.OWN_INVITATIONS, "[]", lambda seen: seen.asked.query.get("statuses"), inviterName="Somebody Else"
@@ -96,11 +79,14 @@ ROWS = {
         lambda seen: seen.asked.query.get("size") == ["2"],
         toWalletId="wallet-of-another",
     ),
-    "AGREE-003 the-current-workspace-is-of-the-callers-institution": served(
+    "AGREE-003 the-current-workspace-is-of-the-callers-institution": answered(
         op.CURRENT_WORKSPACE,
-        lambda call: call.run() | {"institutionBizId": call.caller.account["institutionBizId"]},
+        lambda call, data: data | {"institutionBizId": call.caller.account["institutionBizId"]},
     ),
-    "AGREE-008 an-institution-has-a-name-for-each-reader": served(op.INSTITUTION, _named_for_the_reader),
+    "AGREE-008 an-institution-has-a-name-for-each-reader": answered(
+        op.INSTITUTION,
+        lambda call, data: data | {"institutionName": f"Institution of {call.caller.account['accountName']}"},
+    ),
     "AGREE-009 an-accepted-invitation-is-still-pending-for-its-sender": turned(
         op.INVITATIONS, "[]", _still_pending
     ),
@@ -137,8 +123,5 @@ ROWS = {
     "AGREE-002 listed-roles-have-no-permission-codes": reported(op.ROLES, "[]", permissionCodes=[]),
     "AGREE-010 an-invitation-names-another-workspace": rewritten(
         on_success(_elsewhere), op.OWN_INVITATIONS, op.INVITATIONS
-    ),
-    "AGREE-010 every-invitation-is-named-after-the-first-account": rewritten(
-        on_success(_by_the_first), op.OWN_INVITATIONS, op.INVITATIONS
     ),
 }

@@ -42,8 +42,12 @@ def adding(change: Callable[[Scope, Names], Names], *operations: str) -> Change:
     return wrapped(lambda app: Adding(app, change), *operations)
 
 
-def bearer(portal: Portal, session: Session) -> str:
-    return f"Bearer {portal.tokens.issue({'sid': session.id, 'exp': portal.now() + 60})}"
+def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
+    """The headers with a new token of a session, where there is one."""
+    if session is None:
+        return names
+    token = portal.tokens.issue({"sid": session.id, "exp": portal.now() + 60})
+    return names | {"authorization": f"Bearer {token}"}
 
 
 @dataclass

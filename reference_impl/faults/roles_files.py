@@ -1,16 +1,14 @@
 """Roles and files (chapters of these names)."""
 
-from typing import Any
-
 from starlette.types import Scope
 
 from reference_impl.changes import data_rewritten, row
-from reference_impl.errors import INVALID, Refusal
+from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, renamed, reported, served
-from reference_impl.faults.requests import Names, adding, bearer
-from reference_impl.faults.verbs import by_its_beginning, not_found
-from reference_impl.portal import Portal, Record, Session
+from reference_impl.faults.fault import renamed, reported, served
+from reference_impl.faults.requests import Names, adding, signed_in
+from reference_impl.faults.verbs import by_its_beginning, first_given, not_found, unrefused
+from reference_impl.portal import Portal
 
 
 def _api_key_signs_in(scope: Scope, names: Names) -> Names:
@@ -28,46 +26,23 @@ def _issued_api_key_signs_in(scope: Scope, names: Names) -> Names:
 
 def _signed_in_to_read(scope: Scope, names: Names) -> Names:
     portal: Portal = scope["app"].state.portal
-    able = [s for s in portal.sessions.values() if "file:read" in portal.permissions(_account(portal, s))]
-    return names | ({"authorization": bearer(portal, able[0])} if able else {})
-
-
-def _account(portal: Portal, session: Session) -> Record:
-    return portal.find("account", session.account_id)
-
-
-def _no_permissions(call: Call) -> Any:
-    try:
-        return call.run()
-    except Refusal:
-        return []
-
-
-def _first_role(call: Call) -> Any:
-    """Whichever role is asked for, the oldest is given."""
-    call.portal.find("role", call.body["roleBizId"])
-    return call.run(roleBizId=next(iter(call.portal.records["role"])))
-
-
-def _twice(call: Call) -> Any:
-    roles = call.run()
-    return [*roles, *roles[:1]]
+    accounts = ((each, portal.find("account", each.account_id)) for each in portal.sessions.values())
+    able = (each for each, account in accounts if "file:read" in portal.permissions(account))
+    return signed_in(names, portal, next(able, None))
 
 
 ROWS = {
     "FILE-022 api-key-opens-the-file": adding(_api_key_signs_in, op.FILE),
     "FILE-022 issued-api-key-opens-the-file": adding(_issued_api_key_signs_in, op.FILE),
-    "ROLE-010 a-role-is-read-by-the-beginning-of-its-id": served(
-        op.ROLE, by_its_beginning("role", "roleBizId")
-    ),
+    "ROLE-010 a-role-is-read-by-the-beginning-of-its-id": by_its_beginning(op.ROLE, "role", "roleBizId"),
     "ROLE-015 the-permissions-of-a-role-are-the-readers": served(
         op.ROLE_PERMISSIONS, lambda call: call.run(roleBizId=call.caller.account["roleBizIds"][0])
     ),
-    "ROLE-014 an-unknown-role-has-no-permissions": served(op.ROLE_PERMISSIONS, _no_permissions),
-    "ROLE-010 another-role-is-read": served(op.ROLE, _first_role),
+    "ROLE-014 an-unknown-role-has-no-permissions": unrefused(op.ROLE_PERMISSIONS, []),
+    "ROLE-010 another-role-is-read": first_given(op.ROLE, "role", "roleBizId"),
     "ROLE-010 role-is-read-under-another-name": reported(op.ROLE, "", roleName="Role"),
     "ROLE-011 unknown-role-is-400": renamed(op.ROLE, "RESOURCE.NOT_FOUND", INVALID),
-    "ROLE-013 a-role-twice": served(op.ROLES, _twice),
+    "ROLE-013 a-role-twice": data_rewritten(lambda roles: [*roles, *roles[:1]], op.ROLES),
     "FILE-020 file-needs-no-permission": row(op.FILE, permission=None),
     "FILE-021 missing-permission-is-404": renamed(op.FILE, "ACCESS.PERMISSION_DENIED", "RESOURCE.NOT_FOUND"),
     "FILE-023 another-file-is-read": reported(op.FILE, "", bizId=lambda id: id[::-1]),

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,47 +15,42 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl import keys, sealing
 from reference_impl.asked import read_body
-from reference_impl.changes import (
-    Change,
-    chosen,
-    handled,
-    limited,
-    moved,
-    refused_with,
-    rewritten,
-    together,
-    wrapped,
-)
+from reference_impl.changes import Change, chosen, limited, moved, refused_with, together, wrapped
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     GONE,
     Call,
+    answered,
     asked,
     first,
-    on_success,
     optional,
     refusing,
     reported,
     served,
     then,
 )
-from reference_impl.faults.requests import AnyChannel
+from reference_impl.faults.requests import AnyChannel, adding
 from reference_impl.portal import Caller, Portal, SecureKey, SecureSession
-from reference_impl.routes import Handler
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Seen, replayed
+from reference_impl.wrappers import replayed
 
 
 def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
     portal.secure_sessions[str(caller.secure_session_id)].state = "CLOSED"
 
 
-def _keys_swapped(call: Call) -> Any:
-    data = call.run()
-    session = call.portal.secure_sessions[data["sessionId"]]
+def _opening(change: Callable[[Call, SecureSession], object]) -> Change:
+    """A session that was opened is changed by a function, which may give other data to answer."""
+
+    def serve(call: Call, data: Any) -> Any:
+        return change(call, call.portal.secure_sessions[data["sessionId"]]) or data
+
+    return answered(op.SECURE_SESSION, serve)
+
+
+def _keys_swapped(call: Call, session: SecureSession) -> None:
     session.request_key, session.response_key = session.response_key, session.request_key
-    return data
 
 
 HEADER = b"x-secure-channel-session-id"
@@ -72,39 +68,19 @@ class Turned:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         octets = await read_body(receive, 1 << 20) or b""
-        session = _session(scope)
-        sealed = _opened(octets)
-        if session is not None and sealed is not None:
+        portal: Portal = scope["app"].state.portal
+        session = portal.secure_sessions.get(dict(scope["headers"]).get(HEADER, b"").decode())
+        if session is not None and (sealed := _opened(octets)):
             octets = json.dumps(json.dumps(self.turn(sealed, session))).encode()
         await self.app(scope, replayed(octets), send)
 
 
-@dataclass
-class NewestChannel:
-    """A body that names no session is of the newest one."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        names = {name for name, _ in scope.get("headers", [])}
-        if HEADER not in names:
-            portal: Portal = scope["app"].state.portal
-            newest = next(reversed(portal.secure_sessions), "")
-            scope = {**scope, "headers": [*scope["headers"], (HEADER, newest.encode())]}
-        await self.app(scope, receive, send)
-
-
-def _session(scope: Scope) -> SecureSession | None:
-    portal: Portal = scope["app"].state.portal
-    return portal.secure_sessions.get(dict(scope["headers"]).get(HEADER, b"").decode())
-
-
-def _opened(octets: bytes) -> Sealed | None:
-    try:
+def _opened(octets: bytes) -> Sealed:
+    """The object of an encrypted body; nothing, where it is none."""
+    with suppress(ValueError, TypeError):
         sealed = json.loads(json.loads(octets))
-    except (ValueError, TypeError):
-        return None
-    return sealed if isinstance(sealed, dict) and isinstance(sealed.get("p"), str) else None
+        return sealed if isinstance(sealed, dict) and isinstance(sealed.get("p"), str) else {}
+    return {}
 
 
 def _sealed_anew(sealed: Sealed, session: SecureSession) -> Sealed:
@@ -125,18 +101,9 @@ def _turned(turn: Turning) -> Change:
     return wrapped(lambda app: Turned(app, turn), op.CHANGE)
 
 
-def _newest(portal: Portal) -> Any:
-    return next(reversed(portal.secure_sessions.values()))
-
-
-def _keys_returned(coded: Callable[[bytes], str], *names: str) -> Callable[[Seen, Any], None]:
-    """The answer holds AES keys under these names: the request key, then the response key."""
-
-    def returning(seen: Seen, data: Any) -> None:
-        session = _newest(seen.portal)
-        data.update(zip(names, map(coded, (session.request_key, session.response_key)), strict=False))
-
-    return returning
+def _with_its_keys(call: Call, data: Any) -> Any:
+    session = call.portal.secure_sessions[data["sessionId"]]
+    return data | {"requestKey": _base64(session.request_key), "responseKey": _base64(session.response_key)}
 
 
 def _base64(octets: bytes) -> str:
@@ -167,52 +134,28 @@ def _wrapped(key: bytes) -> str:
 
 def _one_key_for_both(name: str, other: str) -> Change:
     """A session may be opened with one key only."""
-
     taken = asked(op.SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
     return together(optional(op.SECURE_SESSION, name, None), taken)
 
 
-def _every_second_is_deaf(handler: Handler) -> Handler:
+def _every_second_is_deaf(call: Call, session: SecureSession) -> None:
     """Of every second session the request key is lost."""
-    opened: list[str] = []
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        opened.append(data["sessionId"])
-        if len(opened) % 2 == 0:
-            portal.secure_sessions[data["sessionId"]].request_key = portal.draw.bytes(32)
-        return data
-
-    return opening
+    call.memory["opened"] = call.memory.get("opened", 0) + 1
+    if call.memory["opened"] % 2 == 0:
+        session.request_key = call.portal.draw.bytes(32)
 
 
-def _one_session(handler: Handler) -> Handler:
+def _one_session(call: Call, session: SecureSession) -> Any:
     """The second session has the id of the first."""
-    first_id: list[str] = []
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        session = portal.secure_sessions.pop(data["sessionId"])
-        first_id.append(session.id)
-        session.id = first_id[0]
-        portal.secure_sessions[session.id] = session
-        return data | {"sessionId": session.id}
-
-    return opening
+    del call.portal.secure_sessions[session.id]
+    session.id = call.memory.setdefault("id", session.id)
+    call.portal.secure_sessions[session.id] = session
+    return {"sessionId": session.id, "expiresAt": int(session.expires * 1000)}
 
 
-def _others_closed(call: Call) -> Any:
-    data = call.run()
-    for id, session in call.portal.secure_sessions.items():
-        session.expires = session.expires if id == data["sessionId"] else 0
-    return data
-
-
-def _ended_half_way(call: Call) -> Any:
-    data = call.run()
-    session = call.portal.secure_sessions[data["sessionId"]]
-    session.expires -= call.portal.limits.secure_session / 2
-    return data
+def _others_closed(call: Call, session: SecureSession) -> None:
+    for other in call.portal.secure_sessions.values():
+        other.expires = session.expires if other is session else 0
 
 
 def _all_closed(portal: Portal, caller: Caller, body: Body) -> None:
@@ -229,8 +172,13 @@ ROWS = {
         chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
         then(op.CHANGE, _closed_by_its_use),
     ),
-    "SECURE-034 the-two-keys-are-swapped": served(op.SECURE_SESSION, _keys_swapped),
-    "SECURE-028 a-body-without-a-session-is-of-the-newest": wrapped(NewestChannel, op.CHANGE),
+    "SECURE-034 the-two-keys-are-swapped": _opening(_keys_swapped),
+    "SECURE-028 a-body-without-a-session-is-of-the-newest": adding(
+        lambda scope, names: (
+            {HEADER.decode(): next(reversed(scope["app"].state.portal.secure_sessions), "")} | names
+        ),
+        op.CHANGE,
+    ),
     "SECURE-029 a-body-without-a-version-is-opened": _turned(lambda sealed, session: {"v": 2} | sealed),
     "SECURE-030 a-body-of-any-version-is-opened": _turned(
         lambda sealed, session: sealed | ({"v": 2} if "v" in sealed else {})
@@ -244,14 +192,10 @@ ROWS = {
         op.SECURE_SESSION
     ),
     "SECURE-006 broken-keys-open-a-session": served(op.SECURE_SESSION, _broken_keys_taken),
-    "SECURE-007 session-returns-the-keys-in-base64": rewritten(
-        on_success(_keys_returned(_base64, "requestKey", "responseKey")), op.SECURE_SESSION
-    ),
-    "SECURE-007 session-returns-a-key-in-a-list": rewritten(
-        on_success(
-            lambda seen, data: data.update(keys={"aes": [_base64(_newest(seen.portal).response_key)]})
-        ),
+    "SECURE-007 session-returns-the-keys-in-base64": answered(op.SECURE_SESSION, _with_its_keys),
+    "SECURE-007 session-returns-a-key-in-a-list": answered(
         op.SECURE_SESSION,
+        lambda call, data: data | {"keys": {"aes": [_with_its_keys(call, data)["responseKey"]]}},
     ),
     "SECURE-008 secure-session-expires-in-seconds": reported(
         op.SECURE_SESSION, "", expiresAt=lambda value: value // 1000
@@ -264,7 +208,7 @@ ROWS = {
     ),
     "SECURE-011 session-without-request-key-is-taken": _one_key_for_both("encReqKey", "encRespKey"),
     "SECURE-012 session-without-response-key-is-taken": _one_key_for_both("encRespKey", "encReqKey"),
-    "SECURE-013 every-second-session-opens-no-body": handled(op.SECURE_SESSION, _every_second_is_deaf),
+    "SECURE-013 every-second-session-opens-no-body": _opening(_every_second_is_deaf),
     "SECURE-020 closed-session-still-opens-bodies": moved("secure session", "OPEN", "close", "OPEN").at(
         op.SECURE_CLOSE
     ),
@@ -272,8 +216,7 @@ ROWS = {
         limited(secure_session=1e8),
         reported(op.SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
     ),
-    "SECURE-022 one-secure-session-for-all": handled(op.SECURE_SESSION, _one_session),
-    "SECURE-032 a-session-ends-with-the-next-one": served(op.SECURE_SESSION, _others_closed),
-    "SECURE-033 a-session-ends-half-way": served(op.SECURE_SESSION, _ended_half_way),
+    "SECURE-022 one-secure-session-for-all": _opening(_one_session),
+    "SECURE-032 a-session-ends-with-the-next-one": _opening(_others_closed),
     "SECURE-035 closing-one-channel-closes-all": then(op.SECURE_CLOSE, _all_closed),
 }

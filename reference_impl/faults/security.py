@@ -4,73 +4,63 @@ from typing import Any
 
 import pyotp
 
-from reference_impl.changes import data_rewritten, handled, moved, together
+from reference_impl.changes import data_rewritten, moved, together
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, asked, first, pretending, reported, ruled, served, then, turned
+from reference_impl.faults.fault import (
+    Call,
+    answered,
+    asked,
+    first,
+    pretending,
+    reported,
+    ruled,
+    served,
+    then,
+)
 from reference_impl.faults.verbs import each
 from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 
 
-def _by_any_authenticator(handler: Handler) -> Handler:
+def _by_any_authenticator(call: Call) -> Any:
     """One that is not verified yet, or was revoked, completes a sign-in too."""
-    secrets: dict[str, str] = {}
-
-    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-        session = portal.login_sessions.get(body["sessionId"])
-        if session is None or body["method"] != OTP:
-            return handler(portal, caller, body)
-        security = portal.security(session.account_id)
-        kept = {name: security[name] for name in ("otpSecret", "factors")}
-        secret = security["otpOffered"] or security["otpSecret"] or secrets.get(session.account_id)
-        if secret:
-            secrets[session.account_id] = secret
-            enabled = security["factors"]["OTP"] | {"isEnabled": True}
-            security.update(otpSecret=secret, factors=security["factors"] | {"OTP": enabled})
-        try:
-            return handler(portal, caller, body)
-        finally:
-            security.update(kept)
-
-    return completing
+    if call.login_session is None or call.body["method"] != OTP:
+        return call.run()
+    account = call.login_session.account_id
+    security = call.portal.security(account)
+    kept = {name: security[name] for name in ("otpSecret", "factors")}
+    secret = security["otpOffered"] or security["otpSecret"] or call.memory.get(account)
+    if secret:
+        call.memory[account] = secret
+        enabled = security["factors"]["OTP"] | {"isEnabled": True}
+        security.update(otpSecret=secret, factors=security["factors"] | {"OTP": enabled})
+    try:
+        return call.run()
+    finally:
+        security.update(kept)
 
 
 OTP = 10011002
 
 
-def _emptied(portal: Portal, caller: Caller, body: Body) -> None:
-    portal.change("security", caller.account_id, whitelist=[])
-
-
 def _any_code(portal: Portal, caller: Caller, body: Body) -> None:
     """The code is not compared: the one that would be right is put in its place."""
-    security = portal.security(caller.account_id)
-    secret = security["otpOffered"] or security["otpSecret"]
-    if secret:
-        body["code"] = pyotp.TOTP(secret).at(int(portal.now()))
+    secret = (
+        portal.security(caller.account_id)["otpOffered"] or portal.security(caller.account_id)["otpSecret"]
+    )
+    body["code"] = pyotp.TOTP(secret).at(int(portal.now())) if secret else body["code"]
 
 
 def _both(methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The authenticator is offered to everybody."""
-    listed = [method["value"] for method in methods]
-    otp = {"code": "OTP", "value": 10011002, "label": "Authenticator"}
-    return methods if 10011002 in listed else [*methods, otp]
+    otp = {"code": "OTP", "value": OTP, "label": "Authenticator"}
+    return methods if OTP in [method["value"] for method in methods] else [*methods, otp]
 
 
-def _secret_lost(call: Call) -> Any:
-    """The new secret is not kept: another one checks the codes."""
-    data = call.run()
-    call.portal.security(call.caller.account_id)["otpSecret"] = call.portal.draw.base32()
-    return data
-
-
-def _one_used_already(call: Call) -> Any:
+def _one_used_already(portal: Portal, caller: Caller, body: Body) -> None:
     """One of the new codes counts as used."""
-    data = call.run()
-    codes = call.portal.security(call.caller.account_id)["backupCodes"]
+    codes = portal.security(caller.account_id)["backupCodes"]
     codes[next(iter(codes))] = "USED"
-    return data
 
 
 def _never_emptied(call: Call) -> Any:
@@ -81,35 +71,30 @@ def _never_emptied(call: Call) -> Any:
     return data
 
 
-def _with_what_is_set_up(call: Call) -> Any:
+def _with_what_is_set_up(call: Call, data: Any) -> Any:
     """The authenticator is offered from its set-up on."""
-    data = call.run()
-    account = call.portal.account_of(call.body["email"]) or {}
-    if account and call.portal.security(account["bizId"])["otpOffered"]:
-        methods = [call.portal.enumeration("user-mfa-methods", name) for name in ("EMAIL", "OTP")]
-        data = data | {"mfaMethods": methods}
-    return data
+    account = call.portal.account_of(call.body["email"])
+    if account is None or not call.portal.security(account["bizId"])["otpOffered"]:
+        return data
+    return data | {"mfaMethods": [call.portal.enumeration("user-mfa-methods", n) for n in ("EMAIL", "OTP")]}
 
 
-def _of_every_set(handler: Handler) -> Handler:
+def _of_every_set(call: Call, data: Any) -> Any:
     """Codes of the sets before remain beside those of the last."""
-    sets: dict[str, list[dict[str, Any]]] = {}
-
-    def summing_up(portal: Portal, caller: Caller, body: Body) -> Any:
-        data, codes = handler(portal, caller, body), portal.security(caller.account_id)["backupCodes"]
-        own = sets.setdefault(caller.account_id, [])
-        if codes and codes not in own:
-            own.append(codes)
-        return data | {"remainingCount": max(data["remainingCount"], sum(map(len, own)))}
-
-    return summing_up
+    codes = call.portal.security(call.caller.account_id)["backupCodes"]
+    sets = call.memory.setdefault(call.caller.account_id, [])
+    sets += [codes] if codes and codes not in sets else []
+    return data | {"remainingCount": max(data["remainingCount"], sum(map(len, sets)))}
 
 
 ROWS = {
-    "MFA-016 any-authenticator-completes-a-sign-in": handled(op.COMPLETE, _by_any_authenticator).at(
+    "MFA-016 any-authenticator-completes-a-sign-in": served(op.COMPLETE, _by_any_authenticator).at(
         op.COMPLETE, op.OTP_SETUP, op.OTP_REVOKE
     ),
-    "IPWHITELIST-011 disabling-the-whitelist-empties-it": then(op.DISABLE_WHITELIST, _emptied),
+    "IPWHITELIST-011 disabling-the-whitelist-empties-it": then(
+        op.DISABLE_WHITELIST,
+        lambda portal, caller, body: portal.change("security", caller.account_id, whitelist=[]),
+    ),
     "IPWHITELIST-003 whitelist-is-not-kept": pretending(op.SET_WHITELIST, "security"),
     "IPWHITELIST-003 whitelist-keeps-one-address": data_rewritten(
         lambda data: data | {"entries": data["entries"][:1]}, op.WHITELIST
@@ -133,18 +118,21 @@ ROWS = {
     "MFA-009 verified-authenticator-is-not-enabled": pretending(op.OTP_VERIFY, "security"),
     "MFA-010 any-code-verifies-an-authenticator": first(op.OTP_VERIFY, _any_code),
     "MFA-011 revoked-authenticator-stays-enabled": pretending(op.OTP_REVOKE, "security"),
-    "MFA-012 revoked-authenticator-is-offered": turned(
-        op.INITIATE, "", lambda data: data.update(mfaMethods=_both(data["mfaMethods"]))
+    "MFA-012 revoked-authenticator-is-offered": reported(op.INITIATE, "", mfaMethods=_both),
+    "MFA-013 verified-authenticator-does-not-sign-in": then(
+        op.OTP_VERIFY,
+        lambda portal, caller, body: portal.security(caller.account_id).update(
+            otpSecret=portal.draw.base32()
+        ),
     ),
-    "MFA-013 verified-authenticator-does-not-sign-in": served(op.OTP_VERIFY, _secret_lost),
     "BACKUP-003 a-negative-number-of-codes-remains": reported(op.BACKUP_CODES, "", remainingCount=-1),
-    "BACKUP-004 generating-codes-does-not-reset-the-count": served(op.BACKUP_GENERATE, _one_used_already),
-    "MFA-015 an-unverified-authenticator-is-offered": served(op.INITIATE, _with_what_is_set_up),
+    "BACKUP-004 generating-codes-does-not-reset-the-count": then(op.BACKUP_GENERATE, _one_used_already),
+    "MFA-015 an-unverified-authenticator-is-offered": answered(op.INITIATE, _with_what_is_set_up),
     "IPWHITELIST-010 the-whitelist-is-never-emptied": served(op.SET_WHITELIST, _never_emptied),
     "IPWHITELIST-003 a-whitelist-forgets-long-addresses": asked(
         op.SET_WHITELIST, lambda body: body | {"ips": [ip for ip in body["ips"] if ":" not in ip]}
     ),
-    "BACKUP-003 backup-codes-of-earlier-sets-remain": handled(op.BACKUP_CODES, _of_every_set),
+    "BACKUP-003 backup-codes-of-earlier-sets-remain": answered(op.BACKUP_CODES, _of_every_set),
     "IPWHITELIST-004 enabling-the-whitelist-twice-disables-it": moved(
         "ip whitelist", "ENABLED", "enable", "DISABLED"
     ).at(op.ENABLE_WHITELIST),

@@ -1,16 +1,17 @@
 """Sessions and the login history (chapter "Security endpoints")."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from reference_impl.changes import data_rewritten, handled, moved, rewritten, together
+from reference_impl.changes import Change, data_rewritten, moved, rewritten, together
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     Call,
-    Serving,
+    answered,
     asked,
     first,
+    forgetting,
     on_success,
     pretending,
     refusing,
@@ -21,8 +22,7 @@ from reference_impl.faults.fault import (
     turned,
 )
 from reference_impl.faults.verbs import as_another, each, one_item_twice, where_refused
-from reference_impl.portal import Caller, Portal, Record
-from reference_impl.routes import Handler
+from reference_impl.portal import Caller, Portal
 from reference_impl.shapes import Body
 from reference_impl.wrappers import Seen
 
@@ -33,50 +33,25 @@ def _newest_is_current(seen: Seen, data: Any) -> None:
         session["isCurrent"] = session is newest
 
 
-def _of_the_client(call: Call) -> Any:
-    client = {"clientIp": call.caller.client_ip, "userAgent": call.caller.user_agent}
-    return [session | client for session in call.run()]
-
-
-def _the_first_page_again(body: Body) -> Body:
+def _the_first_page_twice(call: Call) -> Any:
     """The second page of the history is the first, and says that it is the second."""
-    return body | {"page": 1} if body.get("page") == 2 else body
+    if call.body.get("page") != 2:
+        return call.run()
+    data = call.run(page=1)
+    return data | {"pagination": data["pagination"] | {"currentPage": 2}}
 
 
-def _named_as_asked(call: Call) -> Any:
-    data = call.run_with(_the_first_page_again(call.body))
-    page = call.body.get("page") or 1
-    return data | {"pagination": data["pagination"] | {"currentPage": page}} if page == 2 else data
-
-
-def _keeps_the_failure(handler: Handler) -> Handler:
-    """A sign-in that is completed after a wrong code is written as the failure before it."""
-    failed: set[str] = set()
-
-    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            data = handler(portal, caller, body)
-        except Refusal:
-            failed.add(body["sessionId"])
-            raise
-        if body["sessionId"] in failed:
-            account = portal.login_sessions[body["sessionId"]].account_id
-            portal.history[account][-1]["failureReason"] = "MFA_CODE_INVALID"
-        return data
-
-    return completing
+def _keeps_the_failure(call: Call, data: Any) -> Any:
+    """A sign-in that is completed after a failure is written as that."""
+    session = call.portal.login_sessions[call.body["sessionId"]]
+    *_, before, written = [{"failureReason": None}, *call.portal.history[session.account_id]]
+    written["failureReason"] = before["failureReason"]
+    return data
 
 
 def _failures_forgotten(portal: Portal, caller: Caller, body: Body) -> None:
     account = portal.login_sessions[body["sessionId"]].account_id
-    kept = [entry for entry in portal.history.get(account, []) if not entry["failureReason"]]
-    portal.history[account] = kept
-
-
-def _with_new_ids(call: Call) -> Any:
-    data = call.run()
-    items = [item | {"bizId": call.portal.new_id("login history")} for item in data["items"]]
-    return data | {"items": items}
+    portal.history[account] = [entry for entry in portal.history[account] if not entry["failureReason"]]
 
 
 def _all_active(portal: Portal, caller: Caller, body: Body) -> None:
@@ -96,37 +71,26 @@ def _newest_left_out(data: Any) -> Any:
     return [item for item in data if item is not newest or item["isCurrent"]]
 
 
-def _one_spared(index: int) -> Serving:
+def _one_spared(index: int) -> Change:
     """One of the other sessions goes on, by its place among them from the oldest."""
 
     def terminating(call: Call) -> Any:
-        others = [
-            s for s in call.portal.sessions_of(call.caller.account_id) if s.id != call.caller.session_id
-        ]
+        own = call.portal.sessions_of(call.caller.account_id)
+        others = [session for session in own if session.id != call.caller.session_id]
         data = call.run()
         if others:
             others[index].state = "ACTIVE"
         return data
 
-    return terminating
-
-
-def _unrecorded(call: Call) -> Any:
-    """What happens at sign-in does not reach the history."""
-    before = {account: list(entries) for account, entries in call.portal.history.items()}
-    try:
-        return call.run()
-    finally:
-        call.portal.history.clear()
-        call.portal.history.update(before)
+    return served(op.TERMINATE_ALL, terminating)
 
 
 def _the_newest(call: Call) -> Any:
     """The pair is one of the account's newest session."""
     token = call.portal.refresh_tokens.get(call.body["refreshToken"])
-    if token is not None and call.portal.sessions[token.session_id].state == "ACTIVE":
-        account_id = call.portal.sessions[token.session_id].account_id
-        token.session_id = call.portal.sessions_of(account_id)[-1].id
+    session = call.portal.sessions[token.session_id] if token else None
+    if token and session and session.state == "ACTIVE":
+        token.session_id = call.portal.sessions_of(session.account_id)[-1].id
     return call.run()
 
 
@@ -139,43 +103,18 @@ def _anybodys_session(call: Call) -> Any:
     return None
 
 
-def _shown_by_the_reader(call: Call) -> Any:
-    data = call.run()
-    return data | {"items": [item | {"userAgent": call.caller.user_agent} for item in data["items"]]}
-
-
 def _listing_all(call: Call) -> Any:
     """Ended sessions are listed with the others."""
-    own = [
-        session for session in call.portal.sessions.values() if session.account_id == call.caller.account_id
-    ]
-    states = [session.state for session in own]
-    for session in own:
-        session.state = "ACTIVE"
-    data = call.run()
-    for session, state in zip(own, states, strict=True):
-        session.state = state
-    return data
+    own = call.portal.sessions
+    call.portal.sessions = {id: replace(session, state="ACTIVE") for id, session in own.items()}
+    try:
+        return call.run()
+    finally:
+        call.portal.sessions = own
 
 
-def _as_it_was_at_first(name: str) -> Callable[[Handler], Handler]:
-    """The last sign-in of the config is the first one for good."""
-
-    def around(handler: Handler) -> Handler:
-        earliest: dict[str, Any] = {}
-
-        def showing(portal: Portal, caller: Caller, body: Body) -> Any:
-            data = handler(portal, caller, body)
-            shown = earliest.setdefault(caller.account_id, data[name])
-            return data | {name: shown}
-
-        return showing
-
-    return around
-
-
-def _a_day_old(item: Record) -> None:
-    item["loginTime"] = item["loginTime"].replace(item["loginTime"][:4], str(int(item["loginTime"][:4]) - 1))
+def _a_year_before(moment: str) -> str:
+    return f"{int(moment[:4]) - 1}{moment[4:]}"
 
 
 def _refused_where_left(portal: Portal, caller: Caller, body: Body) -> None:
@@ -185,8 +124,9 @@ def _refused_where_left(portal: Portal, caller: Caller, body: Body) -> None:
 
 def _one_more(call: Call) -> Any:
     """A session more is let live than the account may have."""
-    session = call.portal.login_sessions.get(call.body["sessionId"])
-    security = call.portal.security(session.account_id) if session else {"maxSessions": 0}
+    security = (
+        call.portal.security(call.login_session.account_id) if call.login_session else {"maxSessions": 0}
+    )
     security["maxSessions"] += 1
     try:
         return call.run()
@@ -198,11 +138,20 @@ ROWS = {
     "SESSION-035 the-newest-session-is-the-current-one": rewritten(
         on_success(_newest_is_current), op.SESSIONS
     ),
-    "SESSION-044 every-session-is-of-the-client-that-lists-it": served(op.SESSIONS, _of_the_client),
-    "HISTORY-014 the-second-page-of-the-history-is-the-first": served(op.HISTORY, _named_as_asked),
-    "HISTORY-019 history-ids-are-new-at-each-read": served(op.HISTORY, _with_new_ids),
+    "SESSION-044 every-session-is-of-the-client-that-lists-it": answered(
+        op.SESSIONS,
+        lambda call, data: each(clientIp=call.caller.client_ip, userAgent=call.caller.user_agent)(data),
+    ),
+    "HISTORY-014 the-second-page-of-the-history-is-the-first": served(op.HISTORY, _the_first_page_twice),
+    "HISTORY-019 history-ids-are-new-at-each-read": answered(
+        op.HISTORY,
+        lambda call, data: (
+            data
+            | {"items": [item | {"bizId": call.portal.new_id("login history")} for item in data["items"]]}
+        ),
+    ),
     "HISTORY-018 a-sign-in-forgets-the-failures-before": then(op.COMPLETE, _failures_forgotten),
-    "HISTORY-013 a-completed-sign-in-keeps-the-failure-before": handled(op.COMPLETE, _keeps_the_failure),
+    "HISTORY-013 a-completed-sign-in-keeps-the-failure-before": answered(op.COMPLETE, _keeps_the_failure),
     "SESSION-045 terminate-all-asks-for-a-body": refusing(op.TERMINATE_ALL, INVALID),
     "SESSION-038 one-call-makes-all-sessions-active": first(op.SESSIONS, _all_active),
     "HISTORY-017 a-wrong-code-is-listed-as-a-sign-in": where_refused(op.COMPLETE, _listed_as_a_sign_in),
@@ -218,23 +167,16 @@ ROWS = {
     "SESSION-022 newest-session-is-current-for-all": data_rewritten(
         lambda data: [item | {"isCurrent": at == 0} for at, item in enumerate(data)], op.SESSIONS
     ),
-    "SESSION-023 activity-before-the-login": turned(
-        op.SESSIONS, "[]", lambda item: item.update(lastActivityTime="2020-01-01T00:00:00.000Z")
+    "SESSION-023 activity-before-the-login": reported(
+        op.SESSIONS, "[]", lastActivityTime="2020-01-01T00:00:00.000Z"
     ),
     "SESSION-024 a-session-twice": data_rewritten(
         lambda data: [*data, data[-1] | {"isCurrent": False}], op.SESSIONS
     ),
-    "SESSION-025 terminated-session-goes-on": together(
-        moved("session", "ACTIVE", "terminate", "LEFT"), moved("session", "LEFT", "call", "LEFT")
-    ).at(op.TERMINATE),
-    "SESSION-025 SESSION-026 terminate-does-nothing": handled(
-        op.TERMINATE, lambda handler: lambda portal, caller, body: None
-    ),
-    "SESSION-027 terminate-all-does-nothing": handled(
-        op.TERMINATE_ALL, lambda handler: lambda portal, caller, body: None
-    ),
-    "SESSION-027 terminate-all-spares-the-newest": served(op.TERMINATE_ALL, _one_spared(-1)),
-    "SESSION-039 terminate-all-spares-the-oldest": served(op.TERMINATE_ALL, _one_spared(0)),
+    "SESSION-025 SESSION-026 terminate-does-nothing": served(op.TERMINATE, lambda call: None),
+    "SESSION-027 terminate-all-does-nothing": served(op.TERMINATE_ALL, lambda call: None),
+    "SESSION-027 terminate-all-spares-the-newest": _one_spared(-1),
+    "SESSION-039 terminate-all-spares-the-oldest": _one_spared(0),
     "SESSION-029 session-config-does-not-stick": pretending(op.SET_SESSION_CONFIG, "security"),
     "SESSION-032 session-config-takes-text": ruled(
         op.SET_SESSION_CONFIG,
@@ -242,23 +184,25 @@ ROWS = {
         lambda value, limits: int(value) if str(value).isdigit() else 1,
     ),
     "SESSION-033 last-login-is-a-word": reported(op.SESSION_CONFIG, "", lastLoginAt="just now"),
-    "HISTORY-009 refused-sign-ins-are-not-recorded": served(op.INITIATE, _unrecorded),
-    "HISTORY-010 completed-sign-ins-are-not-recorded": served(op.COMPLETE, _unrecorded),
-    "HISTORY-013 every-sign-in-has-a-reason": turned(
-        op.HISTORY, "items[]", lambda item: item.update(failureReason=item["failureReason"] or "NONE")
+    "HISTORY-009 refused-sign-ins-are-not-recorded": forgetting(op.INITIATE, "history"),
+    "HISTORY-010 completed-sign-ins-are-not-recorded": forgetting(op.COMPLETE, "history"),
+    "HISTORY-013 every-sign-in-has-a-reason": reported(
+        op.HISTORY, "items[]", failureReason=lambda reason: reason or "NONE"
     ),
-    "HISTORY-013 no-sign-in-has-a-reason": turned(
-        op.HISTORY, "items[]", lambda item: item.update(failureReason=None)
-    ),
+    "HISTORY-013 no-sign-in-has-a-reason": reported(op.HISTORY, "items[]", failureReason=None),
     "SESSION-037 anybodys-session-is-terminated": served(op.TERMINATE, _anybodys_session),
     "SESSION-036 a-refresh-takes-the-newest-session": served(op.REFRESH, _the_newest),
-    "HISTORY-016 the-history-shows-its-reader": served(op.HISTORY, _shown_by_the_reader),
-    "SESSION-031 logged-out-session-is-listed": served(op.SESSIONS, _listing_all),
-    "SESSION-042 the-last-login-is-the-first": handled(op.SESSION_CONFIG, _as_it_was_at_first("lastLoginAt")),
-    "SESSION-042 the-last-login-came-from-elsewhere": reported(
-        op.SESSION_CONFIG, "", lastLoginIp="192.0.2.200"
+    "HISTORY-016 the-history-shows-its-reader": answered(
+        op.HISTORY, lambda call, data: data | {"items": each(userAgent=call.caller.user_agent)(data["items"])}
     ),
-    "SESSION-042 sessions-began-a-year-ago": turned(op.SESSIONS, "[]", _a_day_old),
+    "SESSION-031 logged-out-session-is-listed": served(op.SESSIONS, _listing_all),
+    "SESSION-042 the-last-login-is-the-first": answered(
+        op.SESSION_CONFIG,
+        lambda call, data: (
+            data | {"lastLoginAt": call.memory.setdefault(call.caller.account_id, data["lastLoginAt"])}
+        ),
+    ),
+    "SESSION-042 sessions-began-a-year-ago": reported(op.SESSIONS, "[]", loginTime=_a_year_before),
     "SESSION-043 no-session-is-active-after-its-login": turned(
         op.SESSIONS, "[]", lambda item: item.update(lastActivityTime=item["loginTime"])
     ),

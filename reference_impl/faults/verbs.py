@@ -6,7 +6,7 @@ from typing import Any
 from reference_impl.changes import Change
 from reference_impl.errors import Refusal
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Action, Call, Serving, first, served
+from reference_impl.faults.fault import Action, Call, first, served
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body
 
@@ -29,6 +29,15 @@ def is_filtered(body: Body) -> bool:
     return any(value not in (None, "", False) for name, value in body.items() if name not in PAGE)
 
 
+def given_up_for(name: str, other: str) -> Callable[[Body], Body]:
+    """A filter that is passed over where another is given."""
+
+    def change(body: Body) -> Body:
+        return body | {name: None} if body.get(other) not in (None, "", False) else body
+
+    return change
+
+
 def nothing_for(*names: str) -> Callable[[Body], Body]:
     """These filters together find nothing."""
 
@@ -38,14 +47,36 @@ def nothing_for(*names: str) -> Callable[[Body], Body]:
     return change
 
 
-def by_its_beginning(kind: str, name: str) -> Serving:
+def by_its_beginning(operation: str, kind: str, name: str) -> Change:
     """The first record whose id begins so is given."""
 
     def reading(call: Call) -> Any:
         begins = (id for id in call.portal.records[kind] if id.startswith(call.body[name]))
         return call.run_with(call.body | {name: next(begins, call.body[name])})
 
-    return reading
+    return served(operation, reading)
+
+
+def first_given(operation: str, kind: str, name: str) -> Change:
+    """Whichever record is asked for, the oldest is given."""
+
+    def reading(call: Call) -> Any:
+        call.portal.find(kind, call.body[name])
+        return call.run_with(call.body | {name: next(iter(call.portal.records[kind]))})
+
+    return served(operation, reading)
+
+
+def unrefused(operation: str, data: Any) -> Change:
+    """What is refused is answered by these data."""
+
+    def answering(call: Call) -> Any:
+        try:
+            return call.run()
+        except Refusal:
+            return data
+
+    return served(operation, answering)
 
 
 def as_another(call: Call) -> Any:
@@ -56,11 +87,8 @@ def as_another(call: Call) -> Any:
     )
 
 
-Data = dict[str, Any]
-
-
-def one_item_twice(listing: str) -> Callable[[Data], None]:
-    def turn(data: Data) -> None:
+def one_item_twice(listing: str) -> Callable[[Record], None]:
+    def turn(data: Record) -> None:
         if len(data[listing]) > 1:
             data[listing][-1] = data[listing][0]
 
@@ -115,6 +143,15 @@ def in_ascii(field: str) -> Callable[[Body], Body]:
         return body | {field: text.encode("ascii", "ignore").decode()} if isinstance(text, str) else body
 
     return change
+
+
+def null_for_unknown(operation: str, kind: str, name: str) -> Change:
+    """What nobody has is done, or read as nothing, and that is a success."""
+
+    def serve(call: Call) -> Any:
+        return call.run() if call.body[name] in call.portal.records[kind] else None
+
+    return served(operation, serve)
 
 
 def not_found(operation: str, kind: str, name: str, is_hidden: Callable[[Portal, Record], bool]) -> Change:
