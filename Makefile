@@ -6,10 +6,13 @@ READY := $(VENV)/ready
 # Many tests wait for a server or a time-out: twice as many workers as cores.
 WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 
+# How many of the slowest tests are listed; 0 would be all.
+DURATIONS := 5
+
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types check generate generated docs serve selftest bench format clean mutants
+.PHONY: run test slow-tests types check further generate generated docs serve selftest bench format clean mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,8 +23,13 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY)
 	$(BIN)/portal-conformance run --out reports
 
+# Units, checks, and a whole run over a socket, in few minutes.
 test: $(READY)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations $(DURATIONS) -m "not slow"
+
+# The other tests: those that start processes, browsers, clusters and fresh environments.
+slow-tests: $(READY)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations $(DURATIONS) -m slow
 
 serve: $(READY)
 	$(BIN)/portal-conformance serve
@@ -57,12 +65,15 @@ docs: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-# The tests build the documentation site as `make docs` does. What takes long goes side by side.
-check: $(READY)
+check: test further
+
+# What `check` has beyond `test`. The slow tests build the documentation site as `make docs` does, and run
+# beside what else takes long.
+further: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(MAKE) --jobs 3 --output-sync=target test selftest generated types
+	$(MAKE) --jobs 3 --output-sync=target slow-tests selftest generated types
 
 clean:
 	rm -rf $(VENV) .venv-peers site reports/* .mypy_cache .ruff_cache .pytest_cache

@@ -49,12 +49,6 @@ SELECTION = (
         help="number of processes that share the sessions of the recording (default: 1)",
     ),
     option(
-        "--engine",
-        type=Choice(("processes", "locust")),
-        default="processes",
-        help="what starts the workers: processes (default), or a Locust master (extra scale)",
-    ),
-    option(
         "--rate",
         metavar="RATE",
         help="start requests at this rate, such as 200/s, however long answers take (extra scale)",
@@ -223,7 +217,7 @@ def _replayed(profile: Profile, options: Options) -> int:
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.scale import command as scale_command  # see above
 
-    is_alone = options.workers == 1 and options.engine == "processes"
+    is_alone = options.workers == 1
     run = replay_command.run if is_alone or options.dry_run else scale_command.run
     if options.format == "json":
         return run(profile, options, print_line=print_line)

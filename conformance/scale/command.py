@@ -1,4 +1,4 @@
-"""``replay --workers N`` and ``--engine locust``: starts the workers, and prints what they found together."""
+"""``replay --workers N``: starts the workers, and prints what they found together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 from conformance.replay import command as replay_command
-from conformance.scale.locust_engine import locust_workers
 from conformance.scale.processes import plain_workers
-from conformance.scale.replays import Start, replay_on_workers
+from conformance.scale.replays import replay_on_workers
 from conformance.target.profile.model import Profile
 
 
@@ -16,11 +15,8 @@ def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[s
     """Replays on several workers. ``print_line`` prints a line of the result. UsageError, CaptureError,
     TargetUnreachable."""
     options = replay_command.options_of(arguments)
-    start = _start_of(arguments.engine)
-    finished = replay_on_workers(arguments.files, profile, options, workers=arguments.workers, start=start)
+    finished = replay_on_workers(
+        arguments.files, profile, options, workers=arguments.workers, start=plain_workers
+    )
     replay_command.show(finished, options.out, form=arguments.format, print_line=print_line)
     return finished.exit_code
-
-
-def _start_of(engine: str) -> Start:
-    return locust_workers if engine == "locust" else plain_workers

@@ -25,8 +25,7 @@ LONGEST_END = 60.0
 class WorkerOrder:
     """A replay that ``workers`` share, and the index of one of them, from 0.
 
-    Its reports go to ``worker-1`` and so on below those of the whole. ``reports_steps``: it writes what it
-    sent to standard output, as lines of JSON.
+    Its reports go to ``worker-1`` and so on below those of the whole.
     """
 
     files: Sequence[Path]
@@ -34,15 +33,14 @@ class WorkerOrder:
     options: ReplayOptions
     workers: int
     index: int = 0
-    reports_steps: bool = False
 
     @property
     def folder(self) -> Path:
         return folder_of(self.options.out, self.index)
 
-    def of(self, index: int, *, reports_steps: bool = False) -> WorkerOrder:
+    def of(self, index: int) -> WorkerOrder:
         """The same for another worker."""
-        return replace(self, index=index, reports_steps=reports_steps)
+        return replace(self, index=index)
 
     def own_options(self) -> ReplayOptions:
         """The options of this worker's own replay."""

@@ -17,18 +17,15 @@ from typing import IO
 
 from conformance.errors import SuiteError
 from conformance.replay import AnalysedRecording, replay
-from conformance.replay.engine.sessions import ignore
-from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.shares import Share
 from conformance.scale.order import SharedSession, WorkerNote, WorkerOrder
-from conformance.scale.reports import StepReports
 
 
 class NothingToReplay(Exception):
     """There are more workers than shares."""
 
 
-def work(order: WorkerOrder, out: IO[bytes], recording: AnalysedRecording | None = None) -> int:
+def work(order: WorkerOrder, recording: AnalysedRecording | None = None) -> int:
     """Replays the share of a worker, and returns the exit code of that replay. ``recording`` is the analysed
     one, where another process did that."""
     note = WorkerNote(order.index + 1, os.getpid(), platform.node())
@@ -40,13 +37,9 @@ def work(order: WorkerOrder, out: IO[bytes], recording: AnalysedRecording | None
         if not share.sessions:
             raise NothingToReplay
 
-    reports = StepReports(out)
-    on_step: Callable[[ReplayStep], None] = reports.add if order.reports_steps else ignore
     try:
         options = order.own_options()
-        done = replay(
-            order.files, order.profile, options, on_step=on_step, on_share=take, recording=recording
-        )
+        done = replay(order.files, order.profile, options, on_share=take, recording=recording)
         return done.run.exit_code
     except NothingToReplay:
         return 0
@@ -54,21 +47,18 @@ def work(order: WorkerOrder, out: IO[bytes], recording: AnalysedRecording | None
         note.error, note.exit_code = str(problem), int(problem.exit_code)
         note.write(order.folder)
         return note.exit_code
-    finally:
-        if order.reports_steps:
-            reports.flush()
 
 
 def main() -> int:
     order = pickle.load(sys.stdin.buffer)
-    return _led(sys.stdin.fileno(), lambda: work(order, sys.stdout.buffer))
+    return _led(sys.stdin.fileno(), lambda: work(order))
 
 
 def obey(order: WorkerOrder, orders: IO[bytes], out: IO[bytes], *, recording: AnalysedRecording) -> int:
     """Replays the share of a forked worker, as soon as ``orders`` say so."""
     if not orders.read(1):
         return 0
-    return _led(orders.fileno(), lambda: work(order, out, recording))
+    return _led(orders.fileno(), lambda: work(order, recording))
 
 
 def _led(orders: int, do: Callable[[], int]) -> int:

@@ -2,6 +2,8 @@
 
 No garbage is collected while the tests are collected, and what they are made of is never looked at again: it
 is more than a million objects in each process, which would be searched for every run of cases in a test.
+
+What is slow by its kind has the mark ``slow``: ``make test`` leaves it out, ``make check`` runs it.
 """
 
 import gc
@@ -13,11 +15,57 @@ from typing import Any
 
 import pytest
 
+SLOW_FILES = {
+    "clusters": ("check_cluster", "check_workers", "scale_replays"),
+    "wheels, images, documentation sites": (
+        "documentation_site",
+        "documented_commands",
+        "library_document",
+        "packaging",
+        "wheel",
+        "wheel_projects",
+    ),
+    "browsers and mail servers": ("html_browser", "inboxes_dovecot", "record_service", "replay_browser"),
+    "runs and commands in processes": (
+        "console",
+        "deployed",
+        "environment",
+        "foreign_credentials",
+        "harm",
+        "kept_runs",
+        "misconfigured",
+        "options",
+        "recordings_guide",
+        "restarted_portal",
+        "secrets_in_reports",
+        "secrets_in_traffic",
+        "waiting",
+        "watching",
+    ),
+    "replays of whole visits, on many portals": (
+        "replay_faults",
+        "replay_load",
+        "replay_misconfigured",
+        "replay_silence",
+    ),
+    "made-up input, by the thousand": ("fuzz", "third_opinion"),
+}
+"""Files of which every test is slow, by what they prove; single tests have the mark themselves."""
+
+SLOW_NAMES = {f"test_{name}" for names in SLOW_FILES.values() for name in names}
+
 if find_spec("conformance.replay.fast_lane") is None:
     os.environ["PORTAL_CONFORMANCE_NO_CACHE"] = "1"  # as whoever takes the caches away calls check and replay
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in SLOW_NAMES:
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(wrapper=True)

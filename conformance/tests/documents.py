@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = ("docs/reference/options.md", "docs/reference/profile.md")
 PROGRAMS = (
-    *("portal-conformance", "pytest", "pip", "pipx", "uvx", "make", "python", "docker", "locust", "eval"),
+    *("portal-conformance", "pytest", "pip", "pipx", "uvx", "make", "python", "docker", "eval"),
     ".venv/bin/",
 )
 """What a command begins with. A line of a shell block that begins with anything else is an error."""

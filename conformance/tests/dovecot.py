@@ -59,7 +59,7 @@ userdb {{
 service imap-login {{
   chroot =
   inet_listener imap {{
-    port = 0
+    port = {starttls_port}
   }}
   inet_listener imaps {{
     port = {port}
@@ -77,6 +77,7 @@ class MailServer:
 
     root: Path
     port: int
+    starttls_port: int
     uid: int
     gid: int
     numbers: Iterator[int]
@@ -91,9 +92,10 @@ class MailServer:
             "username": "codes@example.test",
             "password": PASSWORD,
             "verify": str(self.certificate),
+            "port": self.starttls_port if changed.get("starttls") else self.port,
             **changed,
         }
-        return ImapInbox(kind="imap", host="127.0.0.1", port=self.port, **tables)  # type: ignore[arg-type]
+        return ImapInbox(kind="imap", host="127.0.0.1", **tables)  # type: ignore[arg-type]
 
     def deliver(self, message: EmailMessage, folder: str = "INBOX") -> None:
         """A new message, as a mail server delivers it: written beside the folder, then moved into it."""
@@ -121,9 +123,9 @@ def mail_server() -> Iterator[MailServer]:
 @contextmanager
 def _running(root: Path) -> Iterator[MailServer]:
     assert PROGRAM is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = MailServer(root, port, *_owner(), count())
+    with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("127.0.0.1", 0)) as other:
+        port, starttls_port = free.getsockname()[1], other.getsockname()[1]
+    server = MailServer(root, port, starttls_port, *_owner(), count())
     _write_certificate(root)
     _write_folders(server)
     (root / "dovecot.conf").write_text(_configuration(server), encoding="utf-8")
@@ -152,6 +154,7 @@ def _configuration(server: MailServer) -> str:
     return CONFIGURATION.format(
         root=server.root,
         port=server.port,
+        starttls_port=server.starttls_port,
         password=PASSWORD,
         uid=server.uid,
         gid=server.gid,

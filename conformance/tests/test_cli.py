@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from conformance.cli.command import PREFIX, CommandOption
 from conformance.cli.commands import BY_COMMAND, COMMANDS, EXIT_CODES
 from conformance.cli.program import COMPLETE_VARIABLE, loaded
 from conformance.errors import ExitCode
-from conformance.tests.deployment import command, done
 from reference_impl import serve
 
 NOWHERE = "/dev/null/reports"
@@ -383,20 +383,36 @@ def test_the_packages_are_programs_too(module: str) -> None:
     ],
 )
 def test_a_run_that_cannot_be_understood_says_nothing_else_and_creates_nothing(
-    options: list[str], tmp_path: Path
+    options: list[str],
+    profiles: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with serve.start() as running:
-        (tmp_path / "p.toml").write_text(running.profile(), encoding="utf-8")
-        clock = running.profile().replace("/clock/advance", "/web/v1/clock")
-        (tmp_path / "clock.toml").write_text(clock, encoding="utf-8")
-        before = sorted(tmp_path.iterdir())
-        run = done(command("run", "--profile", "p.toml", *options), tmp_path / "reports")
+    monkeypatch.chdir(profiles)
+    before = sorted(profiles.iterdir())
 
-    assert run.code == 4
-    assert sorted(tmp_path.iterdir()) == before
+    try:
+        code: object = main(["run", "--profile", "p.toml", "--out", "reports", *options])
+    except SystemExit as ended:
+        code = ended.code
+
+    said = "".join(capfd.readouterr())
+    assert code == 4
+    assert sorted(profiles.iterdir()) == before
     if "clock.toml" not in options:
-        assert "rules     " not in run.said
-        assert len(run.said.strip().splitlines()) == 1
+        assert "rules     " not in said
+        assert len(said.strip().splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the profile of a portal, and with one whose clock is none."""
+    folder = tmp_path_factory.mktemp("profiles")
+    with serve.start() as running:
+        clock = running.profile().replace("/clock/advance", "/web/v1/clock")
+        (folder / "p.toml").write_text(running.profile(), encoding="utf-8")
+        (folder / "clock.toml").write_text(clock, encoding="utf-8")
+        yield folder
 
 
 def test_a_plan_offers_what_changes_it_and_takes_the_other_options_of_a_run(

@@ -258,19 +258,11 @@ def test_a_command_of_a_checkout_names_what_is_there(text: str) -> None:
         assert loaded(words[0]).make_context(words[0], words[1:]).args == []
 
 
-@pytest.mark.parametrize("text", of("locust"))
-def test_the_options_of_locust_exist(text: str) -> None:
-    shown = subprocess.run([str(BIN / "locust"), "--help"], capture_output=True, text=True, check=True).stdout
-
-    options = [word for word in shlex.split(text) if word.startswith("-")]
-    assert [option for option in options if not re.search(rf"(?<!\S){option}\b", shown)] == []
-
-
 def test_every_command_has_a_test() -> None:
     tested = {
         *RUN_HERE,
         *OF_A_CHECKOUT,
-        *of("pytest", "pip", "pipx", "uvx", "make", "locust"),
+        *of("pytest", "pip", "pipx", "uvx", "make"),
         *(text for text in of("portal-conformance") if PLACEHOLDER.search(text) or is_run_elsewhere(text)),
         *(text for text, command in COMMANDS.items() if command.needs),
     }

@@ -67,6 +67,7 @@ def test_a_portal_that_often_gives_no_answer_is_not_judged(answered: int, enough
     assert availability.is_poor is not enough
 
 
+@pytest.mark.slow
 def test_a_portal_that_resets_one_request_in_ten_is_inconclusive(tmp_path: Path) -> None:
     with start(seed=3) as origin, Hostile(ROWS["reset-one-in-ten"], origin.url, tmp_path) as hostile:
         profile = tmp_path / "portal.toml"

@@ -185,8 +185,7 @@ def test_a_mail_that_the_pattern_does_not_match_is_shown_without_its_code(served
         inbox.code_after(inbox.mark(), Clock(held.put(came)))
 
     assert caught.value.reason == (
-        "[inboxes.mail]: something arrived for admin@example.test, and pattern '\\b(\\d{6})\\b' matches "
-        "nothing in it: "
+        "[inboxes.mail]: something arrived for admin@example.test, and no code of six digits is in it: "
         '"Hello! Your code is 000 000, see ‹link›" (codes are masked). Change the pattern'
     )
     assert caught.value.fault_class == "configuration"
@@ -238,6 +237,17 @@ def test_an_inbox_at_which_nothing_answers_is_named() -> None:
 )
 def test_a_code_is_the_first_group_or_the_whole_match(text: str, pattern: str, codes: list[str]) -> None:
     assert codes_in(text, pattern) == codes
+
+
+def test_of_several_codes_in_one_new_mail_none_is_guessed(served: tuple[Served, str]) -> None:
+    held, url = served
+    held.text = '[{"text": "Your code is 111111"}]'
+    inbox = reader(http(url), EMAIL, "mail")
+    mark = inbox.mark()
+    held.text = '[{"text": "Order 222222, code 333333"}, {"text": "Your code is 111111"}]'
+
+    with pytest.raises(Untestable, match="2 different numbers of six digits"):
+        inbox.code_after(mark, Clock())
 
 
 def test_a_fixed_code_is_always_there() -> None:

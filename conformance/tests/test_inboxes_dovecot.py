@@ -114,3 +114,11 @@ def test_what_the_profile_has_wrong_is_named(
 
 def test_a_certificate_need_not_be_checked(running: MailServer) -> None:
     reader(running.settings(verify=False), EMAIL, "post").mark()
+
+
+def test_tls_may_begin_by_starttls(running: MailServer) -> None:
+    inbox = reader(running.settings(starttls=True), EMAIL, "post")
+    mark = inbox.mark()
+    running.deliver(mail("Your code is 717171."))
+
+    assert inbox.code_after(mark, Clock()) == "717171"

@@ -124,6 +124,7 @@ DECIDED = {"ACCOUNT-031", "ACCOUNT-039", "FILE-024", "INSTITUTION-010", "ROLE-01
 CHANGED = {"ACCOUNT-045", "ACCOUNT-046", "CHANNEL-053", "ERROR-022"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["ids-of-six-digits", "ids-padded-with-zeros"])
 def test_rules_of_unknown_ids_are_decided_where_other_forms_are_malformed(
     variant: str, tmp_path: Path

@@ -356,6 +356,7 @@ def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(t
     assert as_line(planned).endswith(f" · {planned.testable} of {planned.musts} musts")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("impact", ["read-only", "mutating"])
 def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     impact: Impact, tmp_path: Path

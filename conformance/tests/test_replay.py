@@ -70,6 +70,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_reported_at_its_endpoint_and_place(recording: Path, tmp_path: Path, fault: str) -> None:
     told = replayed(recording, tmp_path, faults=(fault,))
@@ -78,6 +79,7 @@ def test_a_fault_is_reported_at_its_endpoint_and_place(recording: Path, tmp_path
     assert told.run.exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["gzip", "chunked", "connection-close", "header-case", "numeric-ids"])
 def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Path, variant: str) -> None:
     told = replayed(recording, tmp_path, variants=(variant,))
@@ -86,6 +88,7 @@ def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Pa
     assert told.tally.share >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variant", ["another-mask", "cookies", "encrypted-answers", "my-workspaces-in-pages", "opaque-tokens"]
 )
@@ -250,6 +253,7 @@ def test_a_change_explains_what_shows_it_and_comes_after_it(
     assert omissions.before(5.0, f"/web/v1/system/{path}", is_open_still=is_open_still) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

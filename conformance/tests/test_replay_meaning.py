@@ -95,6 +95,7 @@ PERMITTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", sorted(BREAKING | PERMITTED))
 def test_a_lawful_variant_contradicts_nothing_and_each_change_names_what_permits_it(
     recording: Path, tmp_path: Path, variant: str
@@ -138,6 +139,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_contradicts_or_breaks_and_names_its_requirement(
     recording: Path, tmp_path: Path, fault: str

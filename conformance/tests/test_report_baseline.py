@@ -121,6 +121,7 @@ def test_a_rule_of_one_endpoint_is_decided_there_by_a_selection_too() -> None:
     assert compare(run, Baseline("known.toml", (entry,)), TODAY).stale == (entry,)
 
 
+@pytest.mark.slow
 def test_a_selection_leaves_the_rows_of_what_it_does_not_come_to(tmp_path: Path) -> None:
     fault, path = "countries-value-off-by-one", tmp_path / "known.toml"
     with deployed(tmp_path, faults=[fault]) as portal:

@@ -123,6 +123,7 @@ def test_an_explanation_names_no_case_of_an_endpoint_that_the_rule_is_not_about(
     assert set(keys) <= set(explained.endpoints)
 
 
+@pytest.mark.slow
 def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
     faults = ["countries-value-off-by-one", "success-message-done"]
     with deployed(tmp_path, faults=faults) as portal:
@@ -180,6 +181,7 @@ def test_pytest_itself_leaves_the_report_of_a_whole_run_where_it_is_too(
     assert "which stays: this selection writes to" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,6 +207,7 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
     assert of_rule.summary.pass_ == 0 < of_case.summary.pass_
 
 
+@pytest.mark.slow
 def test_a_rerun_of_a_rule_that_checks_alone_decide_sends_what_they_look_at(tmp_path: Path) -> None:
     with deployed(tmp_path, faults=[FAULT_OF_TOKEN_003]) as portal:
         code = main(portal.arguments("--rerun", "TOKEN-003", out=tmp_path)[3:])
@@ -223,6 +226,7 @@ def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
         assert PlanChoice(rerun=words[words.index("--rerun") + 1]).chosen(rows), rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["LOGIN-006", "LOGOUT-001"])
 def test_a_rule_of_answers_that_succeed_is_decided_by_a_rerun(tmp_path: Path, rule: str) -> None:
     with deployed(tmp_path) as portal:
@@ -253,6 +257,7 @@ def test_failed_says_that_it_reads_the_report_of_a_selection(
             assert ("results.json is of a selection (--only PAGE-*) and of no whole run" in note) is said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--only", "LOGIN-*"), ("-k", "test_roles")])
 def test_a_selection_leaves_the_report_of_a_whole_run_where_it_is(
     tmp_path: Path, options: tuple[str, ...]
@@ -327,6 +332,7 @@ def test_each_command_refuses_an_unknown_pattern(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_check_of_some_rules_finds_no_other(tmp_path: Path) -> None:
     with deployed(tmp_path, faults=["success-message-done"]) as portal:
         traffic = portal.run("--rerun", "CONSTANT-020").out / "exchanges.jsonl"
@@ -364,6 +370,7 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     assert "check pages.total_pages_of_the_pagination_object (needs an answer" in pages
 
 
+@pytest.mark.slow
 def test_what_explain_proposes_contradicts_the_rule_and_the_other_does_not(tmp_path: Path) -> None:
     (rule,) = explain(["CONSTANT-020"])
     assert rule.serve_failing is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from imaplib import IMAP4
+from itertools import chain
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -19,6 +19,7 @@ from imap_tools import (
     MailBox,
     MailboxFolderSelectError,
     MailboxLoginError,
+    MailBoxStartTls,
     MailBoxUnencrypted,
     U,
 )
@@ -26,9 +27,9 @@ from imap_tools import (
 from conformance.errors import Untestable
 from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.mail_shape import mail_shape
+from conformance.target.portal.sign_ins.mail_text import messages, visible
 from conformance.target.portal.transport import fetch
-from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
-from conformance.traffic.exchange import Json
+from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
 
 Mark = object
 """What an inbox held at one moment. It means something only to the inbox that made it."""
@@ -125,11 +126,11 @@ class AnswerReader:
             answer = self._ask()
             codes = self._codes(answer.text)
             if codes and codes != old:
-                return codes[0]
+                return _certain(codes[0], old, self._settings, self._name)
             if clock.ticks() >= until:
                 # The same code twice in a row cannot be told from the old one, but for what stands around it.
                 if codes and answer.text != before:
-                    return codes[0]
+                    return _certain(codes[0], old, self._settings, self._name)
                 raise self._nothing_came(before, answer)
             clock.pause(POLL, f"a code in [inboxes.{self._name}]")
 
@@ -143,20 +144,21 @@ class AnswerReader:
         assert isinstance(mark, tuple)
         if not self._settings.is_of_one_address:
             return None
-        return _only(set(self._codes(self._ask().text)).difference(mark[1]))
+        return _only(set(chain(*self._codes(self._ask().text))).difference(*mark[1]))
 
     def _nothing_came(self, before: str, answer: InboxAnswer) -> NothingArrived:
         """Why no code was found: the address is wrong, the pattern is, or no mail came."""
         if answer.is_missing:
             return _no_inbox(self._name, self._email)
-        old = set(_texts_of(before))
-        new = [text for text in _texts_of(answer.text) if text not in old]
+        old = set(messages(before))
+        new = [text for text in messages(answer.text) if text not in old]
         if new:
             return _no_match(self._name, self._email, self._settings.pattern, "\n".join(new))
         return _nothing_came(self._name, self._email, self._settings.timeout)
 
-    def _codes(self, answer: str) -> list[str]:
-        return codes_in("\n".join(_texts_of(answer)), self._settings.pattern)
+    def _codes(self, answer: str) -> list[list[str]]:
+        """The codes of each message that has one."""
+        return list(filter(None, (codes_in(text, self._settings.pattern) for text in messages(answer))))
 
 
 class ImapReader:
@@ -196,14 +198,15 @@ class ImapReader:
     def _codes_after(self, box: BaseMailBox, mark: int) -> Iterator[str]:
         """The first code of each message that came after a mark, the newest message first."""
         for text in self._messages_after(box, mark):
-            yield from codes_in(text, self._settings.pattern)[:1]
+            if codes := codes_in(text, self._settings.pattern):
+                yield _certain(codes, [], self._settings, self._name)
 
     def _messages_after(self, box: BaseMailBox, mark: int) -> Iterator[str]:
         """The messages that came after a mark, the newest first."""
         # The range also names the last message where its number is below the first of the range.
         uids = [str(uid) for uid in sorted(self._uids(box, mark + 1), reverse=True) if uid > mark]
         for message in box.fetch(uid_list=uids, mark_seen=False) if uids else ():
-            yield "\n".join((message.subject, message.text, message.html))
+            yield "\n".join((message.subject, visible(message.text), visible(message.html)))
 
     def _nothing_came(self, box: BaseMailBox, mark: int) -> NothingArrived:
         """Why no code was found: the pattern is wrong, or no mail came."""
@@ -257,11 +260,13 @@ class ImapReader:
     @contextmanager
     def _connected(self) -> Iterator[BaseMailBox]:
         settings = self._settings
-        box = (
-            MailBox(settings.host, settings.port, settings.timeout, ssl_context=self._context())
-            if settings.ssl
-            else MailBoxUnencrypted(settings.host, settings.port, settings.timeout)
-        )
+        where = settings.host, settings.port, settings.timeout
+        if settings.starttls:
+            box: BaseMailBox = MailBoxStartTls(*where, ssl_context=self._context())
+        elif settings.ssl:
+            box = MailBox(*where, ssl_context=self._context())
+        else:
+            box = MailBoxUnencrypted(*where)
         try:
             yield box
         finally:
@@ -293,27 +298,22 @@ def _only(codes: set[str]) -> str | None:
     return next(iter(codes)) if len(codes) == 1 else None
 
 
+def _certain(codes: list[str], old: list[list[str]], settings: Mailbox, name: str) -> str:
+    """The code of the newest message. Raises Untestable where the usual pattern matches several new texts."""
+    before = set(chain(*old))
+    new = [code for code in codes if code not in before]
+    if len(set(new)) > 1 and settings.pattern == CODE:
+        raise InboxFailure(
+            f"[inboxes.{name}]: {len(set(new))} different numbers of six digits arrived in a message. Write a"
+            " pattern that matches the code alone, such as 'code is (\\d{6})'",
+            "configuration",
+        )
+    return (new or codes)[0]
+
+
 def codes_in(text: str, pattern: str) -> list[str]:
     """Every match of the pattern, in order: its first group where it has one."""
     return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, text)]
-
-
-def _texts_of(answer: str) -> Iterator[str]:
-    """An answer in JSON value by value, so that no escape hides a word's edge; any other as it is."""
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        yield answer
-    else:
-        yield from _leaves(value)
-
-
-def _leaves(value: Json) -> Iterator[str]:
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
-    elif value is not None:
-        yield str(value)
 
 
 def _over_http(settings: HttpInbox, email: str, name: str) -> InboxAnswer:
@@ -367,8 +367,9 @@ def _no_inbox(name: str, email: str) -> NothingArrived:
 
 
 def _no_match(name: str, email: str, pattern: str, text: str) -> NothingArrived:
+    missing = "no code of six digits" if pattern == CODE else f"nothing that pattern '{pattern}' matches"
     return NothingArrived(
-        f"[inboxes.{name}]: something arrived for {email}, and pattern '{pattern}' matches nothing in it: "
+        f"[inboxes.{name}]: something arrived for {email}, and {missing} is in it: "
         f'"{mail_shape(text)}" (codes are masked). Change the pattern',
         "configuration",
     )

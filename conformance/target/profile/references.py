@@ -68,7 +68,7 @@ class References:
                     f"{where} cannot be read from {path} ({problem}). Check the path."
                 ) from None
         elif reference in self._environ:
-            text = self._environ[reference]
+            text = self._environ[reference].rstrip("\r\n")
         else:
             hint = nearest(reference, self._environ, cutoff=LIKE)
             end = f" Did you mean {hint}, which is set?" if hint else ""

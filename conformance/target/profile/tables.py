@@ -161,11 +161,15 @@ def _pattern(pattern: str) -> str:
     return pattern
 
 
+CODE = r"(?<![\w.#+])(?<!\d:)(\d{6})(?![\w+])(?![.:]\w)"
+"""Six digits that are no part of a number, a time, a colour or a word."""
+
+
 class Mailbox(ProfileTable):
     """What inboxes that are read have in common."""
 
     pattern: str = Field(
-        r"\b(\d{6})\b",
+        CODE,
         description="A regular expression: its first match in a message, or the first group, is the code.",
     )
     timeout: float = Field(10.0, gt=0, description="Seconds to wait for a message.")
@@ -201,6 +205,9 @@ class ImapInbox(Mailbox):
     ssl: bool = Field(
         True, description="Whether TLS is used from the first byte; false only for a test server."
     )
+    starttls: bool = Field(
+        False, description="Whether TLS begins by STARTTLS, usually at port 143, in place of `ssl`."
+    )
     verify: bool | str = Field(
         True,
         description="Whether the certificate is checked: true, false, or the path of a file with CA "
@@ -209,7 +216,7 @@ class ImapInbox(Mailbox):
 
 
 class CommandInbox(Mailbox):
-    """A command that prints the messages, the newest first."""
+    """A command that prints the messages, the newest first: also for a mailbox that asks for OAuth2."""
 
     kind: Literal["command"] = Field(description="The kind of the inbox.")
     argv: list[str] = Field(

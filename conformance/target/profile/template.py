@@ -58,7 +58,7 @@ INBOXES = (
 # [inboxes.mail]
 # kind = "http"                           # a GET that answers with the newest message first
 # url = "http://127.0.0.1:8025/inbox/{email}"
-# pattern = '\\b(\\d{6})\\b'                 # the first match is the code (its first group, where it has one)
+# pattern = 'code is (\\d{6})'             # the first match is the code (its first group, where it has one)
 # timeout = 10.0                          # seconds to wait for a mail
 #
 # [inboxes.mailbox]

@@ -1,0 +1,115 @@
+"""The messages that an inbox answers with, as a person reads them: decoded, and without markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from email import message_from_string
+from email.message import EmailMessage
+from email.policy import default
+from html.parser import HTMLParser
+from typing import cast
+
+from conformance.traffic.exchange import Json
+
+MARKUP = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+SOURCE = re.compile(r"(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:content-type|mime-version):", re.IGNORECASE)
+"""How the source of a mail begins: header fields, one of which MIME demands."""
+UNSEEN = frozenset({"script", "style", "head", "title", "template"})
+
+
+def messages(answer: str) -> list[str]:
+    """The text of each message, in the order of the answer. In JSON a message is an element of the list that
+    the answer is or has; any other answer is one message."""
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        return [visible(answer)]
+    return ["\n".join(_texts(message)) for message in _listed(value)]
+
+
+def visible(text: str) -> str:
+    """A part of a mail as it is displayed: decoded where it is the source of a mail, HTML without markup."""
+    if SOURCE.match(text):
+        return _decoded(text)
+    if not MARKUP.search(text):
+        return text
+    page = _Page()
+    page.feed(text)
+    page.close()
+    return "\n".join(page.texts)
+
+
+def _listed(value: Json) -> list[Json]:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        lists = (inner for inner in value.values() if isinstance(inner, list) and inner)
+        return next((inner for inner in lists if isinstance(inner[0], dict)), [value])
+    return [value]
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The texts of a message, value by value, so that no escape hides where a word ends."""
+    if isinstance(value, dict):
+        source = _source(value)
+        if source:
+            yield _decoded(source)
+        for name, inner in value.items():
+            if not source or name.casefold() != "body":
+                yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+    elif value is not None:
+        yield visible(str(value))
+
+
+def _source(value: Mapping[str, Json]) -> str | None:
+    """The source of a part of a mail that stands as its headers and its encoded body, as MailHog has it."""
+    parts = {name.casefold(): inner for name, inner in value.items()}
+    headers, body = parts.get("headers"), parts.get("body")
+    if not isinstance(headers, dict) or not isinstance(body, str):
+        return None
+    fields = {
+        name: (inner[0] if isinstance(inner, list) and inner else inner)
+        for name, inner in headers.items()
+        if name.casefold().startswith("content-")
+    }
+    lines = "".join(f"{name}: {inner}\n" for name, inner in fields.items() if isinstance(inner, str))
+    return f"{lines}\n{body}" if lines else None
+
+
+def _decoded(source: str) -> str:
+    """The subject and the texts of a mail."""
+    mail = message_from_string(source, policy=default)
+    parts = [part for part in mail.walk() if part.get_content_maintype() == "text"]
+    texts = [visible(_content(part)) for part in parts]
+    return "\n".join([str(mail.get("Subject", "")), *texts])
+
+
+def _content(part: EmailMessage) -> str:
+    try:
+        return str(part.get_content())
+    except (LookupError, ValueError):  # of a charset that Python does not know
+        return bytes(cast(bytes, part.get_payload(decode=True))).decode(errors="replace")
+
+
+class _Page(HTMLParser):
+    """The texts of a page that a browser displays."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.texts: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in UNSEEN
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in UNSEEN and self._unseen > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen and data.strip():
+            self.texts.append(data)
