@@ -1,8 +1,7 @@
-"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one, and
-with ``--quick`` it writes those that need no run of the cases.
+"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one.
 
 It stands here and not in the product, as only a checkout has these files to write. Each is made from the code
-alone, so that two runs give the same bytes: costs are counts, and no file holds a time.
+alone, so that two runs give the same bytes.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from difflib import unified_diff
 from functools import partial
@@ -62,25 +59,6 @@ def readme() -> str:
     return text
 
 
-def costs() -> str:
-    """What each case sends, counted in a run against the bundled portal."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "costs.json"
-        command("run", "--out", folder, "--record-costs", str(file))
-        return file.read_text(encoding="utf-8")
-
-
-def command(*arguments: str) -> None:
-    """Runs the suite's command, and prints its last line. SystemExit: it fails; all its output is printed."""
-    words = [sys.executable, "-m", "conformance.cli", *arguments]
-    done = subprocess.run(
-        words, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"{done.stdout}portal-conformance {arguments[0]} fails; nothing is written for it.")
-    print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
-
-
 def page(script: str, function: str) -> str:
     """A page of the documentation, by a function of a script that stands beside it."""
     return str(runpy.run_path(str(ROOT / "docs" / script))[function]())
@@ -91,12 +69,7 @@ GENERATED: Generated = {
     "docs/reference/options.md": partial(page, "generate_reference.py", "options_page"),
     "conformance/report/model/results.schema.json": results_schema,
     "README.md": readme,
-    "conformance/run/costs.json": costs,
 }
-"""The quick ones first."""
-
-SLOW = ("conformance/run/costs.json",)
-"""Those that need a run of the cases."""
 
 
 def main(arguments: list[str]) -> int:
@@ -105,9 +78,7 @@ def main(arguments: list[str]) -> int:
         for name, difference in differences.items():
             print(f"{name} is stale. Run `make generate`.\n{difference}")
         return int(bool(differences))
-    is_quick = arguments == ["--quick"]
-    names = write({name: of for name, of in GENERATED.items() if not (is_quick and name in SLOW)}, ROOT)
-    for name in names:
+    for name in write(GENERATED, ROOT):
         print(f"{name} has changed.")
     return 0
 

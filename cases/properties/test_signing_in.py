@@ -14,7 +14,7 @@ from conformance.run.search import Search
     "AUTHN-011", "AUTHN-012", "SESSION-021", "SESSION-031",
 )  # fmt: skip
 @needs("clock")
-@sign_ins(4)
+@sign_ins(48)
 def test_a_sign_in_follows_the_stated_moves_in_any_order(portal: Portal, search: Search) -> None:
     players = able(portal)
 

@@ -9,7 +9,7 @@ import msgspec
 from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
-from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Response
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
     PACED,
@@ -59,10 +59,10 @@ def body_is_the_envelope(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _shown_body(response: Response | None) -> Json:
-    """A body with its content type where it is no JSON."""
-    if response is None or response.state not in ("text", "base64"):
+    """A body; its length and content type where it is no JSON."""
+    if response is None or response.state != NOT_JSON:
         return None if response is None else response.body
-    return {**response.body, "content-type": response.header("content-type")}
+    return {"length": response.body["length"], "content-type": response.header("content-type")}
 
 
 @check("ENV-002", on=enveloped)

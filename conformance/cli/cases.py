@@ -127,7 +127,6 @@ def _note_missing_code(profile: Profile | None) -> None:
 
 
 def _plan(options: Options, profile: Profile | None) -> RunPlan:
-    from conformance.run.outlook.pace import last_run_of, pace_of
     from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
     from conformance.run.settings import seconds_of
@@ -138,15 +137,10 @@ def _plan(options: Options, profile: Profile | None) -> RunPlan:
     failed = failed_rules(out) if options.failed else None
     if options.failed:
         _note_what_failed(out)
-    target = profile.portal.url if profile else "bundled"
     choice = PlanChoice(
         select_rules(options.only, options.skip, failed=failed),
         options.rerun,
         budget=inf if options.time_budget is None else seconds_of(str(options.time_budget)),
-        effort=options.effort or "quick",
-        time_budget=str(options.time_budget or ""),
-        pace=pace_of(target, out),
-        last=last_run_of(target, out),
     )
     impact: Impact = options.impact or ("read-only" if profile else "disruptive")
     planned = plan(profile or bundled_profile(), impact, choice)

@@ -48,7 +48,7 @@ COMMANDS = (
         "plan",
         TEST,
         "cases",
-        summary="show what a run would do: requests, sign-ins, mails, changes and waits",
+        summary="show what a run would do: rules, waits, changes, and sign-ins and mails at most",
         example="portal-conformance plan --profile portal.toml --impact mutating",
     ),
     CommandRow(

@@ -96,8 +96,8 @@ def _value_of(row: Option) -> Mapping[str, Any]:
 
 RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
 PLANNED = (
-    "target", "profile", "impact", "out", "time_budget", "rerun", "only", "skip", "failed", "effort",
-    "min_tested", "brief",
+    "target", "profile", "impact", "out", "time_budget", "rerun", "only", "skip", "failed", "min_tested",
+    "brief",
 )  # fmt: skip
 """The options of a run by which a plan differs."""
 

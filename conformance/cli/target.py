@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from conformance.target.doctor import Diagnosis
     from conformance.target.profile.learned import Learned
     from conformance.target.profile.model import Profile
-    from conformance.traffic.exchange import Exchange
 
 USUAL_BUDGET = "10m"
 """The time budget of the run for which the doctor proposes [expect], as in the guides. A longer run tests no
@@ -124,13 +123,10 @@ def diagnose(options: Options) -> int:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
     with _alone(profile, is_waiting=options.wait), status_line() as show:
-        answers: list[Exchange] = []
-        results = examine_profile(
-            profile, on_exchange=answers.append, on_check=lambda part: show(f"trying {part} …")
-        )
+        results = examine_profile(profile, on_check=lambda part: show(f"trying {part} …"))
         show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
-        choice, run = _expected_run(profile, options, answers)
+        choice, run = _expected_run(profile, options)
         gains, planned = unlocked(profile, impact, missing), plan(usable(profile, results), impact, choice)
         learned = proposed(results, testable=planned.testable, run=run)
     ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
@@ -148,10 +144,9 @@ def diagnose(options: Options) -> int:
     return _exit_code(results)
 
 
-def _expected_run(profile: Profile, options: Options, answers: Sequence[Exchange]) -> tuple[PlanChoice, str]:
+def _expected_run(profile: Profile, options: Options) -> tuple[PlanChoice, str]:
     """The run for which [expect] is proposed, also as its options. Where the clock can be moved no budget is
     needed."""
-    from conformance.run.outlook.pace import measured
     from conformance.run.outlook.plan import PlanChoice
     from conformance.run.settings import seconds_of
 
@@ -159,8 +154,7 @@ def _expected_run(profile: Profile, options: Options, answers: Sequence[Exchange
     budget = _budget(profile, options)
     if budget is None:
         return PlanChoice(), words
-    choice = PlanChoice(budget=seconds_of(budget), pace=measured(answers))
-    return choice, f"{words} --time-budget {budget}"
+    return PlanChoice(budget=seconds_of(budget)), f"{words} --time-budget {budget}"
 
 
 def _budget(profile: Profile, options: Options) -> str | None:

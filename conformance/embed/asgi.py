@@ -16,7 +16,7 @@ from conformance.embed.counts import JudgedCounts
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
-from conformance.traffic.capture.bodies import SHOWN_OF_CUT, answered, body_of, text_of
+from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.exchange import Exchange, Header, Request, Response
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
@@ -139,8 +139,7 @@ class _Tap:
         query = scope.get("query_string", b"").decode("latin-1")
         url = f"{scope.get('scheme', 'http')}://{host}{path}{f'?{query}' if query else ''}"
         if sent.is_cut:
-            start = text_of(bytes(sent.raw[:SHOWN_OF_CUT]))
-            return Request(method=scope["method"], url=url, headers=headers, body=start, form="truncated")
+            return Request(method=scope["method"], url=url, headers=headers, form="truncated")
         if not sent.is_complete:  # the application answered without reading it to its end
             return Request(method=scope["method"], url=url, headers=headers, form="omitted")
         body, form = body_of(bytes(sent.raw))

@@ -20,7 +20,7 @@ from conformance.record.log import Log
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
-from conformance.traffic.capture.bodies import LARGEST_ANSWER, answered
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, Hold, answer_of, answered, body_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = LARGEST_ANSWER
@@ -54,10 +54,10 @@ class Kept:
         self.is_cut = self.is_cut or len(chunk) > room
         self.chunks += chunk[: max(room, 0)]
 
-    def body(self, headers: Iterable[Header]) -> tuple[Json, Form | None]:
+    def body(self, headers: Iterable[Header], hold: Hold) -> tuple[Json, Form | None]:
         """The body as the record holds it."""
         encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-        return answered(bytes(self.chunks), encoding, is_cut=self.is_cut)
+        return answered(bytes(self.chunks), encoding, is_cut=self.is_cut, hold=hold)
 
 
 @dataclass
@@ -78,11 +78,11 @@ class Passing:
     answer_headers: list[Header] = field(default_factory=list)
 
     def request(self) -> Request:
-        body, form = self.sent.body(self.headers)
+        body, form = self.sent.body(self.headers, body_of)
         return Request(method=self.method, url=self.url, headers=self.headers, body=body, form=form)
 
     def response(self) -> Response:
-        body, form = self.answered.body(self.answer_headers)
+        body, form = self.answered.body(self.answer_headers, answer_of)
         return Response(status=self.status, headers=self.answer_headers, body=body, form=form)
 
 

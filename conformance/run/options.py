@@ -106,7 +106,6 @@ OPTIONS = (
     Option("seed", "the seed of the requests that cases generate (default: 0)", "N", int, default=0),
     Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
     Option("history", "store the run in this history database", "FILE", path),
-    Option("record_costs", "write what each case sent, for `plan`", "FILE", path),
     Option("wait", "wait until no other run uses this target, --out or --history", type=None),
     Option("brief", "print the verdict only", type=None, cli="--quiet"),
 )
@@ -130,7 +129,6 @@ class RunOptions:
     history: Path | None = None
     rerun: str | None = None
     rules: RuleSelection | None = None
-    record_costs: Path | None = None
     keep_ledger: bool = True
     bundled: bool = False
 

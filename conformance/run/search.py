@@ -75,17 +75,6 @@ EFFORTS: Mapping[str, Effort] = MappingProxyType(
 )
 """By ``--effort``: examples of a property; runs of a state machine, and the steps of each."""
 
-STATE_MACHINES = ("test_inviting", "test_records", "test_signing_in")
-"""The modules of property cases that search through the runs of a state machine."""
-
-
-def growth(case: str, effort: str) -> float:
-    """How many times as much a property case sends by an effort as by the quick one."""
-    chosen, quick = EFFORTS[effort], EFFORTS["quick"]
-    if any(f"/{module}.py::" in case for module in STATE_MACHINES):
-        return chosen.runs * chosen.steps / (quick.runs * quick.steps)
-    return chosen.examples / quick.examples
-
 
 class Contradicted(Exception):
     """An example shows what the run does not know yet. To be raised and caught by this module only."""

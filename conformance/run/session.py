@@ -14,7 +14,6 @@ from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
 from conformance.run import floor
-from conformance.run.costs import CaseCosts
 from conformance.run.options import RunOptions
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
@@ -69,7 +68,6 @@ class RunSession:
     listeners: Sequence[Listener] = ()
     handler: httpx.BaseTransport | None = None
     baseline: Baseline | None = None
-    costs: CaseCosts = field(default_factory=CaseCosts)
     timeline: list[Timed] = field(default_factory=list)
     new_findings: list[Finding] = field(default_factory=list)
     unreachable: str | None = None
@@ -101,7 +99,7 @@ class RunSession:
         )
         if options.history is not None:
             history.check(options.history)
-        secrets, acting, costs = Secrets(), ActingCase(), CaseCosts.of(profile)
+        secrets, acting = Secrets(), ActingCase()
         ledger = Ledger(REQUIREMENTS, selection=options.rules, places={})
         return cls(
             profile,
@@ -112,9 +110,7 @@ class RunSession:
             ledger=ledger,
             secrets=secrets,
             acting=acting,
-            listeners=[costs.count],
             baseline=baseline,
-            costs=costs,
         )
 
     # --- exchanges
@@ -199,8 +195,6 @@ class RunSession:
             self._leave_all(self.blocked.reason)
         self.portal.close()
         self.log.close()
-        if self.options.record_costs is not None:
-            self.costs.write(self.options.record_costs)
         return finish_run(
             self.ledger,
             self._outputs(),

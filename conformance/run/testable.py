@@ -3,9 +3,7 @@ readings that see what those send."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 
 from conformance.checks import CHECKS, READINGS
 from conformance.checks.registry import LEFT_TO_CASES
@@ -57,15 +55,6 @@ NEEDS = {
 """What of the profile a rule cannot do without, where the case that decides it can. How long a secure channel
 lasts is the target's choice, and usually longer than a run waits for its end."""
 
-WITHOUT_ADMIN: Mapping[str, frozenset[str]] = {
-    who: frozenset(rules)
-    for who, rules in json.loads(
-        (files("conformance.run") / "without_admin.json").read_text(encoding="utf-8")
-    ).items()
-}
-"""The rules that a run decided, by ``.ci/measure_without_admin.py``: of a profile without any account
-(``nobody``), and of one whose only account was the spare one (``others``)."""
-
 BY_REFUSAL = frozenset({"ORDER-028"})
 """Rules that a refusal decides, so that they need nothing that the endpoint needs to succeed."""
 
@@ -80,12 +69,12 @@ def reachable(
 ) -> frozenset[str]:
     """The requirements, of any level, that a run can test; ``tried`` as above, ``unreached`` are endpoints
     that it has no time for."""
-    keys = reachable_endpoints(profile, impact) - unreached
+    keys, declared = reachable_endpoints(profile, impact) - unreached, TESTABLE.intersection(tried)
+    if "admin" not in profile.accounts:  # cases that name no account sign in with it
+        keys &= {key for rule in declared if (key := _only_endpoint(rule)) is not None}
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = shut_endpoints(profile)
-    if not profile.accounts:
-        by_check = {rule for rule in WITHOUT_ADMIN["nobody"] if _is_seen(rule, impact)}
-    possible = (TESTABLE.intersection(tried) | by_check) & _by_accounts(profile)
+    possible = {rule for rule in declared | by_check if profile.accounts or _needs_no_token(rule)}
     missing = {rule for rule, any_of in FOLLOWS.items() if keys.isdisjoint(any_of)}
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
@@ -93,16 +82,16 @@ def reachable(
     )
 
 
-def _by_accounts(profile: Profile) -> frozenset[str]:
-    """The rules that the accounts of a profile let a run decide: where most cases cannot sign in, few."""
-    if "admin" in profile.accounts:
-        return TESTABLE
-    return WITHOUT_ADMIN["others" if profile.accounts else "nobody"]
+def _only_endpoint(rule: str) -> str | None:
+    """The endpoint of a rule that is about one alone."""
+    operations = REQUIREMENTS[rule].operations
+    return operations[0] if len(operations) == 1 else None
 
 
-def _is_seen(rule: str, impact: Impact) -> bool:
-    """Whether an endpoint whose answers decide a rule is asked at an impact."""
-    return any(IMPACTS.index(BY_KEY[key].impact) <= IMPACTS.index(impact) for key in KEYS_OF.get(rule, ()))
+def _needs_no_token(rule: str) -> bool:
+    """Whether a rule is about no endpoint in particular, or about one that asks for no token."""
+    operations = REQUIREMENTS[rule].operations
+    return not operations or any(BY_KEY[key].auth == "none" for key in operations)
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:

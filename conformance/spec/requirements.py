@@ -9,10 +9,12 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
 from conformance.spec.operations import OPERATIONS
+from conformance.spec.statements import ANYTHING, rows_of
 
 Level = Literal["must", "should", "open"]
 """``must`` is stated, ``should`` only shown in a sample or implied, ``open`` silent or said in two ways."""
@@ -35,10 +37,6 @@ CHAPTERS = (
     "errors_limits_versions",
     "model",
 )
-
-
-ANYTHING = "it may be anything, null or left out, so that no answer contradicts it"
-"""Of a field that is only named: that it is lawful can be seen, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def _read() -> Iterator[Requirement]:
     folder = files("conformance.spec").joinpath("requirements.d")
     for chapter in CHAPTERS:
         rows = tomllib.loads(folder.joinpath(f"{chapter}.toml").read_text(encoding="utf-8"))
-        for row in rows["requirement"]:
+        for row in chain.from_iterable(map(rows_of, rows["requirement"])):
             operations = _operations(row.get("operations", []))
             yield Requirement(**{**row, "operations": operations, "aliases": tuple(row.get("aliases", ()))})
 

@@ -52,11 +52,11 @@ ODD = [
     exchange(plain=Plain(request={"password": "«password:1»"}, response={"success": True})),
     exchange(request=Request(method="GET", url="http://localhost/", headers=[("a", "b")], lacks=("cookie",))),
     exchange(response=answer(status=204)),
-    exchange(response=answer(body={"text": "<html>"})),
-    exchange(response=answer(body={"text": "{}"}, form="json")),
-    exchange(response=answer(body={"base64": "/wA="})),
+    exchange(request=replace(exchange().request, body={"length": 6}, form="not-json")),
+    exchange(response=answer(body={"length": 6, "digest": "a1b2"}, form="not-json")),
+    exchange(response=answer(body={"text": "{}"})),
     exchange(response=answer(form="omitted")),
-    exchange(response=answer(body={"text": '{"a": 1, '}, form="truncated")),
+    exchange(response=answer(form="truncated")),
     exchange(response=answer(body=[1, 2.5, None, "x"])),
 ]
 
@@ -208,12 +208,13 @@ def test_without_the_extra_a_zstandard_file_names_it(tmp_path: Path) -> None:
         (b"", ABSENT, "empty"),
         (b'{"a": 1}', {"a": 1}, "json"),
         (b"null", None, "json"),
-        (b'{"text": "x"}', {"text": "x"}, "json"),
-        (b'{"base64": "eA=="}', {"base64": "eA=="}, "json"),
-        (b"<html>", {"text": "<html>"}, "text"),
-        (b'{"a": NaN}', {"text": '{"a": NaN}'}, "text"),
-        (b"\xff\x00", {"base64": "/wA="}, "base64"),
-        (b'"\\ud83d"', "\ufffd", "json"),
+        (b'["\\ud83d"]', ["\ufffd"], "json"),
+        (b'"{\\"v\\": 1}"', '{"v": 1}', "json"),
+        (b"<html>", {"length": 6}, "not-json"),
+        (b'{"a": NaN}', {"length": 10}, "not-json"),
+        (b"\xff\x00", {"length": 2}, "not-json"),
+        (b'"Wide-1234"', {"length": 11}, "not-json"),
+        (b'"\\ud83d"', {"length": 8}, "not-json"),
         (b"123456789012345678901234567890", 123456789012345678901234567890, "json"),
         (b"[1e999, -1e999]", [1.7976931348623157e308, -1.7976931348623157e308], "json"),
     ],
@@ -231,11 +232,19 @@ def test_json_too_deep_to_be_held_is_undecodable_not_text() -> None:
     assert form == "undecodable"
 
 
-@pytest.mark.parametrize("raw", [b"", b'{"a":[1,2.5,"x"]}', b"<html>", b"\xff\x00", b'{"text":"x"}'])
-def test_the_bytes_of_a_body_can_be_had_back(raw: bytes) -> None:
+@pytest.mark.parametrize(("raw", "kept"), [(b"", b""), (b'{"a":[1,2.5,"x"]}', None), (b"<html>", b"")])
+def test_the_bytes_of_a_json_body_can_be_had_back_and_of_no_other(raw: bytes, kept: bytes | None) -> None:
     body, form = body_of(raw)
 
-    assert bytes_of(Response(status=200, body=body, form=form)) == raw
+    assert bytes_of(Response(status=200, body=body, form=form)) == (raw if kept is None else kept)
+
+
+def test_the_digest_of_a_response_that_is_no_json_tells_that_it_changed() -> None:
+    old, new = (answered(page, None) for page in (b"<html>a", b"<html>b"))
+
+    assert old[1] == new[1] == "not-json"
+    assert (old[0]["length"], len(old[0]["digest"])) == (7, 4)
+    assert old == answered(b"<html>a", None) != new
 
 
 def test_a_packed_body_unpacks_to_a_byte_beyond_its_limit_only() -> None:
@@ -275,8 +284,8 @@ def test_an_answer_is_unpacked_within_bounds_or_not_judged(raw: bytes, encoding:
     assert answered(raw, encoding, most=1000)[1] == form
 
 
-def test_an_answer_that_was_cut_says_so_and_keeps_its_beginning() -> None:
-    assert answered(b"x" * 200_000, None, is_cut=True) == ({"text": "x" * 100_000}, "truncated")
+def test_an_answer_that_was_cut_says_so() -> None:
+    assert answered(b"x" * 200_000, None, is_cut=True) == (ABSENT, "truncated")
 
 
 @pytest.mark.parametrize(

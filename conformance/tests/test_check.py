@@ -183,7 +183,7 @@ def test_a_report_is_no_capture(tmp_path: Path) -> None:
 
 
 def test_a_page_in_place_of_the_envelope_is_not_judged_and_named(tmp_path: Path) -> None:
-    page = Response(status=200, headers=[("content-type", "text/html")], body={"text": "<html></html>"})
+    page = Response(status=200, headers=[("content-type", "text/html")], body={"length": 13}, form="not-json")
     checked = check([written(tmp_path, exchange(response=page))], CheckOptions(tmp_path / "out"))
     assert "0 exchanges were judged." in checked.run.notes
     taken = "taken for that of a firewall or proxy, not judged."

@@ -23,7 +23,7 @@ from conformance.verdicts.findings import Verdict
 
 def missing(operation: Operation) -> Exchange:
     """What a web server says of a path that it does not know."""
-    return answer(operation.key, body={"text": "Not Found"}, status=404, form="text")
+    return answer(operation.key, body={"length": 9}, status=404, form="not-json")
 
 
 def keys_failed(responses: Mapping[Operation, Exchange]) -> set[str]:
@@ -93,6 +93,6 @@ def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobo
 def test_a_gateway_that_knows_no_ingress_says_nothing_of_the_endpoint() -> None:
     row = OPERATIONS[0]
     bare = answer(
-        row.key, body={"text": "?"}, status=404, form="text", headers={"X-PORTAL-ACCESS-CODE": None}
+        row.key, body={"length": 1}, status=404, form="not-json", headers={"X-PORTAL-ACCESS-CODE": None}
     )
     assert verdict_on("OP-001", [bare]) is Verdict.UNTESTED

@@ -44,9 +44,7 @@ def error(code: str = "RESOURCE.NOT_FOUND", status: int = 404, **fields: Json) -
 
 
 def page_of_a_proxy(status: int, label: str = "text/html") -> Exchange:
-    return answer(
-        ROLES, body={"text": "<html>"}, status=status, form="text", answered={"Content-Type": label}
-    )
+    return answer(ROLES, body={"length": 6}, status=status, form="not-json", answered={"Content-Type": label})
 
 
 OVERLOADED = refusal(LOGIN_INITIATE, "E-17", 503, answered={"Retry-After": "30"})

@@ -56,7 +56,7 @@ def unknown(after: float = 1, **other: Json) -> Exchange:
 
 
 RIGHT = answer(LOGIN_COMPLETE, completed(), sent=CODE)
-GATEWAY = answer(LOGIN_COMPLETE, sent=CODE, status=502, body={"text": "Bad gateway"})
+GATEWAY = answer(LOGIN_COMPLETE, sent=CODE, status=502, body={"length": 11}, form="not-json")
 ONE, TWO = [begun(), mistyped()], [begun(), mistyped(), mistyped()]
 
 

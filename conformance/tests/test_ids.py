@@ -75,19 +75,13 @@ print(json.dumps({fault.name: [fault.breaks, fault.operations] for fault in FAUL
 
 
 def insert_an_endpoint(folder: Path) -> None:
-    """In the middle of the tables of the suite and of the reference portal, with a requirement of its own."""
+    """In the middle of the tables of the suite and of the reference portal."""
     spec, reference = folder / "conformance/spec", folder / "reference_impl"
     replaced(spec / "endpoints.py", f'\nMFA = "{BEFORE}"\n', f'\nINSERTED = "{INSERTED}"\nMFA = "{BEFORE}"\n')
     row = 'Operation("OP-017", endpoints.MFA,'
     replaced(
         spec / "operations.py", row, f'Operation("OP-089", endpoints.INSERTED, "jwt", "MfaSetting[]"), {row}'
     )
-    stated = '[[requirement]]\nid = "OP-017"'
-    added = (
-        f'[[requirement]]\nid = "OP-089"\nsection = "Endpoints"\nlevel = "must"\n'
-        f'statement = "`{INSERTED}` is offered."\noperations = ["{INSERTED}"]\n\n'
-    )
-    replaced(spec / "requirements.d/endpoints.toml", stated, added + stated)
     route = 'get(f"{_SECURITY}/mfa", JWT, security.mfa),'
     replaced(
         reference / "routes.py", route, f'get(f"{{_SECURITY}}/inserted", JWT, security.mfa),\n    {route}'

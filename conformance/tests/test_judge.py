@@ -13,7 +13,7 @@ from conformance.judging.dispatch import checks_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import HAS_CACHE, answer, envelope, judged, observed, refusal, role
-from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.traffic.exchange import ABSENT, Exchange, Request, Response
 from conformance.verdicts.findings import HELD, Comparison, Ledger, Verdict
 from conformance.verdicts.verdicts import NO_VERDICTS
 
@@ -69,8 +69,8 @@ def elsewhere() -> Exchange:
     [
         unanswered(),
         elsewhere(),
-        answer(ROLES, body={"text": "{"}, form="truncated"),
-        answer(ROLES, body={"text": ""}, form="omitted"),
+        answer(ROLES, body=ABSENT, form="truncated"),
+        answer(ROLES, body=ABSENT, form="omitted"),
     ],
     ids=["no answer", "another path", "cut off", "left out by the source"],
 )

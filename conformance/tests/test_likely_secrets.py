@@ -199,11 +199,9 @@ def exchange_of(
     *,
     headers: list[tuple[str, str]] | None = None,
     number: int = 1,
-    page: str = "",
 ) -> Exchange:
-    """A success with data, or a page."""
+    """A success with data."""
     body = {"success": True, "code": "2000", "message": "Success", "data": data}
-    body = {"text": page} if page else body
     return Exchange(
         n=number,
         started="2031-05-06T07:08:09Z",

@@ -91,14 +91,11 @@ def test_a_listed_name_is_redacted_whatever_stands_under_it(value: Json, within:
     assert clean.data == {"other": value}
 
 
-def test_a_listed_name_in_a_query_and_a_form_is_redacted_and_one_that_is_kept_is_not() -> None:
-    form = request_to("acme?acme_pin=ab&page=ab", {"text": "acme-pin=a%20b&page=ab"})
+def test_a_listed_name_in_a_query_is_redacted_and_one_that_is_kept_is_not() -> None:
+    sent = request_to("acme?acme_pin=ab&page=ab")
 
-    clean = redacted(["acmePin"], form)
-    assert clean.request.url.endswith("acme?acme_pin=[secret-2]&page=ab")
-    assert clean.request.body == {"text": "acme-pin=[secret-1]&page=ab"}
-
-    assert redacted(["acmePin"], form, keep=["ACME_PIN"]).request == form
+    assert redacted(["acmePin"], sent).request.url.endswith("acme?acme_pin=[secret-1]&page=ab")
+    assert redacted(["acmePin"], sent, keep=["ACME_PIN"]).request == sent
 
 
 @pytest.mark.parametrize("pattern", ["/x*/", "/(zz)?/", "/|zq/", "/$/", "/(?=a)/"])

@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from conformance.cli import main
 from conformance.cli.suite import call_on_interrupt, while_read
 from conformance.embed.mcp_server import Assistant, server_of
-from conformance.report.formats.handover import har
+from conformance.report.model.again import har
 from conformance.tests.deployment import deployed
 from conformance.tests.sample_run import PROFILE, envelope, exchange
 

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from conformance import record
-from conformance.run.outlook.plan import PlanChoice, plan
-from conformance.target.profile.model import of_target
 from conformance.tests.deployment import command
 from conformance.tests.misconfigured import KINDS, Misconfiguration, met
 from conformance.tests.scripted_client import Walker
@@ -65,11 +63,6 @@ def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfigura
         assert results["exit_code"] == code
         assert results["summary"]["fail"] == 0, [one["message"] for one in results["findings"]]
         assert badge["message"] == "inconclusive"
-        if kind.bare:
-            planned = plan(of_target("http://127.0.0.1:9"), "read-only", PlanChoice(budget=20.0))
-            decided = {row["id"] for row in results["requirements"] if row["verdict"] != "untested"}
-            assert set(planned.rules) - decided <= {"AUTHN-015", "ERROR-010"}  # of cases that name an account
-            assert len(decided - set(planned.rules)) <= 4  # a plan within 20 s is careful
         for report in ("report.html", "summary.md", "junit.xml"):
             assert "Inconclusive" in (out / report).read_text(encoding="utf-8"), report
 

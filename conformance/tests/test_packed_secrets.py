@@ -111,15 +111,14 @@ PLACES: dict[str, Callable[[str], Exchange]] = {
     ),
     "JSON in a header": lambda value: exchange_of(sent(x_acme=json.dumps({"acmeToken": value})), None),
     "the name of a member": lambda value: exchange_of(sent(), {"acmeTokens": {value: {"used": False}}}),
-    "a form": lambda value: exchange_of(sent(body={"text": f"a=1&pwd={quote(value, safe='')}"}), None),
-    "a part of a form": lambda value: exchange_of(sent(body={"text": multipart(value)}), None),
+    "a form": lambda value: exchange_of(sent(body={"payload": f"a=1&pwd={quote(value, safe='')}"}), None),
+    "a part of a form": lambda value: exchange_of(sent(body={"payload": multipart(value)}), None),
     "an element": lambda value: exchange_of(
-        sent(body={"text": f"<acme:req><acme:token>{value}</acme:token></acme:req>"}), None
+        sent(body={"payload": f"<acme:req><acme:token>{value}</acme:token></acme:req>"}), None
     ),
     "a tag of a page": lambda value: exchange_of(
-        sent(), None, page=f'<html><meta name="csrf-token" content="{value}"></html>'
+        sent(), {"page": f'<html><meta name="csrf-token" content="{value}"></html>'}
     ),
-    "lines": lambda value: exchange_of(sent(body={"text": f"user: a\nacme-secret: {value}\n"}), None),
     "an address": lambda value: exchange_of(
         sent(body={"database": f"postgres://svc:{quote(value, safe='')}@db.example.test/x"}), None
     ),

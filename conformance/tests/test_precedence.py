@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
 from types import SimpleNamespace
 from typing import Any
@@ -14,64 +12,66 @@ from conformance.errors import PutOff
 from conformance.run.catalogue import CaseRow
 from conformance.run.hooks.loop import goes_on, guarded
 from conformance.run.hooks.stash import SESSION, VERIFY
-from conformance.run.outlook.precedence import Durations, priorities
+from conformance.run.priorities import late_cases, priorities
+from conformance.spec import Impact
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import PLENTY
 from conformance.target.profile.model import parse
 from conformance.tests.reached import MINIMAL, connected, moved
 
 
-def case(name: str, *rules: str, sign_ins: int = 0, waits: float = 0.0, pauses: float = 0.0) -> CaseRow:
-    return CaseRow(name, rules, "read-only", (), sign_ins, waits, pauses=pauses)
+def case(
+    name: str,
+    *rules: str,
+    sign_ins: int = 0,
+    waits: float = 0.0,
+    pauses: float = 0.0,
+    impact: Impact = "read-only",
+) -> CaseRow:
+    return CaseRow(name, rules, impact, (), sign_ins, waits, after_waits=rules[:1], pauses=pauses)
 
 
-def within(
-    budget: float, seconds: Mapping[str, float], restoring: Mapping[str, float] | None = None
-) -> Durations:
-    return Durations(
-        budget,
-        60.0,
-        requests=lambda row: seconds.get(row.id, 1.0),
-        restoring=lambda row: (restoring or {}).get(row.id, 0.0),
-    )
-
-
-def order(lasting: Durations, *rows: CaseRow) -> list[str]:
-    numbers = priorities(rows, lasting)
+def order(budget: float, *rows: CaseRow, window: float = 60.0) -> list[str]:
+    numbers = priorities(rows, budget=budget, window=window)
     return sorted(numbers, key=lambda name: -numbers[name])
 
 
-def test_what_decides_the_most_rules_in_a_second_comes_first() -> None:
-    rows = [case("slow", "A", "B"), case("quick", "C"), case("pausing", "D", "E", "F", pauses=9.0)]
-    assert order(within(10, {"slow": 4.0, "quick": 0.5}), *rows) == ["quick", "slow", "pausing"]
-
-
-def test_what_others_have_decided_counts_no_more() -> None:
-    rows = [case("both", "A", "B"), case("again", "A", "B"), case("new", "C")]
-    assert order(within(2, {}), *rows) == ["both", "new", "again"]
-
-
-def test_what_must_begin_early_goes_before_what_need_not_and_what_is_too_late_comes_last() -> None:
-    rows = [case("any time", "A"), case("restores", "B"), case("too late", "C"), case("waits", "D", waits=50)]
-    lasting = within(60, {row.id: 20.0 for row in rows}, restoring={"restores": 40.0, "too late": 60.0})
-    assert order(lasting, *rows) == ["waits", "restores", "any time", "too late"]
+def test_what_only_reads_comes_first_then_what_must_wait_then_what_decides_the_most_in_a_second() -> None:
+    rows = [
+        case("pauses", "A", "B", pauses=9.0),
+        case("reads", "C"),
+        case("changes", "D", "E", "F", impact="mutating"),
+        case("waits", "G", waits=5.0),
+        case("waits too long", "H", waits=10.0),
+    ]
+    assert order(9.4, *rows) == ["waits", "reads", "pauses", "waits too long", "changes"]
 
 
 def test_of_what_signs_in_that_comes_first_which_decides_the_most_with_a_place_of_the_window() -> None:
-    rows = [case("eight", "A", "B", "C", sign_ins=8), case("one", "D", sign_ins=1), case("reads", "E")]
-    assert order(within(2, {"eight": 0.1, "one": 1.0}), *rows) == ["one", "eight", "reads"]
+    rows = [case("eight", "A", "B", "C", sign_ins=8), case("three", "D", sign_ins=3), case("reads", "E")]
+    assert order(2, *rows) == ["reads", "eight", "three"]
+    assert order(0.2, *rows, window=0.0) == ["eight", "three", "reads"]
 
 
-def test_an_endpoint_that_nothing_has_asked_counts_with_the_rules_of_its_checks() -> None:
-    rows = [case("two", "ENV-001", "ENV-002"), case("asks", "OP-084")]
-    assert order(within(1, {}), *rows) == ["asks", "two"]
+def test_the_first_case_of_an_endpoint_counts_with_the_rules_of_its_checks() -> None:
+    rows = [case("two", "ENV-001", "ENV-002"), case("asks", "OP-084"), case("asks again", "OP-084")]
+    assert order(0.1, *rows) == ["asks", "two", "asks again"]
 
 
 def test_a_budget_that_has_time_for_all_leaves_the_order_as_it_is() -> None:
     rows = [case("signs in", "A", sign_ins=11), case("waits", "B", waits=300.0)]
-    assert order(within(61, {}), *rows) != []
-    assert order(within(62, {}), *rows) == []
-    assert priorities(rows, replace(within(60, {}), budget=inf)) == {}
+    assert order(60, *rows) != []
+    assert order(61, *rows) == []
+    assert order(1, *rows, window=0.0) == []
+
+
+def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_pauses_beyond_its_end() -> None:
+    rows = [case(f"S{number}", sign_ins=4) for number in range(6)]
+    pausing = [case("P1", pauses=50.0), case("P2", pauses=50.0)]
+
+    assert late_cases([*rows, *pausing], budget=90.0, window=60.0) == {"S5", "P2"}
+    assert late_cases([*rows, *pausing], budget=90.0, window=0.0) == frozenset()
+    assert late_cases([*rows, *pausing], budget=inf, window=60.0) == frozenset()
 
 
 def sent_for_two(portal: Portal) -> list[float]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from conformance.run.catalogue import pytest_arguments
-from conformance.run.outlook.explanation import RECIPES, Explanation, explain
+from conformance.run.outlook.explanation import Explanation, explain
 from conformance.run.planning import ids_of
 from conformance.run.testable import deciding
 from conformance.selftest import QUIET
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.spec import IMPACTS, REQUIREMENTS
+from conformance.verdicts.selection import rules_of
 
 SAMPLE = 30
 ALWAYS = ("LOGIN-001", "LOGIN-077", "LOGIN-080", "OP-014")
@@ -54,10 +55,10 @@ class Followed:
 
 def meant(items: Sequence[pytest.Item], judge: str) -> list[pytest.Item]:
     """The cases that the options of a recipe select."""
-    option, name = shlex.split(judge)[4:6]
-    if option == "--rerun":
-        return [item for item in items if name in item.nodeid]
-    wanted = deciding({name}, (rule for item in items for rule in ids_of(item)))
+    if "--only" not in judge:
+        return list(items)
+    selection = shlex.split(judge)[5]
+    wanted = deciding(rules_of(selection), (rule for item in items for rule in ids_of(item)))
     return [item for item in items if not wanted.isdisjoint(ids_of(item))]
 
 
@@ -81,10 +82,3 @@ def test_each_printed_recipe_shows_both_verdicts(followed: Followed) -> None:
     assert len(followed.outcomes) >= SAMPLE
     assert {id.partition("-")[0] for id in followed.outcomes} >= {"LOGIN", "CHANNEL", "OP", "MODEL"}
     assert wrong == {}
-
-
-def test_the_recipes_that_differ_name_rules_and_what_there_is(followed: Followed) -> None:
-    assert set(RECIPES) <= set(REQUIREMENTS)
-    assert {rule.id for rule in explain(RECIPES) if "--rerun" in rule.judge} == {
-        id for id, recipe in RECIPES.items() if "case" in recipe
-    }

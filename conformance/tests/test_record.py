@@ -170,7 +170,7 @@ def test_an_event_stream_arrives_as_it_is_sent(upstream: str, out: Path) -> None
     assert arrived[1] > arrived[0]
     response = recorded(out)[0].response
     assert response is not None
-    assert response.body == {"text": "data: 0\n\ndata: 1\n\ndata: 2\n\n"}
+    assert (response.state, response.body["length"]) == ("not-json", 27)
 
 
 def test_a_body_past_the_limit_passes_whole_and_is_recorded_as_truncated(
@@ -196,7 +196,7 @@ def test_every_method_passes_with_and_without_a_body(upstream: str, out: Path, m
     assert (bare.status_code, full.status_code) == (200, 200)
     if method != "HEAD":
         assert (bare.json()["method"], full.json()["body"]) == (method, "body")
-    assert [exchange.request.body for exchange in recorded(out)][1] == {"text": "body"}
+    assert [exchange.request.body for exchange in recorded(out)][1] == {"length": 4}
 
 
 def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:

@@ -147,7 +147,7 @@ LIMITED = error("RATE_LIMIT.EXCEEDED")
 @pytest.mark.parametrize(
     ("recorded", "key", "state"),
     [
-        (answer(PROFILE, body={"text": "<html>"}, status=502), PROFILE, State.NOT_COMPARABLE),
+        (answer(PROFILE, body={"length": 6}, form="not-json", status=502), PROFILE, State.NOT_COMPARABLE),
         (answer(PROFILE, body=LIMITED, status=429), PROFILE, State.NOT_COMPARABLE),
         (answer(LOGIN_INITIATE, body=LIMITED, status=429), LOGIN_INITIATE, State.REGRESSED),
     ],

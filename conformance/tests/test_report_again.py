@@ -1,37 +1,34 @@
-"""A finding can be seen again: by the suite, by curl where one request shows it, by a script elsewhere."""
+"""A finding can be seen again: by the suite, by curl where one request shows it, as HAR elsewhere."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import subprocess
-import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from conformance.report.model.again import curl, rerun, rerun_finding, variables
-from conformance.report.model.evidence import SignInRecord, read
+from conformance.report.formats.html.card.exchange_view import step_labels
+from conformance.report.formats.write import write_all
+from conformance.report.model.again import curl, har, rerun, rerun_finding, variables
+from conformance.report.model.evidence import SignInRecord, sign_in_of
 from conformance.report.model.run import Scope
-from conformance.report.model.script import script
-from conformance.report.model.script_text import comparison, script_text
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
     INITIATE,
     PROFILE,
-    ROLES,
     envelope,
     error,
     exchange,
     finding,
     sample,
 )
+from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json, Plain
-from reference_impl import serve
-from reference_impl.faults import FAULTS
 
 
 def test_the_rerun_line_names_requirement_target_and_profile() -> None:
@@ -128,220 +125,6 @@ def test_where_one_request_cannot_show_it_there_is_no_curl_line(shown: Exchange,
     assert curl(shown, finding(exchanges=numbers)) is None
 
 
-def known() -> SignInRecord:
-    return SignInRecord(
-        tokens={"[token-1]": "admin"}, sessions={"9b1f": "admin"}, access_code="[access-code-1]"
-    )
-
-
-def test_a_script_signs_in_as_the_account_did() -> None:
-    told = script(
-        sample().run(),
-        finding(requirement="ENV-011", path="timestamp", expected="epoch milliseconds", exchanges=[1]),
-        [exchange(1, PROFILE, token=True, answer=envelope())],
-        known(),
-    )
-
-    assert told is not None
-    compile(told, "again.py", "exec")
-    assert "session1 = portal.account('admin').fresh_sign_in()" in told
-    assert "step1 = portal.call('GET /web/v1/system/profile', token=session1.token)" in told
-    assert "load(Path('staging.toml'), target='https://portal.example.test')" in told
-    assert "portal.clock.on_wait = say" in told
-
-
-def test_a_value_that_an_earlier_step_gave_is_taken_from_that_step() -> None:
-    steps = [
-        exchange(1, ROLES, token=True, answer=envelope([{"bizId": "ROLE-0000001"}])),
-        exchange(
-            2,
-            "GET /web/v1/system/roles/ROLE-0000001",
-            token=True,
-            answer=error("RESOURCE.NOT_FOUND"),
-            after=61,
-        ),
-    ]
-    told = script(sample().run(), finding(path="success", expected=True, exchanges=[1, 2]), steps, known())
-
-    assert told is not None
-    assert 'roleBizId=step1.at("data[0].bizId")' in told
-    assert 'portal.clock.wait(61, "what the run waited for")' in told
-    assert "seen = step2.at('success')" in told
-
-
-def test_an_id_that_should_not_be_found_is_sent_as_it_was() -> None:
-    step = exchange(1, "GET /web/v1/system/roles/WS-0000001", token=True, answer=envelope({}))
-    unknown = {"status": 404, "code": "RESOURCE.NOT_FOUND"}
-    wrong = script(sample().run(), finding(path="code", expected=unknown, exchanges=[1]), [step], known())
-    shape = script(
-        sample().run(), finding(path="data.bizId", expected="a string", exchanges=[1]), [step], known()
-    )
-
-    other = script(
-        sample().run(),
-        finding(path="data.bizId", expected="WS-0000001", exchanges=[1]),
-        [exchange(1, "GET /web/v1/system/roles/WS-0000001", token=True, answer=envelope({"bizId": "R-2"}))],
-        known(),
-    )
-
-    assert other is not None
-    assert "roleBizId='WS-0000001'" in other
-    assert wrong is not None
-    assert "roleBizId='WS-0000001'" in wrong
-    assert shape is not None
-    assert "roleBizId=portal.record('role')" in shape
-
-
-@pytest.mark.parametrize(
-    "scheme, status",
-    [("Token [token-1]", 200), ("Bearer [token-1]", 429)],
-    ids=["another scheme", "a used-up rate"],
-)
-def test_what_a_script_cannot_send_or_bring_about_leaves_it_out(scheme: str, status: int) -> None:
-    step = exchange(1, ROLES, headers=[("Authorization", scheme)], answer=envelope([]), status=status)
-
-    assert script(sample().run(), finding(path="success", expected=False), [step], known()) is None
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        exchange(1, "POST /web/v1/system/security/ip-whitelist/enable", token=True, answer=envelope()),
-        exchange(1, PROFILE, headers=[("Authorization", "Bearer [token-9]")], answer=error("4010")),
-        exchange(1, "GET /elsewhere", answer=envelope()),
-        exchange(1, ROLES, sent={"x": "[password-4]"}, answer=envelope()),
-    ],
-    ids=[
-        "it changes something",
-        "a token that nobody gave",
-        "no endpoint of the portal",
-        "a secret that is gone",
-    ],
-)
-def test_where_a_script_would_do_harm_or_lack_something_there_is_none(step: Exchange) -> None:
-    assert script(sample().run(), finding(exchanges=[1]), [step], known()) is None
-
-
-def completing(number: int, code: str, *, success: bool = False) -> Exchange:
-    answer = envelope({}) if success else error("AUTH.SESSION_NOT_FOUND")
-    sent: Json = {"sessionId": "9b1f", "method": 10011001, "code": code}
-    return exchange(number, COMPLETE, sent=sent, answer=answer)
-
-
-def test_a_script_sends_the_wrong_code_that_the_run_sent_and_asks_for_the_right_one() -> None:
-    told = script(
-        sample().run(),
-        finding(requirement="LOGIN-030", path="success", expected=True, exchanges=[1, 2]),
-        [completing(1, "[wrong-code-1]"), completing(2, "[code-1]")],
-        known(),
-    )
-
-    assert told is not None
-    wrong = "portal.account('admin').wrong_code('EMAIL')"
-    steps = [line.strip() for line in told.splitlines() if "portal.login" in line or "code1 =" in line]
-    assert steps == [
-        "login1 = portal.login.initiate(portal.account('admin'))",
-        f"step1 = portal.login.complete(login1, method='EMAIL', code={wrong})",
-        "portal.login.send(login1)",
-        "code1 = portal.account('admin').code('EMAIL')",
-        "step2 = portal.login.complete(login1, method='EMAIL', code=code1)",
-    ]
-
-
-def test_a_script_sends_a_code_again_that_the_run_sent_twice_and_needs_both_steps_for_it() -> None:
-    twice = [completing(1, "[code-1]", success=True), completing(2, "[code-1]", success=True)]
-    accepted = finding(requirement="LOGIN-061", path="success", expected=False, exchanges=[1, 2])
-    told = script(sample().run(), accepted, twice, known())
-
-    assert told is not None
-    assert told.count("portal.account('admin').code('EMAIL')") == 1
-    assert told.count("code=code1)") == 2
-    assert script(sample().run(), finding(expected=False, exchanges=[2]), twice[1:], known()) is None
-
-
-@pytest.mark.parametrize(
-    "expected, path, compares",
-    [
-        (True, "success", True),
-        ("AUTH.MFA_CODE_INVALID", "code", True),
-        ({"one of": [400, 401]}, "status", True),
-        ({"status": [404], "code": "RESOURCE.NOT_FOUND"}, "code", True),
-        (10010101, "data.accountPortal.value", True),
-        ("a string", "data.x", False),
-        ("7f3c9a6e-this-run-only", "data.bizId", False),
-        (1795254787000, "timestamp", False),
-    ],
-)
-def test_only_what_is_the_same_in_every_run_is_compared(expected: object, path: str, compares: bool) -> None:
-    assert bool(comparison(finding(expected=expected, path=path))) is compares
-
-
-def test_the_email_of_an_account_is_compared_as_it_is_the_same_in_every_run() -> None:
-    own = finding(expected="Admin@example.test", path="data.accountEmail")
-
-    assert comparison(own) == ""
-    assert comparison(own, {"admin@example.test"}) == "ANSWER.at('data.accountEmail')"
-    assert comparison(own.model_copy(update={"requirement": "AGREE-001"}), {"admin@example.test"}) == ""
-
-
-def test_a_script_says_what_it_waits_for() -> None:
-    text = script_text(
-        sample().run(), finding(), ["portal.clock.wait(1.0, 'a cooldown')"], answers=[("step1", True)]
-    )
-
-    assert "    portal.clock.on_wait = say\n    portal.clock.wait" in text
-    assert 'print(f"waiting {seconds:.0f} s for {why}", file=sys.stderr)' in text
-
-
-def test_who_signed_in_is_told_from_the_exchanges(tmp_path: Path) -> None:
-    found = read(sample().write(tmp_path / "exchanges.jsonl"), ()).sign_ins
-
-    assert found.tokens == {"[token-1]": "admin"}
-    assert found.sessions == {"9b1f": "admin"}
-    assert found.password_of("ADMIN@example.test") == "[password-1]"
-    assert found.access_code == "[access-code-1]"
-
-
-BROKEN = next(name for name, fault in FAULTS.items() if fault.breaks == ("ACCOUNT-005",))
-
-
-@pytest.mark.parametrize("fault, code", [(BROKEN, 1), (None, 0)])
-def test_a_script_as_it_stands_shows_the_contradiction_and_nothing_on_a_correct_portal(
-    tmp_path: Path, fault: str | None, code: int
-) -> None:
-    step = exchange(1, PROFILE, token=True, answer=envelope())
-    with serve.start(faults=[fault] if fault else []) as portal:
-        (tmp_path / "portal.toml").write_text(portal.profile(), encoding="utf-8")
-        run = sample().run(target_profile="portal.toml", target_url=portal.url)
-        told = script(
-            run,
-            finding(requirement="ACCOUNT-005", path="data.accountName", expected="a text", exchanges=[1]),
-            [step],
-            known(),
-        )
-        assert told is not None
-        (tmp_path / "again.py").write_text(told, encoding="utf-8")
-
-        done = subprocess.run(
-            [sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
-    assert done.returncode == code, done.stdout + done.stderr
-    assert ("data.accountName" in done.stdout) is bool(code)
-
-
-def test_what_reproduces_a_warning_ends_with_1_and_says_that_it_is_one() -> None:
-    run, warned = sample().run(), finding(requirement="LOGIN-080", verdict="warn", path="", exchanges=[1])
-    told = script(run, warned, [exchange(1, ROLES, token=True, answer=envelope([]))], known())
-
-    assert told is not None
-    assert "Exit code 1: the warning was reproduced. Exit code 0: it was not." in told
-    assert "'--rerun', 'LOGIN-080'" in told
-    assert "'--strict'" in told
-    assert rerun(run, "LOGIN-080", is_strict=True).endswith(" --strict")
-    assert "--strict" not in rerun(run, "LOGIN-080")
-
-
 def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() -> None:
     run = sample().run()
     everywhere = finding(requirement="ENV-008", case="cases/errors/test_ids.py::test_an_id[role]")
@@ -350,3 +133,69 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
     assert shlex.split(rerun_finding(run, everywhere))[3] == "cases/errors/test_ids.py::test_an_id[role]"
     assert shlex.split(rerun_finding(run, somewhere))[3] == "PAGE-026"
     assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
+
+
+def test_what_reproduces_a_warning_is_strict() -> None:
+    assert rerun(sample().run(), "LOGIN-080", is_strict=True).endswith(" --strict")
+    assert "--strict" not in rerun(sample().run(), "LOGIN-080")
+
+
+def completing(number: int, code: str) -> Exchange:
+    sent: Json = {"sessionId": "9b1f", "method": 10011002, "code": code}
+    return exchange(number, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
+
+
+STEPS = {
+    1: completing(1, "000000"),
+    2: completing(2, "[code-1]"),
+    3: completing(3, "[code-1]"),
+    4: exchange(4, PROFILE, answer=envelope()),
+    5: completing(5, "[wrong-code-1]"),
+}
+
+
+def test_steps_say_which_code_they_send_and_what_is_sent_again() -> None:
+    assert step_labels(STEPS, SignInRecord()) == {
+        1: "wrong code",
+        2: "the account's code",
+        3: "the account's code, again",
+        5: "wrong code",
+    }
+    assert step_labels(STEPS, SignInRecord(), is_live=False) == {3: "again"}
+
+
+def test_a_sign_in_says_whether_its_password_is_the_accounts() -> None:
+    record = SignInRecord()
+    right, wrong = (
+        exchange(at, INITIATE, sent={"email": "a@example.test", "password": password}, answer=envelope({}))
+        for at, password in ((1, "[password-1]"), (2, "not the password"))
+    )
+    record.take(sign_in_of(right))
+
+    assert step_labels({1: right, 2: wrong}, record) == {1: "the account's password", 2: "wrong password"}
+
+
+def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> None:
+    steps = [completing(1, "000000"), exchange(2, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
+    text = har(steps, version="1.0")
+    assert text is not None
+    (tmp_path / "finding.har").write_text(text, encoding="utf-8")
+
+    read = list(capture.read(tmp_path / "finding.har"))
+
+    assert [(each.request.method, each.request.url, each.sent) for each in read] == [
+        (each.request.method, each.request.url, each.sent) for each in steps
+    ]
+    assert [each.envelope for each in read] == [each.envelope for each in steps]
+    assert har([], version="1.0") is None
+
+
+def test_the_page_offers_every_way_to_repeat_a_finding(tmp_path: Path) -> None:
+    made = sample()
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    card = html[html.index('id="finding-LOGIN-030"') :].partition("</article>")[0]
+    assert '<span class="step-label">the account&#39;s code</span>' in card
+    for title in ("With the suite", "As HAR"):
+        assert title in card

@@ -276,10 +276,10 @@ def test_latencies_of_a_load_stand_recorded_beside_replayed_with_their_limits_an
         (ROLES, ["– → 7.0", "– → 8.0", "– → 9.0"]),
     ]
     assert parts.limits[0].tone == "fail"
-    for drawing in (parts.by_time.wide, parts.by_time.slim):
-        assert drawing.count("<polyline") == 3
-        assert drawing.count('<rect class="bar2"') == 2
-        assert "900 ms" in drawing
+    drawing = parts.by_time.drawing
+    assert drawing.count("<polyline") == 3
+    assert drawing.count('<rect class="bar2"') == 2
+    assert "900 ms" in drawing
 
 
 def test_latencies_of_a_replay_stand_beside_those_of_the_recording() -> None:

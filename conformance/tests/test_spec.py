@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from importlib.resources import files
 
@@ -18,7 +17,9 @@ from conformance.spec import (
     REQUIREMENTS,
     Requirement,
     operation_of,
+    resources,
 )
+from conformance.spec.endpoints import LOGIN_COMPLETE, TOKEN_REFRESH
 from conformance.spec.requests import REQUESTS
 from conformance.spec.requirements import CHAPTERS
 from conformance.spec.resources import RESOURCES
@@ -84,15 +85,43 @@ def test_any_other_path_is_none_of_them(method: str, path: str) -> None:
 # Requirements.
 
 
-def test_no_row_is_lost_or_doubled() -> None:
+def test_every_file_of_requirements_is_read() -> None:
     folder = files("conformance.spec").joinpath("requirements.d")
-    rows = [
-        row
-        for chapter in CHAPTERS
-        for row in tomllib.loads(folder.joinpath(f"{chapter}.toml").read_text())["requirement"]
-    ]
-    assert [row["id"] for row in rows] == list(REQUIREMENTS)
+
     assert {file.name for file in folder.iterdir()} == {f"{chapter}.toml" for chapter in CHAPTERS}
+
+
+def test_every_operation_list_and_field_has_its_requirement() -> None:
+    models = [each for each in vars(resources).values() if isinstance(each, type(resources.Resource))]
+    fields = {id for model in models for id in requirements_of(model)}
+    lists = {id for row in CONSTANT_LISTS.values() for id in (row.values, row.presence)}
+    operations = {row.requirement for row in OPERATIONS}
+
+    assert sorted((fields | lists | operations) - REQUIREMENTS.keys()) == []
+
+
+@pytest.mark.parametrize(
+    "id, statement",
+    [
+        ("INVITATION-012", "`acceptedAt`: a string that is an ISO 8601 date and time, or null or left out."),
+        ("TOKEN-004", "The result of login complete has `accountStatus`: anything, or null or left out."),
+        ("PAGE-020", "The account page has `accounts`: an array of Account."),
+        ("CHANNEL-008", "of the category EMAIL has `emailConfig`: an object with the mail settings."),
+        ("CONSTANT-026", "EMAIL has the value 80010101, wherever they are listed."),
+        ("CONSTANT-061", "`workspace-role-types` lists OWNER and CUSTOM."),
+        (
+            "OP-004",
+            "`POST /web/v1/system/auth/logout` is offered and answers with a logout result as `data`.",
+        ),
+    ],
+)
+def test_a_statement_of_a_pattern_is_a_sentence(id: str, statement: str) -> None:
+    assert REQUIREMENTS[id].statement.endswith(statement)
+
+
+def test_a_field_is_stated_of_the_endpoints_that_show_it() -> None:
+    assert REQUIREMENTS["TOKEN-001"].operations == (LOGIN_COMPLETE, TOKEN_REFRESH)
+    assert len(REQUIREMENTS["CONSTANT-001"].operations) == 21
 
 
 def _is_whole(row: Requirement) -> bool:

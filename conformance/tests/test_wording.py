@@ -28,8 +28,14 @@ from conformance.verdicts.wording import in_words
         ({"status": 422, "success": False, "code": "4000"}, 'status 422 with code "4000"'),
         ({"status": 200, "success": True, "code": "2000"}, 'status 200 with success and code "2000"'),
         ({"status": 500, "success": False, "code": None}, "status 500 without a code"),
-        ({"text": "oops", "content-type": "text/plain"}, 'the text "oops" (text/plain)'),
-        ({"base64": "AA==", "content-type": None}, 'bytes in Base64 "AA==" (without a content type)'),
+        (
+            {"length": 4, "content-type": "text/plain"},
+            "a body of 4 bytes that is no JSON object (text/plain)",
+        ),
+        (
+            {"length": 1, "content-type": None},
+            "a body of 1 bytes that is no JSON object (without a content type)",
+        ),
         ({"status": 502, "body": "no envelope"}, "status 502 with no envelope"),
     ],
 )

@@ -23,10 +23,10 @@ Json: TypeAlias = Any
 
 Header: TypeAlias = tuple[str, str]
 
-Form: TypeAlias = Literal[
-    "json", "text", "base64", "empty", "omitted", "truncated", "sanitized", "undecodable"
-]
+Form: TypeAlias = Literal["json", "not-json", "empty", "omitted", "truncated", "sanitized", "undecodable"]
 """How a body stands in the record. The last four say that a body existed and cannot be judged."""
+
+NOT_JSON: Form = "not-json"
 
 UNKNOWN_FORMS: frozenset[str] = frozenset({"omitted", "truncated", "sanitized", "undecodable"})
 
@@ -76,9 +76,9 @@ _NAME = itemgetter(0)
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
     """What a request and a response have in common: headers as sent, and a body with its state.
 
-    ``body`` holds the JSON value where it parses as JSON, else ``{"text": …}`` or ``{"base64": …}``;
-    ``form`` is written only where that could be misread. ``lacks`` names, in lower case, the headers
-    that the source never records (``*``: none at all): that they are not here says nothing of what was sent.
+    ``body`` holds the JSON value. Of a body that is none, which ``form`` says, no text is kept: ``body``
+    holds its length in bytes, and of a response a digest. ``lacks`` names, in lower case, the headers that
+    the source never records (``*``: none at all): that they are not here says nothing of what was sent.
     """
 
     headers: list[Header] = []
@@ -91,14 +91,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         """The body's form, inferred where the record does not name it."""
         if self.form is not None:
             return self.form
-        body = self.body
-        if body is ABSENT:
-            return "empty"
-        if isinstance(body, dict) and len(body) == 1:
-            (name, value) = next(iter(body.items()))
-            if isinstance(value, str) and name in ("text", "base64"):
-                return "text" if name == "text" else "base64"
-        return "json"
+        return "empty" if self.body is ABSENT else "json"
 
     @fact
     def json(self) -> Json:
@@ -223,7 +216,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             body = plain.response
         else:
             body = response.body
-            if type(body) is dict and response.form is None and len(body) > 1:
+            if type(body) is dict and response.form is None:
                 return body
             body = response.json
         return body if isinstance(body, dict) else None
@@ -283,10 +276,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
         if self.plain is not None and self.plain.request is not ABSENT:
             return self.plain.request
-        body = self.request.body
-        if self.request.form is not None or (type(body) is dict and len(body) == 1):
-            return self.request.json
-        return body
+        return self.request.json
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""

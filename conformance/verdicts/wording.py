@@ -19,7 +19,7 @@ PATTERNS = {
 }
 """By the only name of an object: what stands before, between and behind its items."""
 
-OF_A_BODY = ({"text", "content-type"}, {"base64", "content-type"})
+OF_A_BODY = {"length", "content-type"}
 
 OF_AN_ANSWER = frozenset({"status", "success", "code", "body"})
 
@@ -31,8 +31,8 @@ def in_words(value: Json, literal: Literal) -> str | None:
     if len(value) == 1:
         ((name, items),) = value.items()
         return _listed(name, items, literal)
-    if value.keys() in OF_A_BODY:
-        return _body(value, literal)
+    if value.keys() == OF_A_BODY:
+        return _body(value)
     return _answer(value, literal) if "status" in value and value.keys() <= OF_AN_ANSWER else None
 
 
@@ -49,11 +49,10 @@ def _listed(name: str, items: Json, literal: Literal) -> str | None:
     return before + between.join(map(literal, items)) + behind
 
 
-def _body(value: dict[str, Json], literal: Literal) -> str:
-    """``the text "oops" (text/plain)``."""
-    kind, label = value["content-type"], "the text" if "text" in value else "bytes in Base64"
-    body = value["text"] if "text" in value else value["base64"]
-    return f"{label} {literal(body)} ({'without a content type' if kind is None else kind})"
+def _body(value: dict[str, Json]) -> str:
+    """``a body of 4 bytes that is no JSON object (text/plain)``."""
+    kind = "without a content type" if value["content-type"] is None else value["content-type"]
+    return f"a body of {value['length']:,} bytes that is no JSON object ({kind})"
 
 
 def _answer(value: dict[str, Json], literal: Literal) -> str:

@@ -1,11 +1,10 @@
 import re
-import tomllib
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 import pytest
 
+from conformance.spec import REQUIREMENTS
 from reference_impl.app import build
 from reference_impl.changes import limited, moved, together
 from reference_impl.clock import Clock
@@ -18,16 +17,6 @@ from reference_impl.tests.conftest import Portals
 
 COUNTRIES = "/web/v1/system/constants/countries"
 PORTAL_TYPES = "/web/v1/system/constants/user-portal-types"
-
-
-def requirements() -> dict[str, dict[str, Any]]:
-    """The suite's rows by id: as data, so that no code is shared."""
-    folder = files("conformance.spec") / "requirements.d"
-    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()]
-    return {row["id"]: row for table in tables for row in table["requirement"]}
-
-
-REQUIREMENTS = requirements()
 
 
 OPERATIONS = {row.name for row in ROWS}
@@ -76,7 +65,7 @@ def test_a_fault_remembers_nothing_of_another_portal(portal_with: Portals, name:
 
 def test_every_testable_must_has_a_fault() -> None:
     broken = {requirement for row in FAULTS.values() for requirement in row.breaks}
-    musts = {id for id, row in REQUIREMENTS.items() if row["level"] == "must" and "untestable" not in row}
+    musts = {id for id, row in REQUIREMENTS.items() if row.level == "must" and not row.untestable}
 
     assert sorted(musts - broken) == []
 
@@ -84,28 +73,26 @@ def test_every_testable_must_has_a_fault() -> None:
 def test_no_fault_breaks_what_is_open_or_untestable() -> None:
     broken = {requirement for row in FAULTS.values() for requirement in row.breaks}
 
-    assert [
-        id for id in broken if REQUIREMENTS[id]["level"] == "open" or "untestable" in REQUIREMENTS[id]
-    ] == []
+    assert [id for id in broken if REQUIREMENTS[id].level == "open" or REQUIREMENTS[id].untestable] == []
 
 
 def test_the_endpoints_are_numbered_as_the_suite_numbers_them() -> None:
     for key, change in endpoints.REFUSED.items():
         requirement, _ = key.split()
         method, _, path = change.operations[0].partition(" ")
-        assert f"`{method} {path}`" in REQUIREMENTS[requirement]["statement"]
+        assert f"`{method} {path}`" in REQUIREMENTS[requirement].statement
 
 
 def test_the_constants_lists_are_numbered_as_the_suite_numbers_them() -> None:
     for key, change in {**constants.OFF_BY_ONE, **constants.LEFT_OUT}.items():
         suffix = change.operations[0].rpartition("/")[2]
-        assert f"`{suffix}`" in REQUIREMENTS[key.split()[0]]["statement"]
+        assert f"`{suffix}`" in REQUIREMENTS[key.split()[0]].statement
 
 
 def test_every_field_stands_where_the_table_says_under_its_name() -> None:
     for resource in fields.RESOURCES:
         for field in resource.fields:
-            assert f"`{field.name}`" in REQUIREMENTS[field.requirement]["statement"]
+            assert f"`{field.name}`" in REQUIREMENTS[field.requirement].statement
 
 
 def test_every_fault_can_be_built_into_a_portal() -> None:

@@ -37,7 +37,7 @@ from conformance.replay.compare.written import (
 )
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS
-from conformance.traffic.exchange import ABSENT, Json, Response, dig
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Json, Response, dig
 
 MOST = 50
 """Differences of one response that are reported; more of them add nothing."""
@@ -96,6 +96,10 @@ class Comparer:
         if (old.state == "json") != (new.state == "json") and not old.is_unknown and not new.is_unknown:
             differences.append(Difference("type", (), pair.recorded_body, pair.live_body))
             is_stable = False
+        elif old.state == new.state == NOT_JSON:
+            if old.body != new.body:
+                differences.append(Difference("value", (), old.body, new.body))
+                is_stable = False
         elif before is None or after is None:
             if not old.is_unknown:
                 bodies = self._bodies(pair, pair.recorded_body, pair.live_body)

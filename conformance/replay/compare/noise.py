@@ -16,6 +16,7 @@ from conformance.errors import UsageError
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.written import COUNTS
 from conformance.replay.recording.kinds import shape_of
+from conformance.traffic.documents import document_text
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 
@@ -96,7 +97,7 @@ def pattern(difference: Difference) -> str:
 def load(path: Path) -> Noise:
     """The noise that a file holds. UsageError: it cannot be read, or is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = document_text(path)
         rows = msgspec.convert(tomllib.loads(text).get("noise", []), list[Rule])
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such file. `replay … --learn {path}` writes it.") from None

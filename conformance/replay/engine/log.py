@@ -14,7 +14,6 @@ from conformance.replay.recording.fingerprint import REQUEST
 from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
-from conformance.traffic.redaction.loose.unreadable import without_unreadable
 from conformance.traffic.redaction.redact import Secrets
 
 BUFFER_BYTES = 1 << 20
@@ -77,8 +76,7 @@ class UncachedLog:
         self._secrets.add_from(logged)
         self._find_secrets(logged)
         self._note_new_secrets()
-        shown, _ = without_unreadable(logged, self._secrets)
-        head, text = head_of(logged), f"{request_text(shown)},{response_text(shown)}"
+        head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
         self._lines.append(head + self._redacted(text, "{"))
         return LogLine(logged)
 

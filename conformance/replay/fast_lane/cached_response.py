@@ -10,7 +10,7 @@ from conformance.replay.fast_lane.line_template import LineTemplate
 from conformance.replay.fast_lane.log import TemplatedLine
 from conformance.replay.rebuild.actions import Received, Send, WireResponse
 from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
-from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, answer_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Response
 from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
@@ -108,7 +108,7 @@ class CachedResponse:
     def _with(self, headers: list[Header], raw: bytes, stamp: str | None) -> Response:
         body = self._response.body
         if self._contains_id:
-            body, _ = body_of(raw)
+            body, _ = answer_of(raw)
         elif stamp is not None:
             body = {**body, "timestamp": int(stamp)}
         return Response(status=self._response.status, headers=headers, body=body, form=self._response.form)

@@ -25,8 +25,6 @@ from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor
 from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
-from conformance.traffic.redaction.loose.unreadable import without_unreadable
-from conformance.traffic.redaction.loose.views import holds_loose_body
 from conformance.traffic.redaction.places import (
     in_headers_and_query,
     is_placeholder,
@@ -112,14 +110,10 @@ class CachingLog:
         is_cacheable = not shows_secrets
         new = templates if shows_secrets else [each for each in templates if not self._is_harmless(each)]
         if new or templates.request.personal not in self._clients:
-            if holds_loose_body(logged):
-                is_cacheable = False
             is_cacheable = is_cacheable and not any(map(self._names_a_secret, new))
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
             self._find_secrets(logged)
-            shown, left_out = without_unreadable(logged, self._secrets)
-            templates = _templates_of(shown) if left_out else templates
             if is_cacheable:
                 self._harmless.update(hash(each.text) for each in new)
                 self._clients.add(templates.request.personal)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -22,7 +21,6 @@ from conformance.spec import Operation
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.target.portal.cipher import sealed_payload
 from conformance.target.portal.secure import Channel
-from conformance.traffic.capture.bodies import body_of, bytes_of
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Plain, Request
 
 TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
@@ -120,9 +118,7 @@ class Rebuilder:
     def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:
         request = recorded.request
         if not has_json_body(recorded):
-            raw = _other_body(request, values)
-            body, form = body_of(raw)
-            return _Body(body, raw, form)
+            return _Body(ABSENT, b"", None)
         live = _live_body(recorded.sent, values, fields)
         is_session = request.operation is not None and request.operation.key == SECURE_SESSION
         if is_session and isinstance(live, dict):
@@ -145,15 +141,6 @@ def _live_body(sent: Json, values: RequestValues, fields: Mapping[str, Json]) ->
 
 def has_json_body(recorded: Exchange) -> bool:
     return recorded.sent is not ABSENT and recorded.request.state == "json"
-
-
-def _other_body(request: Request, values: RequestValues) -> bytes:
-    """A body that is not JSON: a form's fields are rebuilt, anything else is sent as it was."""
-    raw = bytes_of(request)
-    if "urlencoded" in (request.header("content-type") or "") and raw:
-        pairs = parse_qsl(raw.decode(errors="replace"), keep_blank_values=True)
-        return urlencode([(name, values.value(name, value)) for name, value in pairs]).encode()
-    return raw
 
 
 def _missing_token(recorded: Exchange, operation: Operation | None, client: Client) -> str | None:

@@ -19,7 +19,7 @@ from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
-from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Json
+from conformance.traffic.exchange import ABSENT, NOT_JSON, UNKNOWN_FORMS, Exchange, Json
 from conformance.traffic.values import REDACTED
 
 OTHER_PATH = "another path"
@@ -188,6 +188,8 @@ def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str |
     needed = line.impact
     if IMPACTS.index(needed) > IMPACTS.index(selection.impact):
         return f"it is {needed}, and --impact allows {selection.impact}; give --impact {needed}"
+    if line.request.form == NOT_JSON:
+        return "its body is no JSON, and a recording keeps only its length"
     if line.request.form in UNKNOWN_FORMS:
         return f"its body is {line.request.form} in the recording"
     if sealed_payload(line.request.body) is not None and (line.plain is None or line.plain.request is ABSENT):

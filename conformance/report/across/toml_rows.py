@@ -15,6 +15,7 @@ import tomlkit
 from conformance.errors import UsageError
 from conformance.report.across.toml_text import TomlBlock, TomlText
 from conformance.report.model.visible import visible
+from conformance.traffic.documents import document_text
 from conformance.traffic.replacing import replace_file, text_of
 
 NO_REASON = "say here why this is accepted"
@@ -185,7 +186,7 @@ def _moved(block: TomlBlock, row: TomlRow) -> TomlBlock:
 def document_of(path: Path, *, absent: str) -> dict[str, Any]:
     """The tables of a file. UsageError: it cannot be read; ``absent`` says what to do where there is none."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(document_text(path))
     except FileNotFoundError:
         raise UsageError(f"{path}: {absent}") from None
     except OSError as refused:

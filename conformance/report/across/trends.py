@@ -13,6 +13,7 @@ import msgspec
 from markupsafe import Markup
 
 from conformance.report.across.models import FrozenModel
+from conformance.report.formats.html.chart import figure, line
 from conformance.report.formats.page import render, with_code
 from conformance.report.model.run import VerdictName
 from conformance.report.model.visible import one_line
@@ -141,7 +142,6 @@ def as_html(trends: Sequence[Trend], folder: Path | None = None) -> str:
         "history.html.j2",
         trends=trends,
         drawing=drawing,
-        slim_drawing=slim_drawing,
         link=partial(report_link, folder=folder),
         with_code=with_code,
         day_and_time=day_and_time,
@@ -162,57 +162,48 @@ def report_link(run: Point, *, folder: Path | None) -> str:
     return quote(relative.replace(os.sep, "/")) if started == run.started else ""
 
 
-LABEL = 150
-"""The width of a time below the drawing."""
+DRAWN_RUNS, LEAST_COLUMNS = 40, 20
+"""The newest runs that are drawn, and how many columns there is room for at least."""
+
+COLUMN_SHARE = 0.8
+"""The part of its place that a column fills."""
+
+FEW_RUNS = 9
+"""Below so many runs there is no room for two days under them on a phone."""
+
+FOOT = 110.0
 
 
-def drawing(trend: Trend, *, width: int = 960, most_runs: int = 60) -> Markup:
+def drawing(trend: Trend) -> Markup:
     """The newest runs as columns of failures and warnings; a run without any is a green dot."""
-    runs = trend.runs[-most_runs:]
+    runs = trend.runs[-DRAWN_RUNS:]
     most = max([5, *(run.failed + run.warned for run in runs)])
-    step = width / max(most_runs // 4, len(runs))
-    columns = Markup("").join(
-        _column(run, at * step, min(step - 4, 44.0), most) for at, run in enumerate(runs)
-    )
+    step = 100 / max(LEAST_COLUMNS, len(runs))
     words = f"The last {len(runs)} runs: " + ", ".join(f"{run.failed} failed" for run in runs[-10:])
     words += f"; {runs[-1].tested} % tested in the newest" if runs else ""
-    rule = Markup('<path class="rule" d="M0 110H{}"/>').format(width)
-    return Markup('<svg viewBox="0 0 {} 132" role="img" aria-label="{}">{}</svg>').format(
-        width, words, columns + rule + _tested_line(runs, step) + _ends(runs, step, width)
-    )
-
-
-def slim_drawing(trend: Trend) -> Markup:
-    """The newest of these runs, for a phone."""
-    return drawing(trend, width=340, most_runs=16)
-
-
-def _tested_line(runs: Sequence[Point], step: float) -> Markup:
-    """The share tested of each run as a line."""
-    if len(runs) < 2:
-        return Markup("")
-    wide = min(step - 4, 44.0) / 2
-    points = [(at * step + wide, 110 - 88.0 * run.tested / 100) for at, run in enumerate(runs)]
-    return Markup('<polyline class="share" points="{}"/>').format(
-        " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    )
+    columns = [_column(run, at * step, step * COLUMN_SHARE, most) for at, run in enumerate(runs)]
+    middles = [(at + COLUMN_SHARE / 2) * step for at in range(len(runs))]
+    tested = [(x, FOOT - 88.0 * run.tested / 100) for x, run in zip(middles, runs, strict=True)]
+    rule = Markup('<line class="rule" x1="0" y1="110" x2="100%" y2="110"/>')
+    shares = [line("share", FOOT, tested)] if len(runs) > 1 else []
+    return figure(132, words, *columns, rule, *shares, _ends(runs))
 
 
 def _column(run: Point, left: float, wide: float, most: int) -> Markup:
-    drawn, top = Markup(""), 110.0
+    drawn, top = Markup(""), FOOT
     for name, count in (("fail", run.failed), ("warn", run.warned)):
         tall = 88.0 * count / most
         top -= tall
-        drawn += Markup('<rect class="b-{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
+        drawn += Markup('<rect class="b-{}" x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}"/>').format(
             name, left, top, wide, tall
         )
     middle = left + wide / 2
     if run.exit_code > 1:
-        drawn += Markup('<circle class="b-untested" cx="{:.1f}" cy="104" r="4"/>').format(middle)
-    elif top == 110.0:
-        drawn += Markup('<circle class="b-pass" cx="{:.1f}" cy="104" r="4"/>').format(middle)
+        drawn += Markup('<circle class="b-untested" cx="{:.2f}%" cy="104" r="4"/>').format(middle)
+    elif top == FOOT:
+        drawn += Markup('<circle class="b-pass" cx="{:.2f}%" cy="104" r="4"/>').format(middle)
     else:
-        drawn += Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>').format(
+        drawn += Markup('<text x="{:.2f}%" y="{:.1f}" text-anchor="middle">{}</text>').format(
             middle, top - 4, run.failed + run.warned
         )
     numbers = f"{run.failed} failed, {run.warned} warned, {run.untested} untested"
@@ -220,14 +211,16 @@ def _column(run: Point, left: float, wide: float, most: int) -> Markup:
     return Markup("<g><title>{}</title>{}</g>").format(words, drawn)
 
 
-def _ends(runs: Sequence[Point], step: float, width: int) -> Markup:
+def _ends(runs: Sequence[Point]) -> Markup:
+    """The days of the first and the last run."""
     if not runs:
         return Markup("")
-    first = Markup('<text x="0" y="126">{}</text>').format(day_and_time(runs[0].started))
-    if len(runs) * step < min(2 * LABEL, width):
-        return first
-    last = Markup('<text x="{:.0f}" y="126" text-anchor="end">{}</text>')
-    return first + last.format(len(runs) * step, day_and_time(runs[-1].started))
+    first, last = (day_and_time(run.started).partition(",")[0] for run in (runs[0], runs[-1]))
+    ends = Markup('<text x="0" y="126">{}</text>').format(first)
+    if len(runs) < FEW_RUNS:
+        return ends
+    right = 100 * len(runs) / max(LEAST_COLUMNS, len(runs))
+    return ends + Markup('<text x="{:.2f}%" y="126" text-anchor="end">{}</text>').format(right, last)
 
 
 def _signs(verdicts: Sequence[VerdictName]) -> str:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
-import sys
-from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-import jinja2
-from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined, nodes
-from jinja2.bccache import Bucket
-from jinja2.compiler import CodeGenerator, Frame
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from conformance.report.model.visible import visible
@@ -24,8 +17,6 @@ from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
 TEMPLATES = files("conformance.report.formats").joinpath("templates")
-
-PYCACHE = Path(__file__).parent / "__pycache__"
 
 LONGEST_WORD = 24
 BREAK = re.compile(rf"(?<!\s)[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
@@ -36,71 +27,15 @@ def _source(name: str) -> str:
     return TEMPLATES.joinpath(name).read_text(encoding="utf-8")
 
 
-class CompiledTemplates(FileSystemBytecodeCache):
-    """Compiled templates in a folder. A page needs none of them: what cannot be read is compiled, and what
-    cannot be written is left out."""
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        try:
-            super().load_bytecode(bucket)
-        except Exception:  # a damaged file can raise anything
-            bucket.reset()
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            super().dump_bytecode(bucket)
-
-
-def compiled_templates(folder: Path) -> CompiledTemplates | None:
-    """The compiled templates beside the compiled modules in a folder; None where none can be written."""
-    if not os.access(folder, os.W_OK):
-        return None
-    return CompiledTemplates(str(folder), f"%s.{jinja2.__version__}.{_Compiler.VERSION}.template")
-
-
-def shown(value: Json) -> str:
-    """A value as it stands in a page: visible and escaped. Few texts have anything to escape."""
-    if type(value) is not str:
-        return value if type(value) is Markup else escape(value)
-    text = value if value.isascii() and value.isprintable() else visible(value)
-    if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text:
-        return escape(text)
-    return text
-
-
-class _Compiler(CodeGenerator):
-    """Has each value of a template go through ``shown``, in place of two functions one after the other. No
-    template turns escaping off."""
-
-    VERSION = 2
-    """What it compiles is not what the compiler of another version compiled: they have files of their own."""
-
-    def _output_child_pre(
-        self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo
-    ) -> None:
-        self.write("environment.shown(")
-
-    def _output_child_post(
-        self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo
-    ) -> None:
-        self.write(")")
-
-
-class _Environment(Environment):
-    code_generator_class = _Compiler
-    shown = staticmethod(shown)
-
-
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = _Environment(
+    environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_visible,
-        bytecode_cache=None if sys.dont_write_bytecode else compiled_templates(PYCACHE),
     )
     environment.filters["breaks"] = breaks
     environment.globals.update(
@@ -136,7 +71,7 @@ def part(template: str, **context: Any) -> Markup:
 def with_code(text: str) -> Markup:
     """A statement, escaped, in which what stands between backticks is code."""
     pieces = [(at, piece) for at, piece in enumerate(text.split("`")) if piece]
-    return Markup("".join(code(piece) if at % 2 else shown(piece) for at, piece in pieces))
+    return Markup("".join(code(piece) if at % 2 else escape(visible(piece)) for at, piece in pieces))
 
 
 def code(text: str) -> Markup:

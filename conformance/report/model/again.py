@@ -1,4 +1,4 @@
-"""How to reproduce a finding: the command of the suite, and a curl line where one request is enough."""
+"""How to reproduce a finding: the command of the suite, a curl line where one request is enough, and HAR."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
-from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+from conformance.traffic.capture.writer import har_entry
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header, Json
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -33,10 +34,7 @@ RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "enc
 """Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
 
 LONGEST = 6_000
-
-
-WRONG_CODE = "[wrong-code-"
-"""The beginning of the placeholder of a code that the suite made up as a wrong one."""
+"""Characters of a text that the page shows; a longer one is left out."""
 
 
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
@@ -90,6 +88,16 @@ def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
     return line if len(line) <= LONGEST and visible(line) == line else None
 
 
+def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
+    """The exchanges as HAR 1.2; None where they are too long for a page."""
+    if not exchanges:
+        return None
+    creator = {"name": "portal-conformance", "version": version}
+    entries = [json.loads(har_entry(each)) for each in exchanges]
+    text = json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}, ensure_ascii=False)
+    return text if len(text) <= LONGEST and visible(text) == text else None
+
+
 def variables(text: str) -> list[str]:
     """The variables that a line needs, in the order they occur."""
     return list(dict.fromkeys(re.findall(r"\$([A-Z_]+)", text)))
@@ -97,7 +105,12 @@ def variables(text: str) -> list[str]:
 
 def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
     request = exchange.request
-    if len(finding.exchanges) != 1 or request.is_unknown or exchange.plain is not None:
+    if (
+        len(finding.exchanges) != 1
+        or request.is_unknown
+        or request.state == NOT_JSON
+        or exchange.plain is not None
+    ):
         return False
     if request.header("authorization") or request.header("x-secure-channel-session-id"):
         return False
@@ -123,8 +136,6 @@ def _quoted(before: str, value: str) -> str:
 
 
 def _body(body: Json) -> str:
-    if isinstance(body, dict) and len(body) == 1 and isinstance(body.get("text"), str):
-        return shlex.quote(body["text"])
     marked = _with_variables(body)
     literal = json.dumps(marked, ensure_ascii=False).replace("'", "'\\''")
     return "'" + re.sub(r"\$([A-Z_]+)\$", r"""'"$\1"'""", literal) + "'"

@@ -10,7 +10,7 @@ from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
 from conformance.spec.requirements import PINNED
 from conformance.spec.tables import INVALID_PARAMETER
-from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, dig
 from conformance.traffic.values import is_number
 
 
@@ -119,7 +119,7 @@ def _not_the_portal(clue: Clue) -> bool:
 )
 def _not_json(clue: Clue) -> bool:
     answer = clue.exchange.response if clue.exchange else None
-    return answer is not None and answer.state in ("text", "base64") and clue.path in ("", "body")
+    return answer is not None and answer.state == NOT_JSON and clue.path in ("", "body")
 
 
 def _wants_invalid(clue: Clue) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import ABSENT, Exchange
 from conformance.traffic.pulse import Pulse
 
 LONGEST_LINE = 64_000_000
@@ -76,66 +76,35 @@ class Times:
 
 @dataclass
 class SignInRecord:
-    """Who signed in, by the placeholders of a redacted record: the account of each access token, how often
-    each password was sent for an email, the access code and the bot-challenge token."""
+    """How often each password was sent for an email, by the placeholders of a redacted record."""
 
-    tokens: dict[str, str] = field(default_factory=dict)
-    sessions: dict[str, str] = field(default_factory=dict)
     passwords: dict[str, Counter[str]] = field(default_factory=dict)
-    access_code: str | None = None
-    bot_challenge: str | None = None
 
     def password_of(self, email: str) -> str | None:
         """The placeholder of an account's password: the one that was sent most often."""
         sent = self.passwords.get(email.lower())
         return sent.most_common(1)[0][0] if sent else None
 
-    def take(self, row: SignIn) -> None:
-        """Adds one exchange of a sign-in or refresh."""
-        if len(self.tokens) > MOST_SIGN_INS or len(self.passwords) > MOST_SIGN_INS:
+    def take(self, row: SignIn | None) -> None:
+        """Adds what one exchange of a sign-in sent."""
+        if row is None or len(self.passwords) > MOST_SIGN_INS:
             return
-        if row.token is not None and row.client:
-            self.tokens[row.token] = row.client
-        if row.session is not None and row.client and len(self.sessions) < MOST_SIGN_INS:
-            self.sessions[row.session] = row.client
-        if row.email is not None and row.password is not None:
-            counts = self.passwords.setdefault(row.email.lower(), Counter())
-            if len(counts) < MOST_SIGN_INS:
-                counts[row.password[:40]] += 1
-        if row.success and self.access_code is None:
-            self.access_code, self.bot_challenge = row.access_code, row.bot_challenge
+        counts = self.passwords.setdefault(row.email.lower(), Counter())
+        if len(counts) < MOST_SIGN_INS:
+            counts[row.password[:40]] += 1
 
 
 class SignIn(NamedTuple):
-    """What one exchange of a sign-in or refresh shows of it."""
+    """What one exchange of a sign-in sent."""
 
-    client: str
-    token: str | None
-    session: str | None
-    email: str | None
-    password: str | None
-    success: bool
-    access_code: str | None
-    bot_challenge: str | None
+    email: str
+    password: str
 
 
-def sign_in_of(exchange: Exchange) -> SignIn:
+def sign_in_of(exchange: Exchange) -> SignIn | None:
     sent = exchange.sent if isinstance(exchange.sent, dict) else {}
-    request = exchange.request
-    return SignIn(
-        exchange.client,
-        _text(exchange.at("data.accessToken")),
-        _text(exchange.at("data.sessionId")),
-        _text(sent.get("email")),
-        _text(sent.get("password")),
-        exchange.success,
-        request.header("x-portal-access-code"),
-        request.header("x-turnstile-token"),
-    )
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+    email, password = sent.get("email"), sent.get("password")
+    return SignIn(email, password) if isinstance(email, str) and isinstance(password, str) else None
 
 
 @dataclass
@@ -198,7 +167,7 @@ class CountedPart:
     at: array[int] = field(default_factory=lambda: array("H"))
     started: array[float] = field(default_factory=lambda: array("d"))
     elapsed: array[float] = field(default_factory=lambda: array("d"))
-    sign_ins: list[SignIn] = field(default_factory=list)
+    sign_ins: list[SignIn | None] = field(default_factory=list)
     total: int = 0
     unread: int = 0
 
@@ -287,8 +256,7 @@ def _cut(exchange: Exchange) -> Exchange:
     body = b"" if response is None or response.body is ABSENT else msgspec.json.encode(response.body)
     if response is None or len(body) <= SHOWN_OF_LARGE:
         return exchange
-    text = body[:SHOWN_OF_LARGE].decode(errors="ignore")
-    return replace(exchange, response=replace(response, body={"text": text}, form="truncated"), plain=None)
+    return replace(exchange, response=replace(response, body=ABSENT, form="truncated"), plain=None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -318,7 +286,7 @@ def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deq
 
 
 class Where(NamedTuple):
-    """The endpoint of a request, and whether it exchanges tokens or passwords."""
+    """The endpoint of a request, and whether it sends a password."""
 
     endpoint: str
     signs: bool
@@ -328,7 +296,7 @@ class Where(NamedTuple):
 def _where(method: str, url: str) -> Where:
     row = operation_of(method, _path(url))
     endpoint = row.key if row else OTHER
-    signs = "/auth/login/" in url or "/auth/token/refresh" in url
+    signs = "/auth/login/initiate" in url
     return Where(endpoint, signs)
 
 

@@ -22,14 +22,12 @@ from conformance.errors import (
 )
 from conformance.report.model.run import Timed
 from conformance.run.catalogue import row_of
-from conformance.run.costs import measured_costs
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
-from conformance.run.options import value_of
-from conformance.run.outlook.pace import pace_of
 from conformance.run.planning import (
+    UNKNOWN_WINDOW,
     factor_waits,
     forecast,
     ids_of,
@@ -42,6 +40,7 @@ from conformance.run.planning import (
     waits_of,
     why_not,
 )
+from conformance.run.priorities import priorities
 from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
 from conformance.target.clock import wall
@@ -177,13 +176,10 @@ def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
 
 def _priorities(session: pytest.Session, run: RunSession, budget: float) -> Mapping[str, int]:
     """Which cases come first within a time budget."""
-    from conformance.run.outlook.precedence import durations, priorities  # this loads Hypothesis
-
     profile, impact = run.profile, run.options.impact
     rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
-    pace, effort = pace_of(profile.portal.url, run.options.out), str(value_of(session.config, "effort"))
-    lasting = durations(profile, measured_costs(), budget=budget, effort=effort, pace=pace)
-    return priorities(rows, lasting)
+    window = 0.0 if run.clock.is_simulated else profile.limits.login_window or UNKNOWN_WINDOW
+    return priorities(rows, budget=budget, window=window)
 
 
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:

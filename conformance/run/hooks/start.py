@@ -54,7 +54,6 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         history=value_of(config, "history"),
         rerun=value_of(config, "rerun"),
         rules=config.stash.get(RULES, None),
-        record_costs=value_of(config, "record_costs"),
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 
 from conformance.run.catalogue import CaseRow, collect, deciders
 from conformance.run.testable import deciding
-from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
+from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Requirement
 from conformance.target.bundled import FAULTS
+from conformance.verdicts.selection import rules_of
 
 LEVEL_REASONS = {
     "must": "the specification states it; a portal that differs gets a FAIL",
@@ -27,12 +27,6 @@ SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
 
 LOCAL = "local.toml"
-
-RECIPES: Mapping[str, Mapping[str, str]] = json.loads(
-    (files("conformance.run.outlook") / "recipes.json").read_text(encoding="utf-8")
-)
-"""The rules of which the first fault does not show to their own cases alone: the fault that does, and a case
-that meets it where those of the rule do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +64,9 @@ def explain(rules: Iterable[str]) -> list[Explanation]:
 
 
 def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, CaseRow]) -> Explanation:
-    recipe = RECIPES.get(row.id, {})
-    fault = recipe.get("fault") or next(
-        (each.name for each in FAULTS.values() if row.id in each.breaks), None
-    )
+    fault = next((each for each in FAULTS.values() if row.id in each.breaks), None)
+    options = _options(row, list(cases.values()), shown_at=fault.operations if fault else ())
     serve = f"portal-conformance serve --port 8000 --profile-out {LOCAL}"
-    case = recipe.get("case")
     return Explanation(
         id=row.id,
         level=row.level,
@@ -86,9 +77,9 @@ def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, Cas
         decided_by=[Decider(name, _needs(cases.get(name))) for name in _of_its_endpoints(names, row)],
         reading=row.reading,
         untestable=row.untestable,
-        serve_failing=f"{serve} --fault {shlex.quote(fault)}" if fault else None,
+        serve_failing=f"{serve} --fault {shlex.quote(fault.name)}" if fault else None,
         serve_passing=serve,
-        judge=f"portal-conformance run --profile {LOCAL} {_selecting(row.id, case, cases.values())}",
+        judge=f"portal-conformance run --profile {LOCAL} {options}",
     )
 
 
@@ -102,15 +93,27 @@ ENDPOINT = re.compile(r"\[([A-Z]+ /\S+)\]$")
 """The endpoint in the name of a case that is run once for each."""
 
 
-def _selecting(rule: str, case: str | None, cases: Collection[CaseRow]) -> str:
-    """The options that have a rule decided, by one case where the cases of the rule would not meet the
-    fault."""
-    if case is not None:
-        meant = [row for row in cases if row.id.startswith(case)]
-        return f"--rerun {case} --impact {_greatest_impact(meant)}"
-    wanted = deciding({rule}, (each for row in cases for each in row.requirements))
-    meant = [row for row in cases if not wanted.isdisjoint(row.requirements)]
-    return f"--only {rule} --impact {_greatest_impact(meant)}"
+def _options(row: Requirement, cases: Sequence[CaseRow], *, shown_at: Sequence[str]) -> str:
+    """The options of a run that decides a rule: ``--only`` with the rule, or where only checks decide it, or
+    that its endpoint is offered, with an endpoint that a fault of it is ``shown_at``."""
+    if row.id in SEEN_BY_A_WHOLE_RUN:
+        return "--impact disruptive"
+    has_cases = any(row.id in case.requirements for case in cases)
+    is_offer = any(BY_KEY[key].requirement == row.id for key in row.operations)
+    keys = [] if has_cases and not is_offer else [key for key in shown_at if key in row.operations]
+    selection = keys[0] if keys else row.id
+    wanted = deciding(rules_of(selection), (rule for case in cases for rule in case.requirements))
+    meant = (case for case in cases if not wanted.isdisjoint(case.requirements))
+    return f"--only {shlex.quote(selection)} --impact {_greatest_impact(meant)}"
+
+
+SEEN_BY_A_WHOLE_RUN = frozenset(
+    {
+        "CHANNELTYPE-036", "ENUM-009", "ENV-018", "ENV-020", "MODEL-004", "MODEL-009", "MODEL-017",
+        "PAGE-011", "SESSION-035",
+    }
+)  # fmt: skip
+"""Rules whose fault shows to checks of what the cases of other rules send."""
 
 
 def _greatest_impact(cases: Iterable[CaseRow]) -> str:

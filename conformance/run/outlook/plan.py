@@ -1,39 +1,29 @@
-"""What a run would do, without doing it: from the marks of the cases and what each was measured to cost."""
+"""What a run would do, without doing it: from the marks of the cases alone."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ceil, inf
 
 from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
-from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
-from conformance.run.outlook.precedence import durations, times_of
-from conformance.run.outlook.within_budget import Late, late_cases
-from conformance.run.planning import (
-    UNKNOWN_WINDOW,
-    by_authenticator,
-    by_either,
-    by_mail,
-    factor_waits,
-)
+from conformance.run.planning import UNKNOWN_WINDOW, factor_waits
+from conformance.run.priorities import late_cases, sign_ins_of_all
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
     MUSTS,
     TESTABLE,
-    concerns_only,
     deciding,
     reachable,
     reachable_musts,
     shut_endpoints,
     why_left,
 )
-from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
+from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
@@ -51,43 +41,29 @@ class RunPlan:
     ``rules`` are those that it would decide, ``endpoints`` those of which it would judge an answer.
     ``testable`` is how many of the ``musts`` are among the rules, ``selected`` how many rules of each level
     could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
-    ``minutes`` is how long the waits make the run last at the least, where the clock is not
-    ``is_simulated``, and ``seconds`` how long it lasts with its requests at a ``pace``; ``beyond_budget`` is
-    how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
-    sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
-    ``mailed_codes`` are those of the mails that a sign-in waits for, ``mailed_at_need`` the addresses that
-    are sent one instead of a longer wait for an authenticator's code. ``left_out`` are the waits that are
-    longer than ``--time-budget``, and ``late`` the cases that it has no time for. ``untested`` are the cases
-    that would not be tried, and ``undecided`` the rules that would not be decided, each with the reason; of
-    those ``beyond_time`` it is the budget. ``target`` and ``profile`` name what would be tested, as far as it
-    is known. ``accounts``: by address, or ``nobody``, the mails, wrong passwords and wrong codes.
-    ``changing`` are the cases that change something, each with how much.
+    ``sign_ins`` and ``mails`` are the most that there can be. ``minutes`` is how long the waits make the run
+    last at the least, where the clock is not ``is_simulated``; ``code_waits`` is what each sign-in may wait
+    for by its second factor. ``left_out`` are the waits that are longer than ``--time-budget``, and ``late``
+    the cases that it has no time for. ``untested`` are the cases that would not be tried, and ``undecided``
+    the rules that would not be decided, each with the reason; of those ``beyond_time`` it is the budget.
+    ``target`` and ``profile`` name what would be tested, as far as it is known. ``changing`` are the cases
+    that change something.
     """
 
     impact: Impact
     target: str = ""
     profile: str = ""
     cases: int = 0
-    requests: int = 0
     sign_ins: int = 0
     mails: int = 0
-    changes: int = 0
-    changing: dict[str, int] = field(default_factory=dict)
-    longest_wait: float = 0.0
+    changing: list[str] = field(default_factory=list)
     minutes: float = 0.0
-    seconds: float = 0.0
-    beyond_budget: float = 0.0
-    by_authenticator: list[str] = field(default_factory=list)
     code_waits: list[str] = field(default_factory=list)
-    mailed_codes: int = 0
-    mailed_at_need: list[str] = field(default_factory=list)
-    pace: Pace = ASSUMED
     musts: int = 0
     testable: int = 0
     selected: dict[str, int] = field(default_factory=dict)
     rules: list[str] = field(default_factory=list)
     endpoints: list[str] = field(default_factory=list)
-    accounts: dict[str, dict[str, int]] = field(default_factory=dict)
     window: float = UNKNOWN_WINDOW
     floor: int | None = None
     is_simulated: bool = False
@@ -95,7 +71,6 @@ class RunPlan:
     left_out: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
-    unmeasured: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     beyond_time: list[str] = field(default_factory=list)
 
@@ -107,17 +82,11 @@ class RunPlan:
 @dataclass(frozen=True, slots=True)
 class PlanChoice:
     """Which cases are selected, as ``run`` selects them by ``--only``, ``--skip``, ``--failed`` and
-    ``--rerun``. ``budget``: the seconds of ``--time-budget``; ``effort``: how many examples are drawn;
-    ``time_budget``: the same as it was given; ``pace``: how long a request takes; ``last``: the last run on
-    the target."""
+    ``--rerun``. ``budget``: the seconds of ``--time-budget``."""
 
     rules: RuleSelection | None = None
     rerun: str | None = None
     budget: float = inf
-    effort: str = "quick"
-    pace: Pace = ASSUMED
-    time_budget: str = ""
-    last: LastRun | None = None
 
     @property
     def testable(self) -> frozenset[str]:
@@ -139,63 +108,31 @@ class PlanChoice:
         return rows
 
 
-def plan(
-    profile: Profile,
-    impact: Impact,
-    choice: PlanChoice | None = None,
-    *,
-    measured: Mapping[str, CaseCost] | None = None,
-) -> RunPlan:
-    """Adds up what the cases that can be tried would do. ``choice``: which of them are selected;
-    ``measured``: what each costs, in place of what was measured."""
+def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:
+    """Adds up what the marks of the cases that can be tried say. ``choice``: which of them are selected."""
     choice = choice or PlanChoice()
-    costs = measured_costs() if measured is None else measured
-    rows = collect()
-    chosen = choice.chosen(rows)
+    chosen = choice.chosen(collect())
     untested = {row.id: why for row in chosen if (why := why_not(row, profile, impact)) is not None}
     possible = [row for row in chosen if row.id not in untested]
-    late = _late(possible, costs, profile, choice)
-    tried = [row for row in possible if row.id not in late.unbegun]
-    planned = _planned(tried, costs, profile, choice, impact)
-    planned.untested = untested
-    planned.late = [row.id for row in possible if row.id in late.unbegun]
-    _add_time(planned, _planned(possible, costs, profile, choice, impact), profile, choice.budget)
-    silent = _silent(rows, profile, impact, choice)
-    outlook = Prospect(profile, choice, chosen, late, silent)
-    _add_rules(planned, outlook)
-    _add_undecided(planned, outlook)
+    window = 0.0 if profile.clock.advance else profile.limits.login_window or UNKNOWN_WINDOW
+    late = late_cases(possible, budget=choice.budget, window=window)
+    tried = [row for row in possible if row.id not in late]
+    planned = RunPlan(
+        impact,
+        cases=len(tried),
+        changing=[row.id for row in tried if row.impact != "read-only"],
+        is_simulated=profile.clock.advance is not None,
+        untested=untested,
+        late=[row.id for row in possible if row.id in late],
+    )
+    _add_messages(planned, tried, profile)
+    if not planned.is_simulated:
+        _add_time(planned, tried, profile, choice.budget)
+    decided_late = _decided_late(possible, planned, choice.budget)
+    _add_rules(planned, profile, choice, chosen, decided_late)
+    if not choice.rerun:  # a run of one rule or case leaves the others out
+        _add_undecided(planned, profile, choice, chosen, decided_late)
     return planned
-
-
-def _planned(
-    rows: Sequence[CaseRow],
-    costs: Mapping[str, CaseCost],
-    profile: Profile,
-    choice: PlanChoice,
-    impact: Impact,
-) -> RunPlan:
-    """What cases that are tried would send."""
-    planned, shut = RunPlan(impact, pace=choice.pace), shut_endpoints(profile)
-    for row in rows:
-        cost = costs.get(row.id)
-        if not profile.clock.advance and _is_left_out(row, choice.budget):
-            cost = _before_its_wait(row, cost)
-        cost = _up_to_a_refusal(row, cost, shut)
-        _add_cost(planned, row, cost, profile=profile, effort=choice.effort)
-        _add_wait(planned, row, budget=choice.budget)
-    planned.mails = min(planned.mails, profile.limits.max_mails)
-    if not profile.clock.advance:
-        planned.sign_ins -= min(sum(row.leaves for row in rows), sum(row.reuses for row in rows))
-    return planned
-
-
-def _late(
-    rows: Sequence[CaseRow], costs: Mapping[str, CaseCost], profile: Profile, choice: PlanChoice
-) -> Late:
-    """The cases that the time budget has no time for."""
-    rows = [replace(row, waits=0.0) for row in rows] if profile.clock.advance is not None else rows
-    lasting = durations(profile, costs, budget=choice.budget, effort=choice.effort, pace=choice.pace)
-    return late_cases(rows, lasting)
 
 
 def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
@@ -207,163 +144,83 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
-def _before_its_wait(row: CaseRow, cost: CaseCost | None) -> CaseCost | None:
-    """The cost of a case whose wait is left out: only its sign-ins, where all that it decides follows."""
-    return CaseCost(sign_ins=row.sign_ins) if set(row.requirements) <= set(row.after_waits) else cost
+def _add_messages(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile) -> None:
+    """The most sign-ins, and the most mails. Where nothing may be changed, only sign-ins send mails."""
+    planned.sign_ins = sign_ins_of_all(rows)
+    is_mailed = any(account.inbox for account in profile.accounts.values()) and planned.sign_ins
+    planned.mails = profile.limits.max_mails if is_mailed or planned.changing else 0
 
 
-def _up_to_a_refusal(row: CaseRow, cost: CaseCost | None, shut: frozenset[str]) -> CaseCost | None:
-    """The cost of a case of an endpoint that refuses each request for what the profile lacks: the first one
-    ends it. Without an id for the path there is none."""
-    named = next((key for key in shut if key in row.id), None)
-    if cost is None or not (named or all(concerns_only(rule, shut) for rule in row.requirements)):
-        return cost
-    of_rules = (REQUIREMENTS[rule].operations for rule in row.requirements)
-    keys = {named} if named else {key for operations in of_rules for key in operations}
-    most = 0 if any(BY_KEY[key].parameters == ("fileBizId",) for key in keys) else 1
-    return replace(cost, requests=min(cost.requests, most))
-
-
-def _add_cost(
-    planned: RunPlan, row: CaseRow, cost: CaseCost | None, *, profile: Profile, effort: str
-) -> None:
-    planned.cases += 1
-    if cost is None:
-        planned.unmeasured.append(row.id)
-    cost = cost or CaseCost(sign_ins=row.sign_ins)
-    times = times_of(row, effort)
-    planned.requests += round(cost.requests * times)
-    planned.sign_ins += max(round(cost.sign_ins * times), row.sign_ins)
-    planned.mails += round(cost.mails * times)
-    if planned.impact != "read-only":
-        changes = round(cost.changes * times)
-        planned.changes += changes
-        planned.changing.update({row.id: changes} if changes else {})
-    for name, counts in cost.accounts.items():
-        _add_account(planned, profile, name, {what: round(count * times) for what, count in counts.items()})
-
-
-def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[str, int]) -> None:
-    """Adds what a case does with an account; where the profile has no such one, another takes its place. No
-    code is mailed to an account without an inbox, and one for each sign-in of an account that has no
-    authenticator."""
-    stand_ins = (name, *(other for other in ("spare", "admin") if name != NOBODY))
-    present = next((each for each in stand_ins if each in profile.accounts), None)
-    account = profile.accounts[present] if present is not None else None
-    mailed, instead = counts.get("mailed_codes", 0), 0
-    if present in by_mail(profile):
-        instead = counts.get("authenticator_codes", 0)
-        planned.mailed_codes += mailed + instead
-    unsent = mailed if account is not None and account.inbox is None else 0
-    planned.mails += instead - unsent
-    totals = planned.accounts.setdefault(NOBODY if account is None else account.email, {})
-    sent = {**counts, "mails": counts.get("mails", 0) + instead - unsent}
-    for what in ("mails", "wrong_passwords", "wrong_codes"):
-        if sent.get(what):
-            totals[what] = totals.get(what, 0) + sent[what]
-
-
-def _add_wait(planned: RunPlan, row: CaseRow, *, budget: float) -> None:
-    if _is_left_out(row, budget):
-        planned.left_out.append(f"{row.waits:g} s: {row.id}")
-    elif row.waits:
-        planned.waits.append(f"{row.waits:g} s: {row.id}")
-        planned.longest_wait = max(planned.longest_wait, row.waits)
-
-
-def _is_left_out(row: CaseRow, budget: float) -> bool:
-    """Whether a wait is too long for a budget: nothing is done before the budget begins to run."""
-    return row.waits >= budget
-
-
-def _add_time(planned: RunPlan, whole: RunPlan, profile: Profile, budget: float) -> None:
-    """Waits overlap with each other and with the requests of other cases; sign-ins queue for their window.
-    ``whole`` is what would be sent without a budget: what it would take longer is beyond."""
+def _add_time(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile, budget: float) -> None:
+    """Waits overlap with each other and with the requests of other cases; sign-ins queue for their window."""
+    for row in rows:
+        if row.waits:
+            kept = planned.waits if row.waits < budget else planned.left_out
+            kept.append(f"{row.waits:g} s: {row.id}")
     planned.window = profile.limits.login_window or UNKNOWN_WINDOW
-    planned.is_simulated = profile.clock.advance is not None
-    busy = whole.requests * whole.pace.seconds
-    if planned.is_simulated:
-        _bound(planned, busy, budget)
-        return
-    if planned.sign_ins:
-        planned.by_authenticator, planned.code_waits = by_authenticator(profile), list(factor_waits(profile))
-        planned.mailed_at_need = [profile.accounts[name].email for name in by_either(profile)]
-    if not whole.pace.source:
-        busy += whole.mailed_codes * MAIL_SECONDS
-    queued = max(0, ceil(whole.sign_ins / LIMITS.login_initiations) - 1) * planned.window
-    planned.minutes = round(min(max(planned.longest_wait, queued), budget) / 60, 1)
-    _bound(planned, max(planned.longest_wait, queued + busy), budget)
+    planned.code_waits = list(factor_waits(profile)) if planned.sign_ins else []
+    queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
+    longest = max((row.waits for row in rows if row.waits < budget), default=0.0)
+    planned.minutes = round(min(max(longest, queued), budget) / 60, 1)
 
 
-def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
-    planned.seconds = min(seconds, budget)
-    planned.beyond_budget = seconds - planned.seconds
+def _decided_late(rows: Sequence[CaseRow], planned: RunPlan, budget: float) -> dict[tuple[str, str], str]:
+    """By case and rule, why the time budget leaves it undecided."""
+    late = set(planned.late)
+    reasons = {}
+    for row in rows:
+        is_too_long = not planned.is_simulated and row.waits >= budget
+        for rule in row.requirements:
+            if row.id in late:
+                reasons[row.id, rule] = NO_TIME
+            elif is_too_long and rule in row.after_waits:
+                reasons[row.id, rule] = TOO_LONG.format(row.waits)
+    return reasons
 
 
-@dataclass(frozen=True, slots=True)
-class Prospect:
-    """What decides which rules a run would decide: of the ``chosen`` cases those that are ``late``, and the
-    ``silent`` rules, each with the reason, of which the last run learned nothing."""
-
-    profile: Profile
-    choice: PlanChoice
-    chosen: Sequence[CaseRow]
-    late: Late
-    silent: Mapping[str, str]
-
-
-def _add_rules(planned: RunPlan, outlook: Prospect) -> None:
+def _add_rules(
+    planned: RunPlan,
+    profile: Profile,
+    choice: PlanChoice,
+    chosen: Sequence[CaseRow],
+    late: Mapping[tuple[str, str], str],
+) -> None:
     """The rules and endpoints that the cases, and the checks of what they send, would decide. The floor is
-    that of the run, which does not know the ``silent`` ones."""
-    profile, choice, chosen = outlook.profile, outlook.choice, outlook.chosen
+    that of the run."""
     whole = {rule for row in chosen for rule in row.requirements}
     possible = [row for row in chosen if row.id not in planned.untested]
-    declared = {rule for row in possible for rule in row.requirements if outlook.late.decides(row, rule)}
+    tried = {rule for row in possible for rule in row.requirements}
+    declared = {rule for row in possible for rule in row.requirements if (row.id, rule) not in late}
     unreached = frozenset(row.key for row in OPERATIONS if row.requirement in whole - declared)
     rules = choice.testable & reachable(profile, planned.impact, declared, unreached=unreached)
-    rules = rules.difference(outlook.silent)
     planned.rules = [rule for rule in REQUIREMENTS if rule in rules]
     planned.selected = dict(Counter(REQUIREMENTS[rule].level for rule in choice.testable))
     planned.endpoints = [row.key for row in OPERATIONS if row.requirement in rules]
     planned.musts = len(choice.testable.intersection(MUSTS))
     planned.testable = len(rules.intersection(MUSTS))
     if choice.rules is None and not choice.rerun:
-        tried = {rule for row in possible for rule in row.requirements}
         least = ceil(len(reachable_musts(profile, planned.impact, tried)) * SHARE)
         planned.floor = least if profile.expect.musts is None else profile.expect.musts
 
 
-def _silent(
-    rows: Sequence[CaseRow], profile: Profile, impact: Impact, choice: PlanChoice
-) -> Mapping[str, str]:
-    """The rules that the target's answers did not decide in the last run, where that one sent as much."""
-    if choice.last is None:
-        return {}
-    declared = {rule for row in rows if why_not(row, profile, impact) is None for rule in row.requirements}
-    testable = len(reachable_musts(profile, impact, declared))
-    return choice.last.undecided if choice.last.foretells(impact, testable, choice.time_budget) else {}
-
-
-def _add_undecided(planned: RunPlan, outlook: Prospect) -> None:
-    """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
-    leaves the others out."""
-    profile, choice, late, silent = outlook.profile, outlook.choice, outlook.late, outlook.silent
-    undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
-    lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
-    too_late = {rule: f"as in the last run: {why}" for rule, why in silent.items()}
-    for row in outlook.chosen:
+def _add_undecided(
+    planned: RunPlan,
+    profile: Profile,
+    choice: PlanChoice,
+    chosen: Sequence[CaseRow],
+    late: Mapping[tuple[str, str], str],
+) -> None:
+    """The rules that would not be decided, each with the reason that a run gives."""
+    lacks: dict[str, dict[str, str]] = {rule: {} for rule in REQUIREMENTS if rule in choice.testable}
+    for row in chosen:
         why = planned.untested.get(row.id)
-        if why is None and row.id in late.unbegun:
-            too_late |= dict.fromkeys(row.requirements, NO_TIME)
-        elif why is None and row.id in late.begun:
-            too_late |= dict.fromkeys(row.after_waits, TOO_LONG.format(row.waits))
-        if why is not None:
-            for rule in lacking.keys() & row.requirements:
-                lacking[rule].setdefault(why, row.id)
+        for rule in lacks.keys() & row.requirements if why is not None else ():
+            lacks[rule].setdefault(why or "", row.id)
+    too_late = {rule: why for (_, rule), why in late.items()}
     decided = frozenset(planned.rules)
     without, shut = UNDECIDED if profile.accounts else NO_ACCOUNT, shut_endpoints(profile)
-    for rule in undecided:
-        if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), why_left(rule, profile, shut) or without)
-            planned.undecided[rule] = too_late.get(rule, reason)
-            planned.beyond_time += [rule] if rule in too_late and rule not in silent else []
+    for rule in lacks.keys() - decided:
+        reason = next(iter(mildest_first(lacks[rule])), why_left(rule, profile, shut) or without)
+        planned.undecided[rule] = too_late.get(rule, reason)
+    planned.undecided = {rule: planned.undecided[rule] for rule in lacks if rule in planned.undecided}
+    planned.beyond_time = [rule for rule in planned.undecided if rule in too_late]

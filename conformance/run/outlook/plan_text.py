@@ -1,4 +1,4 @@
-"""A plan as a person reads it: what a run would decide, send, wait for and leave out."""
+"""A plan as a person reads it: what a run would decide, wait for, send at most and leave out."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import duration, plural
-from conformance.run.costs import NOBODY
-from conformance.run.outlook.pace import MAIL_SECONDS
+from conformance.report.model.words import plural
 from conformance.run.outlook.plan import RunPlan
 from conformance.run.planning import in_words
 from conformance.spec import OPERATIONS, REQUIREMENTS
 from conformance.spec.tables import LIMITS
 
-MADE_UP = "addresses that the suite makes up, at example.test"
 MOST_CHANGES = 12
 """Cases that change something and are named."""
-
-MEANT_TO_FAIL = {"wrong_passwords": "password", "wrong_codes": "code"}
 
 
 def as_json(planned: RunPlan) -> str:
@@ -32,11 +27,9 @@ def as_line(planned: RunPlan) -> str:
     return " · ".join(
         (
             plural(planned.cases, "case"),
-            plural(planned.requests, "request"),
-            plural(planned.sign_ins, "sign-in"),
-            plural(planned.mails, "mail"),
-            plural(planned.changes, "change"),
-            f"about {duration(planned.seconds)}",
+            f"at most {plural(planned.sign_ins, 'sign-in')}",
+            f"at most {plural(planned.mails, 'mail')}",
+            f"{plural(len(planned.changing), 'case')} that change something",
             f"{planned.testable} of {planned.musts} musts",
         )
     )
@@ -57,23 +50,17 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     if planned.floor is not None:
         yield f"floor      {plural(planned.floor, 'must')}; {_against_floor(planned)}"
     yield f"endpoints  {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
-    yield f"requests   {planned.requests:,}"
     yield f"time       {_time(planned)}"
     yield from _beyond_budget(planned)
     yield from (f"codes      a sign-in of {wait}" for wait in planned.code_waits)
     yield f"sign-ins   {_sign_ins(planned)}"
-    yield from _meant_to_fail(planned)
-    yield f"mails      {_mails(planned)}"
-    if planned.mailed_at_need:
-        addresses = ", ".join(planned.mailed_at_need)
-        yield f"           a code to {addresses} instead of a longer wait for the authenticator"
+    yield f"mails      {f'at most {planned.mails}, by [limits] max_mails' if planned.mails else 'none'}"
     yield from _changes(planned)
-    if not planned.is_simulated:
-        yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)
-        yield from (
-            f"left out   what follows a wait of {_wait(wait)}: it is longer than --time-budget"
-            for wait in planned.left_out
-        )
+    yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)
+    yield from (
+        f"left out   what follows a wait of {_wait(wait)}: it is longer than --time-budget"
+        for wait in planned.left_out
+    )
     yield from _not_tried(planned)
 
 
@@ -86,8 +73,6 @@ def _against_floor(planned: RunPlan) -> str:
 
 def _beyond_budget(planned: RunPlan) -> Iterator[str]:
     """What the time budget leaves out, of which the waits are named further below."""
-    if planned.beyond_budget:
-        yield f"           {duration(planned.beyond_budget)} less than it would take without --time-budget"
     if planned.beyond_time:
         musts = sum(REQUIREMENTS[rule].level == "must" for rule in planned.beyond_time)
         rules = f"{plural(len(planned.beyond_time), 'rule')}, {plural(musts, 'must')} among them"
@@ -105,43 +90,19 @@ def _rules(planned: RunPlan) -> str:
 
 
 def _time(planned: RunPlan) -> str:
-    """How long it lasts, and what that rests on."""
-    pace = planned.pace
-    each = f"{1000 * pace.seconds:.0f} ms a request"
-    mails = f" and {MAIL_SECONDS:g} s a mailed code are" if planned.mailed_codes else " is"
-    assumed = f"{each}{' is' if planned.is_simulated else mails} assumed before the first run"
-    basis = f"{each} as in {pace.source}" if pace.source else assumed
-    lasts = f"about {duration(planned.seconds)}: {basis}"
+    """How long the waits make it last."""
     if planned.is_simulated:
-        return f"{lasts}; [clock] moves the target's time, so that no wait takes any"
-    return f"{lasts}; waits overlap, and make it last {planned.minutes:g} min at least"
+        return "what its requests take: [clock] moves the target's time, so that no wait takes any"
+    return f"{planned.minutes:g} min at least, as its waits overlap, and what its requests take"
 
 
 def _sign_ins(planned: RunPlan) -> str:
     if not planned.sign_ins:
-        return "0"
-    return f"{planned.sign_ins}, at most {LIMITS.login_initiations} in each window of {planned.window:g} s"
-
-
-def _meant_to_fail(planned: RunPlan) -> Iterator[str]:
-    """The sign-ins that are meant to be refused, which a portal may count against an account."""
-    for address, counts in sorted(planned.accounts.items(), key=lambda row: row[0] == NOBODY):
-        refused = [plural(counts[what], name) for what, name in MEANT_TO_FAIL.items() if counts.get(what)]
-        if refused:
-            whose = MADE_UP if address == NOBODY else address
-            yield f"wrong      {' and '.join(refused)} for {whose}, on purpose"
-
-
-def _mails(planned: RunPlan) -> str:
-    """How many mails, and to whom."""
-    by_address = {address: counts.get("mails", 0) for address, counts in planned.accounts.items()}
-    ordered = sorted(by_address.items(), key=lambda row: (row[0] == NOBODY, -row[1]))
-    parts = [f"{count} to {MADE_UP if address == NOBODY else address}" for address, count in ordered if count]
-    if not planned.mails or not parts:
-        return f"{planned.mails}"
-    if sum(by_address.values()) > planned.mails:
-        return f"{planned.mails} at most, by [limits] max_mails; without it {', '.join(parts)}"
-    return f"{planned.mails}: {', '.join(parts)}"
+        return "none"
+    most = f"at most {planned.sign_ins} with --effort quick"
+    if planned.is_simulated:
+        return most
+    return f"{most}, {LIMITS.login_initiations} in each window of {planned.window:g} s"
 
 
 STAYING = {
@@ -152,18 +113,17 @@ STAYING = {
 
 
 def _changes(planned: RunPlan) -> Iterator[str]:
-    """How much it changes, and which cases do."""
+    """Which cases change something, and what of it nothing restores."""
+    if not planned.changing:
+        yield "changes    none"
+        return
     staying = " and ".join(what for rule, what in STAYING.items() if rule in planned.rules)
     but = f", but for {staying}" if staying else ""
-    yield f"changes    {planned.changes}{f', which it restores{but}' if planned.changes else ''}"
-    by_words: Counter[str] = Counter()
-    for case, count in planned.changing.items():
-        by_words[in_words(case).partition("[")[0]] += count
-    ordered = by_words.most_common()
-    yield from (f"  {count:>4}  {words}" for words, count in ordered[:MOST_CHANGES])
-    if len(ordered) > MOST_CHANGES:
-        rest = plural(len(ordered) - MOST_CHANGES, "case")
-        yield f"        and those of {rest} more (--format json names each)"
+    yield f"changes    by {plural(len(planned.changing), 'case')}; the run restores them{but}"
+    words = list(dict.fromkeys(in_words(case).partition("[")[0] for case in planned.changing))
+    yield from (f"           {each}" for each in words[:MOST_CHANGES])
+    if len(words) > MOST_CHANGES:
+        yield f"           and {len(words) - MOST_CHANGES} more (--format json names each case)"
 
 
 def _wait(wait: str) -> str:
@@ -180,6 +140,3 @@ def _not_tried(planned: RunPlan) -> Iterator[str]:
     if planned.untested:
         cases = plural(len(planned.untested), "case")
         yield f"{cases} would not be tried (--format json says of each what it needs)."
-    if planned.unmeasured:
-        cases = plural(len(planned.unmeasured), "case")
-        yield f"{cases} not measured yet, whose requests are not counted."

@@ -36,7 +36,7 @@ from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import NOT_JSON, Exchange, Json
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets
 
@@ -341,6 +341,6 @@ def _is_no_portals(answer: Exchange) -> bool:
     """Whether an answer is a text that is no JSON, and no refusal of the missing token either."""
     return (
         answer.response is not None
-        and answer.response.state == "text"
+        and answer.response.state == NOT_JSON
         and answer.status not in (401, 429, 503)
     )

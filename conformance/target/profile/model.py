@@ -37,6 +37,7 @@ from conformance.target.profile.tables import (
     ReplaySettings,
     SecureChannelSettings,
 )
+from conformance.traffic.documents import document_text
 from conformance.traffic.exchange import Json
 
 SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
@@ -193,7 +194,7 @@ def load(path: Path, environ: Mapping[str, str] = os.environ, *, target: str | N
 def text_of(path: Path) -> str:
     """The text of a profile. Raises ProfileError."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return document_text(path)
     except FileNotFoundError:
         raise ProfileError(
             f"{path}: there is no such file. `portal-conformance init` writes one to fill in."

@@ -10,6 +10,7 @@ from typing import Any
 from conformance.errors import ProfileError
 from conformance.target.profile.errors import nearest
 from conformance.target.profile.positions import Positions
+from conformance.traffic.documents import document_text
 
 REFERENCE = re.compile(r"\$\$\{|\$\{([^}]+)\}")
 NAMED_TABLES = ("accounts", "inboxes", "operations")
@@ -62,7 +63,7 @@ class References:
         if reference.startswith("file:"):
             path = self._folder / Path(reference.removeprefix("file:")).expanduser()
             try:
-                text = path.read_text(encoding="utf-8").rstrip("\r\n")
+                text = document_text(path).rstrip("\r\n")
             except (OSError, UnicodeDecodeError) as problem:
                 raise ProfileError(
                     f"{where} cannot be read from {path} ({problem}). Check the path."

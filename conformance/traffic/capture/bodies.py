@@ -6,12 +6,13 @@ import json
 import re
 import sys
 import zlib
-from base64 import b64decode, b64encode
+from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any, NoReturn
 
 import msgspec
 
-from conformance.traffic.exchange import ABSENT, Form, Json, Message
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Form, Json, Message
 
 LARGEST_BODY = 64 * 1024 * 1024
 """Bytes that one recorded body may unfold to."""
@@ -28,31 +29,56 @@ MOST_LAYERS = 2
 MOST_DEPTH = 100
 """Levels of JSON that are held; no documented answer has ten."""
 
-SHOWN_OF_CUT = 100_000
-"""Bytes of a truncated body that the record keeps."""
+DIGEST_BYTES = 2
+"""Bytes of the digest of a response that is no JSON: enough to see that it changed, and too few to tell which
+secret it may have held."""
 
 _DECODE = msgspec.json.Decoder().decode
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_LOOKS_WRAPPED = frozenset({"text", "base64"})
 
 
 def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
-    """A body as the record holds it: its JSON value where it is JSON, else ``{"text"}`` or ``{"base64"}``.
+    """A body as the record holds it: its JSON value where it is JSON, else its length. A text alone is no
+    JSON here, unless it holds some: nothing else says whether it is a secret.
 
-    The form is given only where the value could be misread, or cannot be judged: JSON too deep to be held
-    is ``undecodable``. Of a number beyond a double the largest stands, of half a surrogate pair U+FFFD.
+    The form is given where the value is none, or cannot be judged: JSON too deep to be held is
+    ``undecodable``. Of a number beyond a double the largest stands, of half a surrogate pair U+FFFD.
     """
     if not raw:
         return ABSENT, None
     try:
         value = _DECODE(raw)
     except RecursionError:
-        return text_of(_bytes(raw)), "undecodable"
+        return ABSENT, "undecodable"
     except (ValueError, UnicodeDecodeError):
         return _odd_body(_bytes(raw))
     if _is_deep(raw, value):
-        return text_of(_bytes(raw)), "undecodable"
-    return value, form_of_json(value)
+        return ABSENT, "undecodable"
+    if type(value) is str and json_in(value) is None:
+        return _not_json(_bytes(raw))
+    return value, None
+
+
+def answer_of(raw: bytes | str) -> tuple[Json, Form | None]:
+    """The body of a response as ``body_of`` holds it, with a digest where it is no JSON."""
+    body, form = body_of(raw)
+    if form == NOT_JSON:
+        body["digest"] = blake2b(_bytes(raw), digest_size=DIGEST_BYTES).hexdigest()
+    return body, form
+
+
+def json_in(text: str) -> Json:
+    """The object or the list that a text holds as JSON; None where it holds none."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return _DECODE(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _not_json(raw: bytes) -> tuple[Json, Form | None]:
+    return {"length": len(raw)}, NOT_JSON
 
 
 def _is_deep(raw: bytes | str, value: Json) -> bool:
@@ -77,37 +103,23 @@ def _bytes(body: bytes | str) -> bytes:
     return body if isinstance(body, bytes) else body.encode()
 
 
-def form_of_json(value: Json) -> Form | None:
-    """``json`` where a JSON value looks like the record's way to hold text or bytes, else None."""
-    return (
-        "json"
-        if isinstance(value, dict) and len(value) == 1 and not _LOOKS_WRAPPED.isdisjoint(value)
-        else None
-    )
-
-
-def text_of(raw: bytes) -> Json:
-    """Bytes that are not JSON, as the record holds them."""
-    try:
-        return {"text": raw.decode()}
-    except UnicodeDecodeError:
-        return {"base64": b64encode(raw).decode()}
-
-
 def bytes_of(message: Message) -> bytes:
-    """The body's bytes. JSON is written compactly: what was between its tokens is not recorded."""
-    match message.state:
-        case "json":
-            return msgspec.json.encode(message.body)
-        case "text" | "base64" | "truncated" | "undecodable" if isinstance(message.body, dict):
-            kept = message.body
-            return b64decode(kept["base64"]) if "base64" in kept else str(kept.get("text", "")).encode()
-        case _:
-            return b""
+    """The bytes of a JSON body, written compactly: what was between its tokens is not recorded. None of
+    another body is."""
+    return msgspec.json.encode(message.body) if message.state == "json" else b""
+
+
+Hold = Callable[[bytes | str], tuple[Json, Form | None]]
+"""Makes of the bytes of a body what the record holds of it: ``body_of`` or ``answer_of``."""
 
 
 def answered(
-    raw: bytes, encoding: str | None, *, is_cut: bool = False, most: int = LARGEST_ANSWER
+    raw: bytes,
+    encoding: str | None,
+    *,
+    is_cut: bool = False,
+    most: int = LARGEST_ANSWER,
+    hold: Hold = answer_of,
 ) -> tuple[Json, Form | None]:
     """The body of an answer as the record holds it, whoever read it: a run, a replay, or a recorder.
 
@@ -115,15 +127,15 @@ def answered(
     is not what its ``Content-Encoding`` says is ``undecodable``; neither is judged.
     """
     if is_cut:
-        return text_of(raw[:SHOWN_OF_CUT]), "truncated"
+        return ABSENT, "truncated"
     if encoding is not None and raw and _last(encoding) in PACKINGS and _is_text(raw):
         return ABSENT, "undecodable"
     bare = raw if encoding is None else unpacked(raw, encoding, most=most)
     if bare is None:
         return ABSENT, "undecodable"
     if len(bare) > most:
-        return text_of(bare[:SHOWN_OF_CUT]), "truncated"
-    return body_of(bare)
+        return ABSENT, "truncated"
+    return hold(bare)
 
 
 def unpacked(raw: bytes, encoding: str | None, *, most: int = LARGEST_BODY) -> bytes | None:
@@ -189,13 +201,12 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
         kept = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
         value = _DECODE(kept)
     except RecursionError:
-        return text_of(raw), "undecodable"
+        return ABSENT, "undecodable"
     except ValueError:
-        held = text_of(raw)
-        return held, "undecodable" if _is_json(raw) else None
+        return (ABSENT, "undecodable") if _is_json(raw) else _not_json(raw)
     if _is_deep(raw, value):
-        return text_of(raw), "undecodable"
-    return value, form_of_json(value)
+        return ABSENT, "undecodable"
+    return _not_json(raw) if isinstance(value, str) else (value, None)
 
 
 def _finite(digits: str) -> float:

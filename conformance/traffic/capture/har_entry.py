@@ -14,10 +14,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from conformance.traffic.capture.bodies import LARGEST_BODY, SHOWN_OF_CUT, body_of, text_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_BODY, Hold, answer_of, body_of, unpacked
 from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
 from conformance.traffic.exchange import (
     ABSENT,
+    NOT_JSON,
     UNKNOWN_FORMS,
     Exchange,
     Form,
@@ -166,7 +167,9 @@ def _sent_body(
     sent: HarRequest, method: str, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
     post = sent.postData
-    if sent.form in UNKNOWN_FORMS and (post is None or not post.text):
+    if sent.form == NOT_JSON:
+        return sent.kept, NOT_JSON
+    if sent.form in UNKNOWN_FORMS:
         return ABSENT, sent.form  # type: ignore[return-value]
     posted = None if post is None else _posted(post, sent, headers, source)
     if posted is not None:
@@ -181,9 +184,9 @@ def _posted(
 ) -> tuple[Json, Form | None] | None:
     """The body as the entry holds it; None where it holds none."""
     if post.text:
-        return _told(post, headers, source, size=None, told_form=sent.form)
+        return _told(post, headers, source, size=None, hold=body_of)
     if post.file:
-        return _attached(source.attachment(post.file), headers, source)
+        return _attached(source.attachment(post.file), headers, source, hold=body_of)
     if post.params:
         return _form_fields(post)
     return (ABSENT, "omitted") if post.comment else None
@@ -205,18 +208,20 @@ def _form_fields(post: PostData) -> tuple[Json, Form | None]:
     fields = post.params or []
     if "multipart" in (post.mimeType or "") or any(param.fileName for param in fields):
         return ABSENT, "omitted"
-    return {"text": urlencode([(param.name, param.value) for param in fields])}, None
+    return body_of(urlencode([(param.name, param.value) for param in fields]))
 
 
 def _answered_body(
     content: Content, body_size: int | float | None, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
-    if content.form in UNKNOWN_FORMS and not content.text:
+    if content.form == NOT_JSON:
+        return content.kept, NOT_JSON
+    if content.form in UNKNOWN_FORMS:
         return ABSENT, content.form  # type: ignore[return-value]
     if content.text:
-        return _told(content, headers, source, size=content.size, told_form=content.form)
+        return _told(content, headers, source, size=content.size, hold=answer_of)
     if content.file:
-        return _attached(source.attachment(content.file), headers, source)
+        return _attached(source.attachment(content.file), headers, source, hold=answer_of)
     if content.comment:
         return ABSENT, "omitted"
     length = _content_length(headers)
@@ -232,37 +237,36 @@ def _told(
     source: Source,
     *,
     size: int | float | None,
-    told_form: str | None,
+    hold: Hold,
 ) -> tuple[Json, Form | None]:
     """A body that stands in the entry itself, as text or in base64."""
     text, encoding = holder.text or "", holder.encoding
-    if told_form in UNKNOWN_FORMS:
-        return {"text": text}, told_form  # type: ignore[return-value]
     if encoding and encoding.lower() == "base64":
         try:
-            return _attached(b64decode("".join(text.split()), validate=True), headers, source)
+            return _attached(b64decode("".join(text.split()), validate=True), headers, source, hold=hold)
         except (Base64Error, ValueError):
             pass  # Firefox says base64 of plain text as well
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
-    body, form = body_of(text)
-    is_text = form is None and isinstance(body, dict) and len(body) == 1 and "text" in body
-    if is_text and size is not None and size > len(text.encode()):
-        return body, "truncated"
+    body, form = hold(text)
+    if form == NOT_JSON and size is not None and size > len(text.encode()):
+        return ABSENT, "truncated"
     return body, form
 
 
-def _attached(raw: bytes | None, headers: list[Header], source: Source) -> tuple[Json, Form | None]:
+def _attached(
+    raw: bytes | None, headers: list[Header], source: Source, *, hold: Hold
+) -> tuple[Json, Form | None]:
     if raw is None:
         return ABSENT, "omitted"
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
     bare = unpacked(raw, encoding) if encoding else raw
     if bare is None:
         source.packed[encoding or ""] += 1
-        return text_of(raw), "undecodable"
+        return ABSENT, "undecodable"
     if len(bare) > LARGEST_BODY:
-        return text_of(bare[:SHOWN_OF_CUT]), "truncated"
-    return body_of(bare)
+        return ABSENT, "truncated"
+    return hold(bare)
 
 
 def _url(sent: HarRequest) -> str:

@@ -47,6 +47,7 @@ class Content(Struct, gc=False):
     comment: str | None = None
     file: str | None = field(name="_file", default=None)
     form: str | None = field(name="_form", default=None)
+    kept: Json = field(name="_kept", default=None)
 
 
 class HarRequest(Struct, gc=False):
@@ -57,6 +58,7 @@ class HarRequest(Struct, gc=False):
     postData: PostData | None = None
     bodySize: Number = None
     form: str | None = field(name="_form", default=None)
+    kept: Json = field(name="_kept", default=None)
     lacks: tuple[str, ...] = field(name="_lacks", default=())
 
 

@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from conformance.errors import CaptureError
-from conformance.traffic.capture.bodies import bytes_of, text_of
+from conformance.traffic.capture.bodies import bytes_of
 from conformance.traffic.capture.files import Written, appended, ending, opened, packed_into
-from conformance.traffic.exchange import Exchange, Message, Request, Response
+from conformance.traffic.exchange import NOT_JSON, Exchange, Message, Request, Response
 
 Mode = Literal["new", "append", "overwrite"]
 _OPEN = {"new": "xb", "append": "ab", "overwrite": "wb"}
@@ -183,30 +183,23 @@ def _request(request: Request) -> dict[str, object]:
         "headers": _pairs(request),
         "queryString": _query(request),
         "headersSize": -1,
-        "bodySize": -1 if request.is_unknown else len(bytes_of(request)),
+        "bodySize": _size(request),
         **_marks(request),
     }
-    if request.state not in ("empty", "omitted", "sanitized"):
-        kept = text_of(bytes_of(request))
-        entry["postData"] = {
-            "mimeType": request.header("content-type") or "",
-            "text": kept.get("text", kept.get("base64")),
-            **({"encoding": "base64"} if "base64" in kept else {}),
-        }
+    if request.state == "json":
+        mime_type = request.header("content-type") or ""
+        entry["postData"] = {"mimeType": mime_type, "text": bytes_of(request).decode()}
     return entry
 
 
 def _response(response: Response) -> dict[str, object]:
-    kept = text_of(bytes_of(response))
     content: dict[str, object] = {
-        "size": -1 if response.is_unknown else len(bytes_of(response)),
+        "size": _size(response),
         "mimeType": response.header("content-type") or "",
         **_marks(response),
     }
-    if response.state not in ("empty", "omitted", "sanitized"):
-        content["text"] = kept.get("text", kept.get("base64"))
-        if "base64" in kept:
-            content["encoding"] = "base64"
+    if response.state == "json":
+        content["text"] = bytes_of(response).decode()
     return {
         "status": response.status,
         "statusText": "",
@@ -245,10 +238,19 @@ def _query(request: Request) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
+def _size(message: Message) -> int:
+    """The bytes of a body; -1 where the record does not say it."""
+    if message.state == NOT_JSON:
+        return int(message.body["length"])
+    return -1 if message.is_unknown else len(bytes_of(message))
+
+
 def _marks(message: Message) -> dict[str, object]:
     marks: dict[str, object] = {}
-    if message.is_unknown:
+    if message.form is not None:
         marks["_form"] = message.form
+    if message.state == NOT_JSON:
+        marks["_kept"] = message.body
     if message.lacks and isinstance(message, Request):
         marks["_lacks"] = message.lacks
     return marks

@@ -13,8 +13,6 @@ from conformance.traffic.capture.placeholders import BLOCK
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import is_ordinary
-from conformance.traffic.redaction.loose.unreadable import without_unreadable
-from conformance.traffic.redaction.loose.views import holds_loose_body
 from conformance.traffic.redaction.places import is_placeholder
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.traffic.redaction.scan import SecretScan
@@ -29,8 +27,6 @@ class SecretFinder:
     listed: ListedSecrets = field(default_factory=ListedSecrets)
     counts: Counter[str] = field(default_factory=Counter)
     listed_counts: Counter[str] = field(default_factory=Counter)
-    left_out: int = 0
-    """Bodies that were left out, as what is secret in them could not be told."""
     is_late: bool = False
     """Whether a value was taken for a secret that an earlier response had returned."""
     files: int = 1
@@ -42,20 +38,14 @@ class SecretFinder:
         """Registers what is listed, what is secret by its place, and what looks like a secret in an exchange.
         Counts each value once that no place shows; what a recorder redacted already has only what was left in
         it on purpose.
-        Returns the exchange to be written: without what is listed, and without the bodies that would keep a
-        secret; the same where there is nothing of it."""
+        Returns the exchange to be written: without what is listed; the same where there is nothing of it."""
         if self.listed:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
         if not is_redacted(exchange):
             self._register_likely(exchange, secrets)
         elif self.files > 1:
             secrets.number_after(self.files * BLOCK)
-        if not holds_loose_body(exchange):
-            return exchange
-        secrets.add_from(exchange)
-        clean, left_out = without_unreadable(exchange, secrets)
-        self.left_out += left_out
-        return clean
+        return exchange
 
     def _register_likely(self, exchange: Exchange, secrets: Secrets) -> None:
         for value, kind, name in self._scan.found(exchange):
@@ -75,7 +65,7 @@ class SecretFinder:
     @property
     def has_changed_any(self) -> bool:
         """Whether some exchange may not be written as it is."""
-        return bool(self.counts or self.listed_counts or self.left_out)
+        return bool(self.counts or self.listed_counts)
 
     def has_returned(self, values: Iterable[tuple[str, str]], secrets: Secrets) -> bool:
         """Whether an earlier response returned one of these secrets, each with its kind, before it was
@@ -99,10 +89,6 @@ class SecretFinder:
         for name, times in self.counts.most_common():
             taken = f"Redacted, as such values look like secrets: {_values(times)} of {name}"
             yield f"{taken}. Where they are none, give --keep {name}."
-        if self.left_out:
-            bodies = "1 body" if self.left_out == 1 else f"{self.left_out} bodies"
-            was = "was" if self.left_out == 1 else "were"
-            yield f"{bodies} could not be read for secrets, and {was} left out."
 
 
 def is_redacted(exchange: Exchange) -> bool:

@@ -94,11 +94,7 @@ class _Pass:
         return self._text(value, name.lower())
 
     def _content(self, message: Message) -> Json:
-        body, state = message.body, message.state
-        if state == "json":
-            return self._body(body)
-        text = body.get("text") if state == "text" and isinstance(body, dict) else None
-        return {"text": self._text(self._pairs(text), "text")} if isinstance(text, str) else body
+        return self._body(message.body) if message.state == "json" else message.body
 
     def _body(self, body: Json) -> Json:
         if body is ABSENT:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import msgspec
-
 from conformance.traffic.exchange import Json
 
 LONGEST = 200_000
@@ -20,7 +18,6 @@ URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"'<>]+
 PARAMETER = re.compile(
     r"(?<![\w.-])([A-Za-z][\w.-]{0,63})\s?=\s?(?:\"([^\"]*)\"|'([^']*)'|([^\s\"',;&<>=]+))"
 )
-MEMBER = re.compile(r"(?m)^[ \t]{0,20}([A-Za-z][\w.-]{0,63})[ \t]?:[ \t]{0,20}(\S[^\r\n]*)")
 ELEMENT = re.compile(r"<(?:[\w-]{1,63}:)?([A-Za-z][\w.-]{0,63})(?:\s[^<>]{0,500})?>([^<>]+)</")
 NAMED = re.compile(
     r"\b(?:name|id|key|property)=[\"']([^\"'<>]{1,63})[\"'][^<>]{0,300}?\b(?:content|value)=[\"']([^\"'<>]*)"
@@ -63,16 +60,6 @@ def survey(value: Json, texts: list[str], names: set[str]) -> None:
             survey(inner, texts, names)
 
 
-def json_in(text: str) -> Json:
-    """The object or the list that a text holds as JSON; None where it holds none."""
-    if text[:1] not in ("{", "["):
-        return None
-    try:
-        return msgspec.json.decode(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def texts_of(value: Json) -> Iterator[str]:
     """All texts in a JSON value, but for the names."""
     if isinstance(value, dict | list):
@@ -105,14 +92,6 @@ def _pairs(text: str) -> Iterator[Pair]:
         yield from (
             (match[1], unquote(match[2] or match[3] or match[4] or "")) for match in PARAMETER.finditer(text)
         )
-
-
-def in_text_body(text: str) -> Iterator[Pair]:
-    """The pairs of a body that is no JSON: a form's fields, and those of lines such as ``name: value``."""
-    if "=" in text and "\n" not in text and " " not in text and text[:1] not in OPENINGS:
-        yield from parse_qsl(text)
-    yield from pairs_in(text)
-    yield from ((match[1], match[2].strip()) for match in MEMBER.finditer(text[:LONGEST]))
 
 
 def in_url(url: str) -> Iterator[Pair]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from conformance.traffic.exchange import Exchange, Json, Message, Request, split_url
+from conformance.traffic.capture.bodies import json_in
+from conformance.traffic.exchange import Exchange, Json, Message, split_url
 from conformance.traffic.facts import called, fact
-from conformance.traffic.redaction.loose.pairs import pairs_in
-from conformance.traffic.redaction.loose.views import is_loose, readings, texts_in
 from conformance.traffic.values import REDACTED
 
 HEADERS = {
@@ -130,11 +129,6 @@ def takes_secrets(path: str) -> bool:
     return path.rstrip("/").endswith((*CODES, BACKUP_CODES))
 
 
-def receives_secrets(path: str) -> bool:
-    """Whether requests to this path carry secrets: a sign-in, a password, a second factor, a token."""
-    return takes_secrets(path) or "/auth/" in path or "/mfa/" in path or "/password/" in path
-
-
 _ENDINGS = tuple(ENDINGS)
 _OPENINGS = frozenset("{[")
 """How a text begins that is JSON itself."""
@@ -196,26 +190,7 @@ def _may_hold_secrets(names: tuple[str, ...]) -> bool:
 
 
 def _in_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, str]]:
-    if is_loose(message):
-        return in_loose_body(message, takes_code=takes_code)
     return _in_json(message.json, takes_code=takes_code)
-
-
-def in_loose_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, str]]:
-    """The secrets in a body that is no JSON, or is a text in it."""
-    return _in_texts(texts_in(message), takes_code=takes_code, is_sent=isinstance(message, Request))
-
-
-def _in_texts(texts: Iterable[str], *, takes_code: bool, is_sent: bool) -> Iterator[tuple[str, str]]:
-    for text in texts:
-        for name, value in pairs_in(text, _may_be_kind, is_sent=is_sent):
-            kind = _kind_named(name, takes_code)
-            if kind is not None and not MASKED.match(value):
-                yield value, kind
-
-
-def _may_be_kind(name: str) -> bool:
-    return _kind_named(name, True) is not None
 
 
 @lru_cache(maxsize=8192)
@@ -238,7 +213,7 @@ def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
             elif _holds_more(inner):
                 yield from _in_json(inner, takes_code=takes_code)
     elif type(value) is str:
-        yield from _in_texts(readings(value), takes_code=takes_code, is_sent=True)
+        yield from _in_json(json_in(value), takes_code=takes_code)
 
 
 def _holds_more(value: Json) -> bool:

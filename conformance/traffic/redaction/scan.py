@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import Exchange, Json, Message, Request
 from conformance.traffic.redaction.headers import OF_URLS
 from conformance.traffic.redaction.looks import (
@@ -20,13 +21,9 @@ from conformance.traffic.redaction.looks import (
     looks_like_code,
     looks_like_password,
 )
-from conformance.traffic.redaction.loose.pairs import pairs_in as named_in
-from conformance.traffic.redaction.loose.views import is_loose, texts_in
 from conformance.traffic.redaction.names import is_harmless, kind_of_name, words_of
 from conformance.traffic.redaction.packed import (
-    in_text_body,
     in_url,
-    json_in,
     key_lines,
     may_hold_pairs,
     pairs_in,
@@ -111,16 +108,9 @@ class SecretScan:
                 yield from self._in_field(before, value, is_sent=True)
 
     def _in_content(self, message: Message, *, is_sent: bool) -> Iterator[LikelySecret]:
-        state, body = message.state, message.body
-        if state == "json":
+        if message.state == "json":
+            body = message.body
             yield from self._in_body("", body, is_sent=True) if is_sent else self._in_response("", body)
-        if not is_loose(message):
-            return
-        for number, text in enumerate(texts_in(message)):
-            pairs = named_in(text, _may_be_secret, is_sent=is_sent)
-            for name, value in chain(in_text_body(text) if number == 0 and "\0" not in text else (), pairs):
-                yield from self._in_text(name, value, is_sent=is_sent)
-            yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(text))
 
     def _in_response(self, name: str, value: Json) -> Iterator[LikelySecret]:
         """What looks like a secret in a response; it is none of the client's later. Most responses have no

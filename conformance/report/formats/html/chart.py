@@ -40,69 +40,47 @@ class Timeline:
     squeezed: bool
 
 
+def figure(height: float, words: str, *parts: Markup) -> Markup:
+    """A drawing that is as wide as the page: places along it are percentages, heights are pixels."""
+    drawn = Markup('<svg height="{:.0f}" role="img" aria-label="{}">{}</svg>')
+    return drawn.format(height, words, Markup("").join(parts))
+
+
+def line(css: str, height: float, points: Sequence[tuple[float, float]]) -> Markup:
+    """A line through points, each a percentage of the width and pixels from the top."""
+    return Markup(
+        '<svg viewBox="0 0 100 {0:.0f}" height="{0:.0f}" preserveAspectRatio="none">'
+        '<polyline class="{1}" points="{2}"/></svg>'
+    ).format(height, css, " ".join(f"{x:.2f},{y:.1f}" for x, y in points))
+
+
+BAR_HEIGHT = 36
+
+
 def bars(timings: Sequence[OperationTime]) -> Markup:
-    """A bar for each group of endpoints: the total time of the target, and its median times the requests."""
+    """A bar for each group of endpoints, below its name: the total time of the target, and its median times
+    the requests."""
     groups: dict[str, list[OperationTime]] = {}
     for timing in timings:
         groups.setdefault(timing.group, []).append(timing)
     if not groups:
         return Markup("")
-    longest = max(sum(row.total_ms for row in rows) for rows in groups.values()) or 1.0
-    drawn = Markup("").join(_bar(at, name, rows, longest) for at, (name, rows) in enumerate(groups.items()))
-    height = 24 * len(groups) + 6
-    words = "Time per chapter: " + "; ".join(
-        f"{name} {duration(sum(row.total_ms for row in rows) / 1000)}" for name, rows in groups.items()
-    )
-    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
-        int(WIDTH), height, words, drawn
-    )
+    totals = {name: _totals(rows) for name, rows in groups.items()}
+    longest = max(total for total, _, _ in totals.values()) or 1.0
+    drawn = [_bar(at, name, totals[name], longest) for at, name in enumerate(groups)]
+    words = "; ".join(f"{name} {duration(total / 1000)}" for name, (total, _, _) in totals.items())
+    return figure(BAR_HEIGHT * len(groups), f"Time per chapter: {words}", *drawn)
 
 
-def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> Markup:
-    top = 24 * at + 4
-    left, room = 290.0, WIDTH - 290.0 - 190.0
-    total, usual, words = _totals(rows)
+def _bar(at: int, name: str, totals: tuple[float, float, str], longest: float) -> Markup:
+    top, (total, usual, words) = BAR_HEIGHT * at, totals
     return Markup(
-        '<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>'
-        '<rect class="bar2" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
-        '<rect class="bar1" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
-        '<text x="{:.1f}" y="{}">{}</text>'
+        '<text class="ink" x="0" y="{}">{}</text><text x="100%" y="{}" text-anchor="end">{}</text>'
+        '<rect class="bar2" y="{}" width="{:.2f}%" height="11" rx="2"/>'
+        '<rect class="bar1" y="{}" width="{:.2f}%" height="11" rx="2"/>'
     ).format(
-        left - 12, top + 12, name,
-        left, top, max(1.0, room * total / longest),
-        left, top, max(1.0, room * usual / longest),
-        left + max(1.0, room * total / longest) + 8, top + 12, words,
-    )  # fmt: skip
-
-
-SLIM = 340.0
-"""The width of a drawing for a phone."""
-
-
-def slim_bars(timings: Sequence[OperationTime]) -> Markup:
-    """The bars for a phone: each below its name."""
-    groups: dict[str, list[OperationTime]] = {}
-    for timing in timings:
-        groups.setdefault(timing.group, []).append(timing)
-    longest = max((sum(row.total_ms for row in rows) for rows in groups.values()), default=0.0) or 1.0
-    drawn = Markup("").join(
-        _slim_bar(at, name, rows, longest) for at, (name, rows) in enumerate(groups.items())
-    )
-    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
-        int(SLIM), 36 * len(groups), "Time per chapter", drawn
-    )
-
-
-def _slim_bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> Markup:
-    top, (total, usual, words) = 36 * at, _totals(rows)
-    return Markup(
-        '<text class="ink" x="0" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text>'
-        '<rect class="bar2" x="0" y="{}" width="{:.1f}" height="11" rx="2"/>'
-        '<rect class="bar1" x="0" y="{}" width="{:.1f}" height="11" rx="2"/>'
-    ).format(
-        top + 12, name, int(SLIM), top + 12, words,
-        top + 17, max(1.0, SLIM * total / longest),
-        top + 17, max(1.0, SLIM * usual / longest),
+        top + 12, name, top + 12, words,
+        top + 17, max(0.3, 100 * total / longest), top + 17, max(0.3, 100 * usual / longest),
     )  # fmt: skip
 
 

@@ -123,7 +123,6 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     return cells(
         words=_time_in_words(run, timings, sum(wait.seconds for wait in waits)),
         bars=chart.bars(_by_group(timings)),
-        slim_bars=chart.slim_bars(_by_group(timings)),
         line=timeline.drawing if timeline else None,
         squeezed=timeline.squeezed if timeline else False,
         moved=_moved(run, evidence),

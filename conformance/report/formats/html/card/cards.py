@@ -10,16 +10,14 @@ from markupsafe import Markup
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
-from conformance.report.formats.handover import IssueDetails, har, http_file, issue_text
 from conformance.report.formats.html.card.consequences import Consequences
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
     exchange_views,
     numbers_of,
-    outcome,
+    step_labels,
 )
 from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
-from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.page import anchor, endpoint, with_code
 from conformance.report.model import again
@@ -28,20 +26,14 @@ from conformance.report.model.evidence import EarlierStep, RunEvidence
 from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
 from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
-from conformance.report.model.script import script
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import Untested, known_signatures, plural
 from conformance.traffic.exchange import Exchange
 
-MOST_STEPS = 8
-"""Steps that the text of an issue names."""
-
 MOST_IDS = 14
 MOST_ROWS = 100
 MOST_ENTRIES = 20
-MOST_PLACES = 5
-"""Findings of one cause that a card lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +67,9 @@ class Card:
     exchanges: Sequence[ExchangeView] = ()
     left_out: str = ""
     curl: str | None = None
-    script: str | None = None
     baseline: str | None = None
     severity: str = ""
-    http: str | None = None
     har: str | None = None
-    issue: str = ""
     elsewhere: Sequence[Cells] = ()
     at_once: Sequence[Cells] = ()
     filter: str = ""
@@ -116,7 +105,7 @@ class Card:
             return self
         lines = _numbers(self.entry.exchanges)
         reason = f"Left out to keep this page small. See lines {lines} of exchanges.jsonl."
-        return replace(self, exchanges=(), before=(), left_out=reason, script=None, http=None, har=None)
+        return replace(self, exchanges=(), before=(), left_out=reason, har=None)
 
 
 @dataclass
@@ -144,7 +133,6 @@ class Cards:
         labels = step_labels(numbered, self.evidence.sign_ins, is_live=self.run.command == "run")
         last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
         curl = again.curl(last, finding) if last else None
-        steps = script(self.run, finding, exchanges, self.evidence.sign_ins) if not curl else None
         is_known = finding.signature in self.known
         card = Card(
             entry=finding,
@@ -164,7 +152,7 @@ class Cards:
             cause=cause(finding, last),
             exchange_words=_exchange_words(numbers),
             trail=_trail(numbers, exchanges),
-            again_words=_again_words(curl, steps),
+            again_words="with the suite" + (", with curl" if curl else ""),
             rerun=again.rerun_finding(self.run, finding),
             known=is_known,
             new=self.run.baseline is not None and not is_known and self._weighs(finding),
@@ -172,11 +160,11 @@ class Cards:
             exchanges=tuple(exchange_views(finding, self.evidence, labels)),
             left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
             curl=curl,
-            script=steps,
+            har=again.har(exchanges, version=self.run.suite.version),
             baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
             severity=SEVERITIES[severity_of(finding)],
         )
-        return self._with_others(self._handed_over(card, group, numbered, labels), group)
+        return self._with_others(card, group)
 
     def _weighs(self, finding: FindingEntry) -> bool:
         """Whether a finding can fail the run, so that a baseline may list it."""
@@ -186,39 +174,6 @@ class Cards:
         """The exchanges of a finding that the record has, by number."""
         record = self.evidence.exchanges
         return {number: record[number] for number in finding.exchanges if number in record}
-
-    def _handed_over(
-        self, card: Card, group: FindingGroup, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
-    ) -> Card:
-        """The card with the finding as other tools take it."""
-        return replace(
-            card,
-            http=http_file(exchanges, labels),
-            har=har(list(exchanges.values()), version=self.run.suite.version),
-            issue=self._issue(group, exchanges, labels),
-        )
-
-    def _issue(
-        self, group: FindingGroup, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
-    ) -> str:
-        """The text of an issue, with the last steps."""
-        finding = group.lead
-        row = self.rows.get(finding.requirement)
-        steps = [
-            f"{each.request.method} {each.request.path} → {outcome(each)}"
-            + (f" ({labels[number]})" if number in labels else "")
-            for number, each in list(exchanges.items())[-MOST_STEPS:]
-        ]
-        details = IssueDetails(
-            statement=row.statement if row else "",
-            section=row.section if row else "",
-            severity=SEVERITIES[severity_of(finding)],
-            steps=steps,
-            rerun=again.rerun_finding(self.run, finding),
-            answer=_identified(list(exchanges.values())),
-            places=[f"{each.endpoint} {each.path}".strip() for each in group.elsewhere[:MOST_PLACES]],
-        )
-        return issue_text(finding, details)
 
     def _with_others(self, card: Card, group: FindingGroup) -> Card:
         shown = group.elsewhere[:MOST_ROWS]
@@ -269,10 +224,6 @@ def _unexplained(reason: Untested) -> Cells:
     return cells(reason=one_line(reason.reason, 300), ids=ids[:MOST_IDS], more=max(0, len(ids) - MOST_IDS))
 
 
-def _again_words(curl: str | None, script: str | None) -> str:
-    return "with the suite" + (", with curl" if curl else ", with a Python script" if script else "")
-
-
 def _seen_in(finding: FindingEntry) -> str:
     return f"in #{finding.exchanges[-1]}" if finding.exchanges else ""
 
@@ -284,15 +235,6 @@ def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
     dots = "… → " if len(numbers) > 5 else ""
     sealed = ", encrypted" if any(exchange.plain is not None for exchange in exchanges) else ""
     return f"{plural(len(numbers), 'exchange')}{sealed}: {dots}{led}"
-
-
-def _identified(exchanges: Sequence[Exchange]) -> str:
-    """The last exchange as the log of a portal names it: its time and the id of its request."""
-    if not exchanges:
-        return ""
-    last = exchanges[-1]
-    request_id = last.request.header("x-request-id")
-    return last.started + (f", X-Request-Id {request_id}" if request_id else "")
 
 
 def _entries(findings: Sequence[FindingEntry]) -> str | None:

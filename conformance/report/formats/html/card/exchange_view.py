@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
-from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.evidence import RunEvidence, SignInRecord
 from conformance.report.model.marked import BodyLine, marked, place
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
-from conformance.traffic.clip import cut
-from conformance.traffic.exchange import ABSENT, Exchange, Json, Message
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Message
+from conformance.traffic.values import REDACTED
+
+WRONG_CODE = "[wrong-code-"
+"""The beginning of the placeholder of a code that the suite made up as a wrong one."""
 
 MOST_EXCHANGES = 6
-MOST_TEXT = 1_500
 MOST_HEADERS = 40
 
 UNKNOWN_BODIES = {
     "omitted": "This body was not recorded.",
-    "truncated": "Only the beginning of this body was recorded.",
+    "truncated": "This body is too long, and was not recorded.",
     "sanitized": "This body was removed before it was recorded.",
     "undecodable": "This body cannot be decoded.",
 }
@@ -66,6 +67,42 @@ def exchange_views(
             is_last = number == finding.exchanges[-1]
             view = _view(number, exchange, finding.path if is_last else "", is_open=is_last)
             yield replace(view, label=labels.get(number, ""))
+
+
+def step_labels(
+    exchanges: Mapping[int, Exchange], sign_ins: SignInRecord, *, is_live: bool = True
+) -> dict[int, str]:
+    """Which code or password each step sends, and whether it is sent again, by the numbers of the exchanges,
+    which are in order; a step that the record does not explain has no label. In recorded traffic every code
+    is redacted, the wrong ones as well."""
+    sent: list[tuple[str, str, Json]] = []
+    labels: dict[int, str] = {}
+    for number, exchange in exchanges.items():
+        request = (exchange.request.method, exchange.request.url, exchange.sent)
+        words = [_credential(exchange, sign_ins, is_live=is_live), "again" if request in sent else ""]
+        label = ", ".join(word for word in words if word)
+        if label:
+            labels[number] = label
+        sent.append(request)
+    return labels
+
+
+def _credential(exchange: Exchange, sign_ins: SignInRecord, *, is_live: bool) -> str:
+    """Which code or password a step of a sign-in sends. A run makes up the wrong ones: its passwords are not
+    redacted, and its codes are redacted as wrong ones."""
+    operation, sent = exchange.request.operation, exchange.sent
+    if operation is None or not isinstance(sent, dict):
+        return ""
+    code, password = sent.get("code"), sent.get("password")
+    if operation.key == LOGIN_COMPLETE and isinstance(code, str):
+        if not is_live:
+            return ""
+        is_right = REDACTED.fullmatch(code) and not code.startswith(WRONG_CODE)
+        return "the account's code" if is_right else "wrong code"
+    if operation.key == LOGIN_INITIATE and isinstance(password, str):
+        right = sign_ins.password_of(str(sent.get("email")))
+        return "the account's password" if right is not None and password == right else "wrong password"
+    return ""
 
 
 def numbers_of(finding: FindingEntry) -> list[int]:
@@ -136,19 +173,7 @@ def _body(message: Message, marks: Sequence[str | int]) -> list[BodyLine]:
         return [BodyLine(0, "", UNKNOWN_BODIES[state])]
     if state == "empty":
         return [BodyLine(0, "", "no body")]
-    if state == "text":
-        return [BodyLine(0, "", line) for line in one_line(message.body["text"], MOST_TEXT).split("␊")[:60]]
-    if state == "base64":
-        return _bytes(message.body["base64"])
+    if state == NOT_JSON:
+        shown = f"{message.body['length']:,} bytes that are no JSON object; only their number is recorded."
+        return [BodyLine(0, "", shown)]
     return marked(message.body, marks)
-
-
-def _bytes(encoded: str) -> list[BodyLine]:
-    """What cannot be read as text: its length, and the first bytes as hexadecimal numbers and letters."""
-    try:
-        start = base64.b64decode(encoded[:128] + "=" * (-len(encoded[:128]) % 4))
-    except (binascii.Error, ValueError):
-        return [BodyLine(0, "", f"not text, and not base64: {one_line(encoded, 200)}")]
-    letters = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in start[:48])
-    summary = f"{len(encoded) * 3 // 4:,} bytes, not UTF-8 text; the first of them:"
-    return [BodyLine(0, "", summary), BodyLine(0, "", start[:48].hex(" ")), BodyLine(0, "", cut(letters, 48))]
