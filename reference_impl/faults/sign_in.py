@@ -410,6 +410,7 @@ ROWS = {
     "LOGIN-038 everybody-is-pending-at-complete": reported(op.COMPLETE, "", pendingApproval=True),
     "LOGIN-022 send-is-refused": refusing(op.SEND, INVALID),
     "LOGIN-023 sent-is-false": reported(op.SEND, "", sent=False),
+    "LOGIN-025 no-cooldown": together(limited(mfa_cooldown=0), reported(op.SEND, "", cooldownSeconds=60)),
     "LOGIN-025 no-cooldown-where-mail-comes-first": served(op.SEND, _cooldown_for_whom_mail_is_first),
     "LOGIN-026 cooldown-begins-anew-with-each-try": served(op.SEND, _blocked_for_good),
     "LIMIT-006 code-lifetime-of-60": reported(op.SEND, "", codeExpiresIn=60),
