@@ -123,8 +123,8 @@ def check_files(options: Options) -> int:
         "--out",
         metavar="DIR",
         type=PATH,
-        help="also write compare.html, compare.json and compare.md to this folder, or matrix.html and "
-        "matrix.json of three or more runs",
+        help="also write compare.html and compare.json to this folder, or matrix.html and matrix.json "
+        "of three or more runs",
     ),
     FORMAT,
 )
