@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import msgspec
 
@@ -28,16 +27,13 @@ from conformance.traffic.exchange import (
 from conformance.traffic.facts import called
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
-CAPACITY, SHARED_CAPACITY = 20_000, 2_000
-"""How many exchanges, and metadata or verdicts that exchanges share, are kept at most."""
+CAPACITY = 20_000
+"""How many exchanges, and metadata and verdicts that exchanges share, are kept at most, each of them."""
 
 MISSES_IN_A_ROW, BYPASSED = 32, 992
 """After so many misses in a row, so many lookups are bypassed."""
 
-Metadata = tuple[Json, ...]
-
-Digest = tuple[int, int]
-"""The length of a text, and its hash."""
+Metadata, Digest = tuple[Json, ...], tuple[int, int]
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 
@@ -74,9 +70,7 @@ def metadata(exchange: Exchange) -> Metadata | None:
         answer is None,
         tuple(envelope),
         success if success is True or success is False or type(success) is str else type(success),
-        code if type(code) is str else type(code),
-        message if type(message) is str else type(message),
-        version if type(version) is str else type(version),
+        *[text if type(text) is str else type(text) for text in (code, message, version)],
         _kind_of_stamp(stamp),
         type(data),
     )
@@ -90,11 +84,8 @@ def _kind_of_stamp(stamp: Json) -> tuple[object, ...]:
 
 
 def cache_key(exchange: Exchange) -> Digest | None:
-    """A digest of all of an exchange but its metadata, its secrets and its moment: of the request's URL and
-    body, and of the envelope without its timestamp. None where it cannot be made.
-
-    The interpreter's keyed hash of 64 bits is enough for it: of the exchanges that are kept, one in some 10¹⁴
-    would be taken for another.
+    """The length and the hash of an exchange without its metadata, its secrets and its moment; None of one that
+    cannot be encoded. Of the exchanges that are kept, one in some 10¹⁴ would be taken for another.
     """
     request, envelope, body = exchange.request, exchange.envelope, None
     if request.body is not ABSENT or exchange.plain is not None:
@@ -115,12 +106,10 @@ def _encoded(value: Json) -> bytes | None:
 
 
 class Bypass(msgspec.Struct, gc=False):
-    """Whether lookups are bypassed for a while: all of the last ones were misses."""
+    """Lookups that are ``misses`` in a row, and how many are ``remaining`` to be bypassed for that."""
 
     misses: int = 0
-    """How many in a row."""
     remaining: int = 0
-    """How many lookups are still to be bypassed."""
 
     def note_miss(self) -> None:
         self.misses += 1
@@ -132,19 +121,10 @@ class Bypass(msgspec.Struct, gc=False):
 class MetadataCache:
     """What the cache does for exchanges of the same metadata. It equals nothing but itself."""
 
-    metadata: Metadata
     route: Route
     verdicts: Verdicts
     """Of the checks that read the metadata alone."""
     bypass: Bypass
-
-
-class CachedVerdicts(msgspec.Struct, eq=False, gc=False):
-    """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
-
-    verdicts: Verdicts
-    is_inspected: bool
-    """Whether the fields of the data were inspected: another time they show nothing new."""
 
 
 class CachingJudge:
@@ -155,9 +135,8 @@ class CachingJudge:
         self._generation = judge.dispatcher.generation
         self._bypasses: dict[Route, Bypass] = {}
         self._metadata: dict[Metadata, MetadataCache] = {}
-        self._last: dict[Json, MetadataCache] = {}
-        """Those of the last exchanges, by operation: comparing metadata is cheaper than hashing it."""
-        self._exchanges: dict[tuple[MetadataCache, Digest], CachedVerdicts] = {}
+        self._exchanges: dict[tuple[MetadataCache, Digest], Verdicts] = {}
+        """Those of all checks but of the ones that depend on the moment."""
         self._shared: dict[Hashable, Verdicts] = {}
 
     @property
@@ -171,27 +150,24 @@ class CachingJudge:
 
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
+        if max(len(self._exchanges), len(self._shared), len(self._metadata)) > CAPACITY:
+            self._empty()
         known = self._known(exchange)
         if known is None:
             return NO_VERDICTS
         route, bypass = known.route, known.bypass
         if bypass.remaining:
             bypass.remaining -= 1
-            return self._together(
-                (_shape(route, exchange), known.verdicts, self._apply(route.whole, exchange))
-            )
+            whole = self._apply(route.whole, exchange)
+            return self._together((_shape(route, exchange), known.verdicts, whole))
         digest = cache_key(exchange)
         cached = None if digest is None else self._exchanges.get((known, digest))
         if cached is None:
             return self._judge_anew(known, digest, exchange)
         bypass.misses = 0
-        shape = NO_VERDICTS
-        if not cached.is_inspected and route.shape is not None and route.shape.is_inspected:
-            cached.is_inspected = True
-            shape = route.shape.inspect(exchange)
-        if shape is NO_VERDICTS and not route.moment.groups:
-            return cached.verdicts
-        return self._together((shape, cached.verdicts, self._apply(route.moment, exchange)))
+        is_inspected = route.shape is not None and route.shape.is_inspected
+        shape = _shape(route, exchange) if is_inspected else NO_VERDICTS
+        return self._together((shape, cached, self._apply(route.moment, exchange)))
 
     def _known(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
@@ -199,11 +175,8 @@ class CachingJudge:
         if key is None:
             return None
         if self.dispatcher.generation == self._generation:
-            known = self._last.get(key[0])
-            if known is None or known.metadata != key:
-                known = self._metadata.get(key)
+            known = self._metadata.get(key)
             if known is not None:
-                self._last[key[0]] = known
                 known.route.count()
                 return known
         route = self.dispatcher.route(exchange)
@@ -212,9 +185,9 @@ class CachingJudge:
         if self.dispatcher.generation != self._generation:
             self._empty()
         bypass = self._bypasses.setdefault(route, Bypass())
-        known = MetadataCache(key, route, self._apply(route.metadata, exchange), bypass)
+        known = MetadataCache(route, self._apply(route.metadata, exchange), bypass)
         if known.verdicts.is_clean:
-            _bounded(self._metadata, SHARED_CAPACITY)[key] = known
+            self._metadata[key] = known
         return known
 
     def _judge_anew(self, known: MetadataCache, digest: Digest | None, exchange: Exchange) -> Verdicts:
@@ -224,8 +197,7 @@ class CachingJudge:
         shape = _shape(route, exchange)
         verdicts = self._together((known.verdicts, self._apply(route.answer, exchange)))
         if digest is not None and shape.is_clean and verdicts.is_clean:
-            is_inspected = route.shape is None or route.shape.is_inspected
-            _bounded(self._exchanges, CAPACITY)[known, digest] = CachedVerdicts(verdicts, is_inspected)
+            self._exchanges[known, digest] = verdicts
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
     def _apply(self, checks: CheckSet, exchange: Exchange) -> Verdicts:
@@ -240,11 +212,9 @@ class CachingJudge:
         if not (readings or any(held)):
             return NO_VERDICTS
         key = checks, read, *held
-        shared = self._shared.get(key)
-        if shared is None:
-            shared = verdicts_of(decided, checks, exchange)
-            _bounded(self._shared, SHARED_CAPACITY)[key] = shared
-        return shared
+        if key not in self._shared:
+            self._shared[key] = verdicts_of(decided, checks, exchange)
+        return self._shared[key]
 
     def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
         """As ``combined``, but the same object for the same parts. What contradicts something never repeats,
@@ -253,26 +223,15 @@ class CachingJudge:
         if verdicts is None:
             verdicts = combined(parts)
             if verdicts.is_clean:
-                _bounded(self._shared, SHARED_CAPACITY)[parts] = verdicts
+                self._shared[parts] = verdicts
         return verdicts
 
     def _empty(self) -> None:
         self._generation = self.dispatcher.generation
         self._bypasses.clear()
-        self._last.clear()
         self._metadata.clear()
+        self._shared.clear()
         self._exchanges.clear()
-
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-
-def _bounded(cache: dict[Key, Value], capacity: int) -> dict[Key, Value]:
-    """A cache with room for a further entry: a full one is emptied."""
-    if len(cache) >= capacity:
-        cache.clear()
-    return cache
 
 
 def _shape(route: Route, exchange: Exchange) -> Verdicts:

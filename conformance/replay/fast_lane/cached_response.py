@@ -66,15 +66,13 @@ class CachedResponse:
         id = self.line.exchange.request.header(REQUEST_ID)
         if len(headers) != len(cached):
             return False
-        for at, ((name, value), (cached_name, cached_value)) in enumerate(zip(headers, cached, strict=True)):
-            if name != cached_name:
-                return False
-            if at == self.date_at:
-                if not _DATE.fullmatch(value):
-                    return False
-            elif value != (request_id if cached_value == id else cached_value):
-                return False
-        return True
+        if self.date_at is not None and not _DATE.fullmatch(headers[self.date_at][1]):
+            return False
+        return all(
+            now == before
+            or (now[0] == before[0] and (at == self.date_at or (now[1] == request_id and before[1] == id)))
+            for at, (now, before) in enumerate(zip(headers, cached, strict=True))
+        )
 
     def renewed(self, repeated: Exchange) -> list[tuple[str, str]]:
         """The values of the last exchange that a repeated one has otherwise, each with that one's."""

@@ -66,15 +66,14 @@ class FastLane:
             assert isinstance(received, Received)
             attempt = self._repeated(template, send, received)
             if attempt is not None and not attempt.findings:
-                return RepeatedStep(position, self._same(position, attempt.live), attempt)
+                number, live = self._plan.number_of(position), attempt.live
+                outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
+                return RepeatedStep(position, outcome, attempt)
             attempt = attempt or self._machine.attempt(send, received, None)
             step = yield from self._machine.step(position, attempt)
         if template is not None and step.attempt is not None and step.outcome.is_stable and not step.findings:
             template.response = cached_response_of(step.attempt)
         return step
-
-    def _same(self, position: int, live: Exchange) -> ExchangeOutcome:
-        return ExchangeOutcome(self._plan.number_of(position), State.SAME, endpoint_of(live), line=live.n)
 
     def _is_valid(self, template: RequestTemplate) -> bool:
         return template.generation == self._correlation.generation
