@@ -84,8 +84,8 @@ def _kind_of_stamp(stamp: Json) -> tuple[object, ...]:
 
 
 def cache_key(exchange: Exchange) -> Digest | None:
-    """The length and the hash of an exchange without its metadata, its secrets and its moment; None of one that
-    cannot be encoded. Of the exchanges that are kept, one in some 10¹⁴ would be taken for another.
+    """The length and the hash of an exchange without its metadata, its secrets and its moment; None of one
+    that cannot be encoded. Of the exchanges that are kept, one in some 10¹⁴ would be taken for another.
     """
     request, envelope, body = exchange.request, exchange.envelope, None
     if request.body is not ABSENT or exchange.plain is not None:
