@@ -33,11 +33,10 @@ CAPACITY = 20_000
 MISSES_IN_A_ROW, BYPASSED = 32, 992
 """After so many misses in a row, so many lookups are bypassed."""
 
-Metadata, Digest = tuple[Json, ...], tuple[int, int]
+Metadata = tuple[Json, ...]
+Digest = tuple[int, int]
 
 _ENCODE = msgspec.msgpack.Encoder().encode
-
-
 FIELDS = tuple(sorted(ENVELOPE))
 
 _layout_of, _envelope_of = called(Request.layout), called(Exchange.envelope)
