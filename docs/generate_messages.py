@@ -13,6 +13,8 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
+from conformance import errors
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "conformance"
 TEMPLATES = PACKAGE / "report" / "formats" / "templates"
@@ -48,13 +50,10 @@ class Message:
 
 def messages() -> Iterator[Message]:
     """All messages, in the order of the files and of the lines in them."""
-    errors = _error_classes()
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
         if place.parts[0] not in LEFT_OUT and place.as_posix() not in NO_MESSAGES:
-            yield from Collector(place.as_posix(), errors).collected(
-                ast.parse(path.read_text(encoding="utf-8"))
-            )
+            yield from Collector(place.as_posix()).collected(ast.parse(path.read_text(encoding="utf-8")))
     for path in sorted(TEMPLATES.glob("*.j2")):
         for text in _texts_of_template(path.read_text(encoding="utf-8")):
             yield Message("Report pages", path.name, text)
@@ -79,27 +78,19 @@ def page() -> str:
 GROUPS = ("Commands and options", "Errors", "Reasons for UNTESTED", "Report pages", "Other texts")
 
 
-def _error_classes() -> dict[str, str]:
-    """The classes of the tree of errors, with the group of their messages."""
-    tree = ast.parse((PACKAGE / "errors.py").read_text(encoding="utf-8"))
-    groups: dict[str, str] = {}
-    for node in tree.body:
-        if not isinstance(node, ast.ClassDef):
-            continue
-        parents = [base.id for base in node.bases if isinstance(base, ast.Name)]
-        if "Exception" in parents:
-            groups[node.name] = "Reasons for UNTESTED" if node.name == "Untestable" else "Errors"
-        for parent in parents:
-            groups.setdefault(node.name, groups.get(parent, "Errors"))
-    return groups
+def _group_of_error(name: str) -> str | None:
+    """The group of the messages of what is called, if it is an error's class."""
+    error = ValueError if name == "ValueError" else getattr(errors, name, None)
+    if not (isinstance(error, type) and issubclass(error, Exception)):
+        return None
+    return "Reasons for UNTESTED" if issubclass(error, errors.Untestable) else "Errors"
 
 
 class Collector(ast.NodeVisitor):
     """Collects the sentences of one module; docstrings and comments are none of them."""
 
-    def __init__(self, source: str, errors: dict[str, str]) -> None:
+    def __init__(self, source: str) -> None:
         self._source = source
-        self._errors = errors
         self._group = "Other texts"
         self._messages: list[Message] = []
 
@@ -113,7 +104,7 @@ class Collector(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        group = self._errors.get(name) or ("Errors" if name in ("ValueError", "UsageError") else None)
+        group = _group_of_error(name)
         for child in (node.func, *node.args):
             self._within(group, child)
         for keyword in node.keywords:

@@ -1,16 +1,11 @@
-"""Writes ``reference/profile.md`` and ``reference/options.md`` from the models and the tables of options.
-
-python docs/generate_reference.py            writes the pages
-"""
+"""The pages ``profile.md`` and ``options.md`` of the reference, from the models and tables of options."""
 
 from __future__ import annotations
 
 import re
-import sys
 import types
 from collections.abc import Iterable, Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import click
@@ -25,8 +20,6 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.target.profile.placeholders import PLACEHOLDERS
 from conformance.target.profile.tables import ACCOUNTS
-
-FOLDER = Path(__file__).resolve().parent / "reference"
 
 PROFILE_INTRODUCTION = """\
 # The profile
@@ -168,11 +161,8 @@ def _type_name(annotation: Any) -> str:
         return _words(f'"{value}"' if isinstance(value, str) else value for value in inner)
     if origin in (Union, types.UnionType):
         names = [_type_name(arm) for arm in inner if arm is not type(None)]
-        return (
-            " or ".join(names)
-            if all(arm in (*NAMES, type(None)) or get_origin(arm) is Literal for arm in inner)
-            else "any value"
-        )
+        is_plain = all(arm in (*NAMES, type(None)) or get_origin(arm) is Literal for arm in inner)
+        return " or ".join(names) if is_plain else "any value"
     if origin is list:
         return "list of tables" if any(_models(annotation)) else f"list of {_type_name(inner[0])}s"
     if origin is dict:
@@ -186,14 +176,8 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is None or value == "" or value in ({}, []):
         return "none"
-    text = (
-        str(value).lower()
-        if isinstance(value, bool)
-        else f'"{value}"'
-        if isinstance(value, str)
-        else f"{value}"
-    )
-    return f"`{text}`"
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return f"`{text.lower() if isinstance(value, bool) else text}`"
 
 
 def options_page() -> str:
@@ -283,14 +267,3 @@ def _plain(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def main() -> int:
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in (("profile.md", profile_page()), ("options.md", options_page())):
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

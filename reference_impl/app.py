@@ -98,9 +98,7 @@ class Application:
 
 def _reply(status: int, body: bytes) -> Reply:
     return Reply(
-        status,
-        body,
-        [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())],
+        status, body, [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     )
 
 

@@ -80,15 +80,15 @@ ACCOUNTS_QUERY = Shape(
         "size": nullable(integer()),
     }
 )
-ACCOUNT_UPDATE = Shape(
-    {"userBizId": needed(_ID), "accountRemark": nullable(text()), **PROFILE_UPDATE.fields},
-)
+ACCOUNT_UPDATE = Shape({"userBizId": needed(_ID), "accountRemark": nullable(text()), **PROFILE_UPDATE.fields})
 ACCOUNT_STATUS = Shape({"userBizId": needed(_ID), "accountStatus": needed(coded)})
 ACCOUNT_PASSWORD_RESET = Shape({"userBizId": needed(_ID), "newPassword": allowed(password)})
 
+# What is named by its id alone
+BY_ID = Shape({"bizId": needed(_ID)})
+
 # Currency grants, institutions, invitations
 GRANT_CREATE = Shape({"currencyCode": needed(text(like=r"[A-Z]{3,8}")), "workspaceBizId": nullable(_ID)})
-GRANT_REVOKE = Shape({"bizId": needed(_ID)})
 INVITATION_CREATE = Shape(
     {
         "inviteeEmail": needed(email),
@@ -117,7 +117,6 @@ _TYPE = {
 }
 TYPE_CREATE = Shape({"typeCode": needed(_NAME), **_TYPE, "typeName": needed(_NAME)})
 TYPE_UPDATE = Shape({"bizId": needed(_ID), **_TYPE})
-BY_ID = Shape({"bizId": needed(_ID)})
 CHANNELS_QUERY = Shape(
     {
         "bizId": nullable(text()),

@@ -121,10 +121,7 @@ CONSTANTS: Lists = {
         Code("BUTTON", 13010102, "Button", True),
         Code("API", 13010103, "Interface"),
     ),
-    "user-portal-types": (
-        Code("SYSTEM", 10010101, "System", True),
-        Code("TENANT", 10010102, "Tenant", True),
-    ),
+    "user-portal-types": (Code("SYSTEM", 10010101, "System", True), Code("TENANT", 10010102, "Tenant", True)),
     "user-workspace-statuses": (
         Code("PENDING_TENANT", 10010301, "Awaiting the tenant", True),
         Code("PENDING_REVIEW", 10010302, "Awaiting review", True),

@@ -52,11 +52,7 @@ def otp_accepted(portal: Portal, security: Record, secret: str | None, code: str
 
 def new_backup_codes(portal: Portal, security: Record) -> list[str]:
     codes = [f"{portal.draw.digits(4)}-{portal.draw.digits(4)}" for _ in range(portal.limits.backup_codes)]
-    portal.change(
-        "security",
-        security["bizId"],
-        backupCodes={_digest(code): "UNUSED" for code in codes},
-    )
+    portal.change("security", security["bizId"], backupCodes={_digest(code): "UNUSED" for code in codes})
     return codes
 
 

@@ -1,9 +1,10 @@
 """Which fields each resource shows, in the specification's order (chapter "Resources and their fields").
 
-A field's kind is ``PLAIN``, ``INSTANT`` (kept as seconds, shown as ISO 8601 UTC), ``MASKED``, or the
-name of the list its code is of.
+Behind the name of a field stands its kind: ``instant`` (kept as seconds, shown as ISO 8601 UTC), or the name
+of the list that its code is of; a field without a kind is shown as it is.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -14,117 +15,71 @@ INSTANT = "instant"
 Fields = dict[str, tuple[tuple[str, str], ...]]
 
 
-def _plain(*names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, PLAIN) for name in names)
-
-
-def _instants(*names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, INSTANT) for name in names)
-
-
-FIELDS = MappingProxyType(
+_SHOWN = {
+    "account": (
+        "bizId institutionBizId accountEmail accountPhone accountName accountRemark "
+        "accountPortal:user-portal-types accountStatus:user-account-statuses createdAt:instant "
+        "updatedAt:instant defaultLanguage defaultTimezone defaultCountry"
+    ),
+    "mfa setting": "mfaMethod:user-mfa-methods isEnabled isPrimary verifiedAt:instant",
+    "session": "sessionId clientIp userAgent loginTime:instant lastActivityTime:instant isCurrent",
+    "session config": (
+        "accountBizId ssoEnabled maxSessions passwordChangedAt:instant lastLoginAt:instant lastLoginIp"
+    ),
+    "login history": "bizId loginTime:instant clientIp userAgent loginResult failureReason",
+    "workspace": (
+        "bizId institutionBizId entityBizId workspaceName workspaceTimezone "
+        "workspaceStatus:user-workspace-statuses workspaceKind:workspace-kinds extraData "
+        "createdAt:instant updatedAt:instant"
+    ),
+    "institution": (
+        "bizId institutionName institutionDescription institutionRemark "
+        "institutionType:user-institution-types institutionStatus:user-institution-statuses "
+        "extraConfig createdAt:instant updatedAt:instant"
+    ),
+    "role": (
+        "bizId workspaceBizId roleName roleType:workspace-role-types description permissionCodes "
+        "createdAt:instant updatedAt:instant"
+    ),
+    "permission": (
+        "bizId permissionCode permissionName permissionType:user-permission-types "
+        "permissionStatus:user-permission-statuses"
+    ),
+    "invitation": (
+        "bizId workspaceBizId workspaceName inviterBizId inviterName inviteeEmail "
+        "inviteeAccountBizId inviteeAccountName invitationStatus:user-invitation-statuses message "
+        "expiresAt:instant acceptedAt:instant createdAt:instant canAccept"
+    ),
+    "channel type": (
+        "bizId typeCode typeValue typeName typeDescription "
+        "typeStatus:notification-channel-type-statuses displayOrder iconUrl extraConfig "
+        "createdAt:instant updatedAt:instant enabled"
+    ),
+    "channel": (
+        "bizId institutionBizId channelName channelRemark channelHost channelCategory channelStatus "
+        "emailConfig createdAt:instant updatedAt:instant createdBy updatedBy"
+    ),
+    "email config": (
+        "smtpHost smtpPort senderEmail senderName username password useSsl useStartTls "
+        "connectionTimeout readTimeout"
+    ),
+    "file": (
+        "bizId bucket objectKey originalFilename fileSize contentType fileCategory:file-categories "
+        "fileStatus:file-statuses etag remark createdAt:instant createdBy"
+    ),
+    "transfer order": (
+        "bizId fromWalletId toWalletId currency amount feeAmount totalAmount status statusName "
+        "failureReason remark createdAt:instant completedAt:instant"
+    ),
+    "currency grant": (
+        "bizId institutionBizId workspaceBizId currencyCode grantStatus:currency-config-statuses "
+        "createdAt:instant updatedAt:instant"
+    ),
+}
+FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
-        "account": (
-            *_plain(
-                "bizId", "institutionBizId", "accountEmail", "accountPhone", "accountName", "accountRemark"
-            ),
-            ("accountPortal", "user-portal-types"),
-            ("accountStatus", "user-account-statuses"),
-            *_instants("createdAt", "updatedAt"),
-            *_plain("defaultLanguage", "defaultTimezone", "defaultCountry"),
-        ),
-        "mfa setting": (
-            ("mfaMethod", "user-mfa-methods"),
-            *_plain("isEnabled", "isPrimary"),
-            ("verifiedAt", INSTANT),
-        ),
-        "session": (
-            *_plain("sessionId", "clientIp", "userAgent"),
-            *_instants("loginTime", "lastActivityTime"),
-            *_plain("isCurrent"),
-        ),
-        "session config": (
-            *_plain("accountBizId", "ssoEnabled", "maxSessions"),
-            *_instants("passwordChangedAt", "lastLoginAt"),
-            *_plain("lastLoginIp"),
-        ),
-        "login history": (
-            *_plain("bizId"),
-            *_instants("loginTime"),
-            *_plain("clientIp", "userAgent", "loginResult", "failureReason"),
-        ),
-        "workspace": (
-            *_plain("bizId", "institutionBizId", "entityBizId", "workspaceName", "workspaceTimezone"),
-            ("workspaceStatus", "user-workspace-statuses"),
-            ("workspaceKind", "workspace-kinds"),
-            *_plain("extraData"),
-            *_instants("createdAt", "updatedAt"),
-        ),
-        "institution": (
-            *_plain("bizId", "institutionName", "institutionDescription", "institutionRemark"),
-            ("institutionType", "user-institution-types"),
-            ("institutionStatus", "user-institution-statuses"),
-            *_plain("extraConfig"),
-            *_instants("createdAt", "updatedAt"),
-        ),
-        "role": (
-            *_plain("bizId", "workspaceBizId", "roleName"),
-            ("roleType", "workspace-role-types"),
-            *_plain("description", "permissionCodes"),
-            *_instants("createdAt", "updatedAt"),
-        ),
-        "permission": (
-            *_plain("bizId", "permissionCode", "permissionName"),
-            ("permissionType", "user-permission-types"),
-            ("permissionStatus", "user-permission-statuses"),
-        ),
-        "invitation": (
-            *_plain(
-                "bizId", "workspaceBizId", "workspaceName", "inviterBizId", "inviterName", "inviteeEmail"
-            ),
-            *_plain("inviteeAccountBizId", "inviteeAccountName"),
-            ("invitationStatus", "user-invitation-statuses"),
-            *_plain("message"),
-            *_instants("expiresAt", "acceptedAt", "createdAt"),
-            *_plain("canAccept"),
-        ),
-        "channel type": (
-            *_plain("bizId", "typeCode", "typeValue", "typeName", "typeDescription"),
-            ("typeStatus", "notification-channel-type-statuses"),
-            *_plain("displayOrder", "iconUrl", "extraConfig"),
-            *_instants("createdAt", "updatedAt"),
-            *_plain("enabled"),
-        ),
-        "channel": (
-            *_plain(
-                "bizId", "institutionBizId", "channelName", "channelRemark", "channelHost", "channelCategory"
-            ),
-            *_plain("channelStatus", "emailConfig"),
-            *_instants("createdAt", "updatedAt"),
-            *_plain("createdBy", "updatedBy"),
-        ),
-        "email config": (
-            *_plain("smtpHost", "smtpPort", "senderEmail", "senderName", "username", "password", "useSsl"),
-            *_plain("useStartTls", "connectionTimeout", "readTimeout"),
-        ),
-        "file": (
-            *_plain("bizId", "bucket", "objectKey", "originalFilename", "fileSize", "contentType"),
-            ("fileCategory", "file-categories"),
-            ("fileStatus", "file-statuses"),
-            *_plain("etag", "remark"),
-            *_instants("createdAt"),
-            *_plain("createdBy"),
-        ),
-        "transfer order": (
-            *_plain("bizId", "fromWalletId", "toWalletId", "currency", "amount", "feeAmount", "totalAmount"),
-            *_plain("status", "statusName", "failureReason", "remark"),
-            *_instants("createdAt", "completedAt"),
-        ),
-        "currency grant": (
-            *_plain("bizId", "institutionBizId", "workspaceBizId", "currencyCode"),
-            ("grantStatus", "currency-config-statuses"),
-            *_instants("createdAt", "updatedAt"),
-        ),
+        resource: tuple((name, kind) for name, _, kind in (item.partition(":") for item in shown.split()))
+        for resource, shown in _SHOWN.items()
     }
 )
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.portal import Portal, Record
+from reference_impl.shapes import Body
 
 
 class Window(NamedTuple):
@@ -49,12 +50,11 @@ def _page(portal: Portal, page: int, *, last: int) -> int:
     return last
 
 
-def with_pagination(
-    portal: Portal, resource: str, records: Sequence[Record], *, page: int | None, size: int | None
-) -> dict[str, Any]:
+def with_pagination(portal: Portal, resource: str, records: Sequence[Record], body: Body) -> dict[str, Any]:
     """``items`` and ``pagination``; ``page`` counts from 1."""
+    page = body.get("page")
     asked = None if page is None else page - 1
-    at = window(portal, len(records), page=asked, size=size)
+    at = window(portal, len(records), page=asked, size=body.get("pageSize"))
     shown, total = at.of(records), pages(len(records), at.size)
     return {
         "items": portal.views(resource, shown),
@@ -70,10 +70,8 @@ def with_pagination(
     }
 
 
-def of_accounts(
-    portal: Portal, records: Sequence[Record], *, page: int | None, size: int | None
-) -> dict[str, Any]:
-    at = window(portal, len(records), page=page, size=size)
+def of_accounts(portal: Portal, records: Sequence[Record], body: Body) -> dict[str, Any]:
+    at = window(portal, len(records), page=body.get("page"), size=body.get("size"))
     return {
         "accounts": portal.views("account", at.of(records)),
         "totalElements": len(records),
@@ -83,10 +81,8 @@ def of_accounts(
     }
 
 
-def of_orders(
-    portal: Portal, records: Sequence[Record], *, page: int | None, size: int | None
-) -> dict[str, Any]:
-    at = window(portal, len(records), page=page, size=size)
+def of_orders(portal: Portal, records: Sequence[Record], body: Body) -> dict[str, Any]:
+    at = window(portal, len(records), page=body.get("page"), size=body.get("size"))
     return {
         "content": portal.views("transfer order", at.of(records)),
         "totalElements": len(records),

@@ -46,7 +46,7 @@ def account(portal: Portal, name: str, email: str, *, age: float, **more: Any) -
         "roleBizIds": [],
         "workspaceBizIds": [],
     }
-    return str(portal.add("account", aged(portal, "account", age) | values | more)["bizId"])
+    return add_aged(portal, "account", age, values | more)
 
 
 def security(portal: Portal, account: str, *, otp_secret: str | None, primary: str) -> None:
@@ -84,3 +84,8 @@ def security(portal: Portal, account: str, *, otp_secret: str | None, primary: s
 def aged(portal: Portal, kind: str, days: float) -> Record:
     created = portal.now() - days * DAY
     return {"bizId": portal.new_id(kind), "createdAt": created, "updatedAt": created}
+
+
+def add_aged(portal: Portal, kind: str, days: float, values: Record) -> str:
+    """The id of a record that was made so many days ago."""
+    return str(portal.add(kind, aged(portal, kind, days) | values)["bizId"])

@@ -65,11 +65,7 @@ BODIES = (
 )
 
 CREATES = frozenset(
-    {
-        "POST /web/v1/system/currency-grants",
-        f"POST {_TYPES}/create",
-        f"POST {_CHANNELS}/create",
-    }
+    {"POST /web/v1/system/currency-grants", f"POST {_TYPES}/create", f"POST {_CHANNELS}/create"}
 )
 INVITE = "POST /web/v1/system/invitations"
 OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"

@@ -71,6 +71,10 @@ def change(path: str, handler: Handler, permission: str | None = None, *, takes:
     return Row("POST", path, JWT, handler, takes, permission, answer="changed")
 
 
+def sealed(path: str, auth: Auth, handler: Handler, *, takes: Shape) -> Row:
+    return Row("POST", path, auth, handler, takes, answer="changed", sealed=True)
+
+
 _AUTH = "/web/v1/system/auth"
 AUTHENTICATION = (
     post(f"{_AUTH}/login/initiate", NONE, authentication.initiate, takes=bodies.LOGIN_INITIATE),
@@ -79,30 +83,9 @@ AUTHENTICATION = (
     post(f"{_AUTH}/logout", JWT, authentication.logout),
     post(f"{_AUTH}/token/refresh", NONE, authentication.refresh, takes=bodies.TOKEN_REFRESH),
     post(f"{_AUTH}/password/forgot", NONE, passwords.forgot, takes=bodies.PASSWORD_FORGOT, bot="body"),
-    post(
-        f"{_AUTH}/password/reset",
-        NONE,
-        passwords.by_code,
-        takes=bodies.PASSWORD_BY_CODE,
-        sealed=True,
-        answer="changed",
-    ),
-    post(
-        f"{_AUTH}/password/init",
-        NONE,
-        passwords.by_code,
-        takes=bodies.PASSWORD_BY_CODE,
-        sealed=True,
-        answer="changed",
-    ),
-    post(
-        f"{_AUTH}/password/change",
-        JWT,
-        passwords.change,
-        takes=bodies.PASSWORD_CHANGE,
-        sealed=True,
-        answer="changed",
-    ),
+    sealed(f"{_AUTH}/password/reset", NONE, passwords.by_code, takes=bodies.PASSWORD_BY_CODE),
+    sealed(f"{_AUTH}/password/init", NONE, passwords.by_code, takes=bodies.PASSWORD_BY_CODE),
+    sealed(f"{_AUTH}/password/change", JWT, passwords.change, takes=bodies.PASSWORD_CHANGE),
 )
 
 _SESSION: dict[str, Any] = {"dialect": errors.SECURE_CHANNEL, "version": "1.3.0"}
@@ -170,13 +153,12 @@ CONSTANTS_LISTS = tuple(
     for name in CONSTANTS
 )
 
+_GRANTS = "/web/v1/system/currency-grants"
 _INVITATIONS = "/web/v1/system/invitations"
 GRANTS_INSTITUTIONS_INVITATIONS = (
-    get("/web/v1/system/currency-grants", JWT, grants.currency_grants, permission="currency:read"),
-    create("/web/v1/system/currency-grants", grants.grant, "currency:write", takes=bodies.GRANT_CREATE),
-    change(
-        "/web/v1/system/currency-grants/revoke", grants.revoke, "currency:write", takes=bodies.GRANT_REVOKE
-    ),
+    get(_GRANTS, JWT, grants.currency_grants, permission="currency:read"),
+    create(_GRANTS, grants.grant, "currency:write", takes=bodies.GRANT_CREATE),
+    change(f"{_GRANTS}/revoke", grants.revoke, "currency:write", takes=bodies.BY_ID),
     get(
         "/web/v1/system/institutions/{institutionBizId}",
         JWT,
@@ -190,6 +172,7 @@ GRANTS_INSTITUTIONS_INVITATIONS = (
 
 _TYPES = "/web/v1/system/notifications/channel-types"
 _CHANNELS = "/web/v1/system/notifications/channels"
+_MAIL = "/web/v1/system/notifications/email/validate"
 _READ, _WRITE = "notification:read", "notification:write"
 NOTIFICATIONS = (
     post(f"{_TYPES}/query", JWT, notifications.query_types, takes=bodies.TYPES_QUERY, permission=_READ),
@@ -206,18 +189,8 @@ NOTIFICATIONS = (
     change(f"{_CHANNELS}/delete", notifications.delete_channel, _WRITE, takes=bodies.BY_ID),
     change(f"{_CHANNELS}/activate", notifications.activate_channel, _WRITE, takes=bodies.BY_ID),
     change(f"{_CHANNELS}/deactivate", notifications.deactivate_channel, _WRITE, takes=bodies.BY_ID),
-    change(
-        "/web/v1/system/notifications/email/validate/imap",
-        notifications.validate_mail_server,
-        _READ,
-        takes=bodies.MAIL_SERVER,
-    ),
-    change(
-        "/web/v1/system/notifications/email/validate/smtp",
-        notifications.validate_mail_server,
-        _READ,
-        takes=bodies.MAIL_SERVER,
-    ),
+    change(f"{_MAIL}/imap", notifications.validate_mail_server, _READ, takes=bodies.MAIL_SERVER),
+    change(f"{_MAIL}/smtp", notifications.validate_mail_server, _READ, takes=bodies.MAIL_SERVER),
     post(
         "/web/v1/notification-channels/command/deactivate",
         JWT,

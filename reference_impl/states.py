@@ -17,9 +17,7 @@ MOVES = MappingProxyType(
             ("PENDING_MFA", "right code"): "CONSUMED",
             ("PENDING_MFA", "wrong code"): "PENDING_MFA",
         },
-        "refresh token": {
-            ("VALID", "refresh"): "ROTATED",
-        },
+        "refresh token": {("VALID", "refresh"): "ROTATED"},
         "session": {
             ("ACTIVE", "refresh"): "ACTIVE",
             ("ACTIVE", "logout"): "ENDED",
@@ -46,20 +44,10 @@ MOVES = MappingProxyType(
             ("ENABLED", "disable"): "DISABLED",
             ("DISABLED", "disable"): "DISABLED",
         },
-        "mfa code": {
-            ("SENT", "right code"): "USED",
-            ("SENT", "wrong code"): "SENT",
-        },
-        "backup code": {
-            ("UNUSED", "right code"): "USED",
-        },
-        "secure session": {
-            ("OPEN", "close"): "CLOSED",
-            ("OPEN", "use"): "OPEN",
-        },
-        "currency grant": {
-            ("ENABLED", "revoke"): "DISABLED",
-        },
+        "mfa code": {("SENT", "right code"): "USED", ("SENT", "wrong code"): "SENT"},
+        "backup code": {("UNUSED", "right code"): "USED"},
+        "secure session": {("OPEN", "close"): "CLOSED", ("OPEN", "use"): "OPEN"},
+        "currency grant": {("ENABLED", "revoke"): "DISABLED"},
         "ip whitelist": {
             ("DISABLED", "enable"): "ENABLED",
             ("ENABLED", "enable"): "ENABLED",

@@ -74,11 +74,7 @@ class Opaque:
         return claims
 
 
-_KEYS: dict[str, Callable[[], Any]] = {
-    "RS256": keys.rsa_key,
-    "ES256": keys.ec_key,
-    "EdDSA": keys.ed_key,
-}
+_KEYS: dict[str, Callable[[], Any]] = {"RS256": keys.rsa_key, "ES256": keys.ec_key, "EdDSA": keys.ed_key}
 
 
 def tokens(choices: Choices, draw: Draw) -> Tokens:

@@ -1,5 +1,6 @@
 """ASGI wrappers: one that rewrites JSON answers, and a few that change how an answer travels."""
 
+import asyncio
 import gzip
 import sys
 from collections.abc import Callable, Collection
@@ -49,6 +50,8 @@ class Seen:
 
 
 Rewriting = Callable[[Seen, Answer], None]
+Reply = tuple[int, Headers, bytes]
+"""Status, headers and body of an answer that is not the portal's."""
 
 
 @dataclass
@@ -174,6 +177,38 @@ class WithHeaders:
         await self.app(scope, receive, sending)
 
 
+@dataclass
+class BeforeEach:
+    """Something happens before each request below a path; a reply that it gives is the answer."""
+
+    app: ASGIApp
+    act: Callable[[Scope, Portal], Reply | None]
+    below: str = "/web/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = None
+        if scope["type"] == "http" and scope["path"].startswith(self.below):
+            sent = self.act(scope, scope["app"].state.portal)
+        if sent is None:
+            await self.app(scope, receive, send)
+        else:
+            await reply(send, *sent)
+
+
+@dataclass
+class Slowed:
+    """Some requests wait before they reach the portal."""
+
+    app: ASGIApp
+    seconds: float
+    is_slow: Callable[[], bool] = lambda: True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.is_slow():
+            await asyncio.sleep(self.seconds)
+        await self.app(scope, receive, send)
+
+
 async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
     """The start of an answer, and its whole body."""
     start: list[Message] = []
@@ -187,6 +222,11 @@ async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Messa
 
     await app(scope, receive, sending)
     return start[0], b"".join(body)
+
+
+async def reply(send: Send, status: int, headers: Headers, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _send(send: Send, start: Message, body: bytes) -> None:

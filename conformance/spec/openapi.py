@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 import conformance
 from conformance.spec import OPERATIONS, Operation, endpoints
-from conformance.spec import resources as resource_module
 from conformance.spec.requests import REQUESTS
 from conformance.spec.resources import RESOURCES
 from conformance.spec.tables import ERRORS, LANGUAGES, LIMITS
 
-if TYPE_CHECKING:  # no more than the name of a type
-    from conformance.traffic.exchange import Json
+Json = Any
+"""A part of the document."""
 
 TEMPLATE = "#/components/schemas/{model}"
 
@@ -131,11 +130,7 @@ def _success(operation: Operation) -> Json:
         return envelope
     name = operation.data.removesuffix("[]")
     model = RESOURCES[name]
-    item: Json = (
-        {"$ref": TEMPLATE.format(model=model.__name__)}
-        if isinstance(model, type) and issubclass(model, BaseModel)
-        else {}
-    )
+    item: Json = {} if model is Any else {"$ref": TEMPLATE.format(model=model.__name__)}
     data = {"type": "array", "items": item} if operation.data.endswith("[]") else item
     return {"allOf": [envelope, {"properties": {"data": data}, "required": ["data"]}]}
 
@@ -145,7 +140,9 @@ def _json(schema: Json) -> Json:
 
 
 def _schemas() -> dict[str, Json]:
-    schemas = _of(_resource_models(), "validation") | _of(list(REQUESTS.values()), "validation")
+    schemas = _of(
+        [each for each in dict.fromkeys(RESOURCES.values()) if each is not Any], "validation"
+    ) | _of(list(REQUESTS.values()), "validation")
     for name, required in REQUIRED.items():
         schemas[name]["required"] = required
     for name in REQUESTS.keys() - REQUIRED.keys():
@@ -153,16 +150,6 @@ def _schemas() -> dict[str, Json]:
     for name in BOTH_NAMES:
         _allow_both_names(schemas[name])
     return schemas | {"Success": _envelope(success=True), "Error": _envelope(success=False)}
-
-
-def _resource_models() -> list[type[BaseModel]]:
-    return [
-        model
-        for model in vars(resource_module).values()
-        if isinstance(model, type)
-        and issubclass(model, BaseModel)
-        and model not in (BaseModel, resource_module.Resource)
-    ]
 
 
 def _of(models: list[type[BaseModel]], mode: Any) -> dict[str, Json]:

@@ -33,7 +33,6 @@ class Operation:
     data: str | None = None
     request: str | None = None
     impact: Impact = "read-only"
-    encrypted: bool = False
     bot_challenge: bool = False
     gaps: tuple[str, ...] = ()
     group: str = ""
@@ -64,6 +63,10 @@ class Operation:
     @property
     def is_prelogin(self) -> bool:
         return self.auth == "none"
+
+    @property
+    def encrypted(self) -> bool:
+        return self.request == "Encrypted"
 
     @property
     def needs_body(self) -> bool:
@@ -102,33 +105,9 @@ OPERATIONS: tuple[Operation, ...] = (
             impact=M,
             bot_challenge=True,
         ),
-        Operation(
-            "OP-007",
-            endpoints.PASSWORD_RESET,
-            "none",
-            request="Encrypted",
-            impact=D,
-            encrypted=True,
-            gaps=N5_N6,
-        ),
-        Operation(
-            "OP-008",
-            endpoints.PASSWORD_INIT,
-            "none",
-            request="Encrypted",
-            impact=D,
-            encrypted=True,
-            gaps=N5_N6,
-        ),
-        Operation(
-            "OP-009",
-            endpoints.PASSWORD_CHANGE,
-            "jwt",
-            request="Encrypted",
-            impact=D,
-            encrypted=True,
-            gaps=N5_N6,
-        ),
+        Operation("OP-007", endpoints.PASSWORD_RESET, "none", request="Encrypted", impact=D, gaps=N5_N6),
+        Operation("OP-008", endpoints.PASSWORD_INIT, "none", request="Encrypted", impact=D, gaps=N5_N6),
+        Operation("OP-009", endpoints.PASSWORD_CHANGE, "jwt", request="Encrypted", impact=D, gaps=N5_N6),
     ),
     *_group(
         "Secure channel",

@@ -142,22 +142,12 @@ class Open(Body):
 UNFILTERED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         ACCOUNTS_QUERY: {
-            "institutionBizId": None,
-            "accountPortal": None,
-            "accountStatus": None,
-            "email": None,
-            "name": None,
+            **dict.fromkeys(AccountQuery.model_fields),
             "page": LIMITS.page,
             "size": LIMITS.size,
         },
-        CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
-        CHANNELS_QUERY: {
-            "bizId": None,
-            "institutionBizId": None,
-            "channelCategory": None,
-            "channelStatus": None,
-            "activeOnly": False,
-        },
+        CHANNEL_TYPES_QUERY: {**dict.fromkeys(ChannelTypeQuery.model_fields), "enabledOnly": False},
+        CHANNELS_QUERY: {**dict.fromkeys(ChannelQuery.model_fields), "activeOnly": False},
     }
 )
 """A body for each query that filters nothing out: every filter is there and null."""
@@ -192,28 +182,9 @@ FILTERS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 REQUESTS: Mapping[str, type[Body]] = MappingProxyType(
     {
-        model.__name__: model
-        for model in (
-            LoginInitiate,
-            MfaSend,
-            LoginComplete,
-            TokenRefresh,
-            PasswordForgot,
-            Encrypted,
-            SecureSessionCreate,
-            IpWhitelistSet,
-            SessionConfigSet,
-            ProfileUpdate,
-            InvitationAccept,
-            InvitationDecline,
-            InvitationCancel,
-            InvitationCreate,
-            AccountQuery,
-            AccountUpdate,
-            ChannelTypeQuery,
-            ChannelQuery,
-            ChannelDeactivate,
-            Open,
-        )
+        name: each
+        for name, each in globals().items()
+        if isinstance(each, type) and issubclass(each, Body) and each is not Body
     }
 )
+"""The models of bodies, by name."""

@@ -390,38 +390,16 @@ class UsState(Constant):
 
 RESOURCES: Mapping[str, Any] = MappingProxyType(
     {
-        "LoginInitiated": LoginInitiated,
-        "MfaSent": MfaSent,
-        "LoginCompleted": LoginCompleted,
-        "LoggedOut": LoggedOut,
-        "TokenPair": TokenPair,
-        "PasswordForgotten": PasswordForgotten,
-        "PublicKey": Any,
-        "SecureSession": SecureSession,
-        "IpWhitelist": IpWhitelist,
-        "MfaSetting": MfaSetting,
-        "BackupCodeSummary": BackupCodeSummary,
-        "ActiveSession": ActiveSession,
-        "SessionConfig": SessionConfig,
-        "LoginHistoryPage": LoginHistoryPage,
+        **{
+            name: each
+            for name, each in globals().items()
+            if isinstance(each, type) and issubclass(each, Resource) and each is not Resource
+        },
         "Profile": AccountRecord,
-        "Invitation": Invitation,
-        "Workspace": Workspace,
-        "AccountPage": AccountPage,
-        "Country": Country,
-        "Timezone": Timezone,
-        "UsState": UsState,
-        "Constant": Constant,
+        "PublicKey": Any,
         "CurrencyGrant": Any,
-        "Institution": Institution,
         "InvitationRecord": Any,
-        "ChannelTypePage": ChannelTypePage,
-        "ChannelPage": ChannelPage,
-        "NotificationChannel": NotificationChannel,
-        "Role": Role,
         "RolePermission": Any,
-        "FileRecord": FileRecord,
-        "TransferOrderPage": TransferOrderPage,
     }
 )
 """What an operation's ``data`` names. ``Any`` where the specification does not show the fields."""

@@ -18,8 +18,7 @@ FILTERS: tuple[Filter, ...] = (
 
 
 def query(portal: Portal, caller: Caller, body: Body) -> Any:
-    accounts = matching(portal, FILTERS, portal.newest("account"), body)
-    return of_accounts(portal, accounts, page=body.get("page"), size=body.get("size"))
+    return of_accounts(portal, matching(portal, FILTERS, portal.newest("account"), body), body)
 
 
 def account(portal: Portal, caller: Caller, body: Body) -> Any:

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+from functools import partial
 from typing import Any
 
 from reference_impl.errors import INVALID, Refusal
@@ -32,8 +33,7 @@ CHANNEL_FILTERS: tuple[Filter, ...] = (
 
 def query_types(portal: Portal, caller: Caller, body: Body) -> Any:
     types = matching(portal, TYPE_FILTERS, portal.newest("channel type"), body)
-    page, size = body.get("page"), body.get("pageSize")
-    return with_pagination(portal, "channel type", [_type(r) for r in types], page=page, size=size)
+    return with_pagination(portal, "channel type", [_type(record) for record in types], body)
 
 
 def create_type(portal: Portal, caller: Caller, body: Body) -> Any:
@@ -59,12 +59,13 @@ def delete_type(portal: Portal, caller: Caller, body: Body) -> Any:
     return _shown_type(portal, portal.remove("channel type", body["bizId"]))
 
 
-def enable_type(portal: Portal, caller: Caller, body: Body) -> Any:
-    return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger="enable"))
+def switch_type(trigger: str, portal: Portal, caller: Caller, body: Body) -> Any:
+    """Enables or disables it."""
+    return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger))
 
 
-def disable_type(portal: Portal, caller: Caller, body: Body) -> Any:
-    return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger="disable"))
+enable_type = partial(switch_type, "enable")
+disable_type = partial(switch_type, "disable")
 
 
 # Channels.
@@ -72,12 +73,12 @@ def disable_type(portal: Portal, caller: Caller, body: Body) -> Any:
 
 def query_channels(portal: Portal, caller: Caller, body: Body) -> Any:
     channels = matching(portal, CHANNEL_FILTERS, portal.newest("channel"), body)
-    page, size = body.get("page"), body.get("pageSize")
-    return with_pagination(portal, "channel", [_channel(portal, r) for r in channels], page=page, size=size)
+    return with_pagination(portal, "channel", [_channel(portal, record) for record in channels], body)
 
 
 def create_channel(portal: Portal, caller: Caller, body: Body) -> Any:
     institution = body.get("institutionBizId") or caller.account["institutionBizId"]
+    config = email_config(body["channelHost"], sender=body["channelName"], password="")
     record = {
         "channelRemark": None,
         "channelStatus": "ACTIVE",
@@ -85,7 +86,7 @@ def create_channel(portal: Portal, caller: Caller, body: Body) -> Any:
         "updatedBy": caller.account_id,
         **body,
         "institutionBizId": portal.find("institution", institution)["bizId"],
-        "emailConfig": _config_defaults(body) | body.get("emailConfig", {}),
+        "emailConfig": config | body.get("emailConfig", {}),
     }
     return _shown_channel(portal, portal.add("channel", record))
 
@@ -104,17 +105,20 @@ def delete_channel(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def activate_channel(portal: Portal, caller: Caller, body: Body) -> Any:
-    changed = _moved(portal, "channel", "channelStatus", body["bizId"], trigger="activate")
-    changed["updatedBy"] = caller.account_id
+    changed = _moved_channel("activate", portal, caller, body)
     for message in portal.queued.pop(changed["bizId"], []):
         portal.mail(**message)
     return _shown_channel(portal, changed)
 
 
 def deactivate_channel(portal: Portal, caller: Caller, body: Body) -> Any:
-    changed = _moved(portal, "channel", "channelStatus", body["bizId"], trigger="deactivate")
+    return _shown_channel(portal, _moved_channel("deactivate", portal, caller, body))
+
+
+def _moved_channel(trigger: str, portal: Portal, caller: Caller, body: Body) -> Record:
+    changed = _moved(portal, "channel", "channelStatus", body["bizId"], trigger)
     changed["updatedBy"] = caller.account_id
-    return _shown_channel(portal, changed)
+    return changed
 
 
 # Mail servers.
@@ -148,7 +152,7 @@ def notify(portal: Portal, institution: str, *, to: str, subject: str) -> None:
         portal.mail(to, subject)
 
 
-def _moved(portal: Portal, kind: str, field: str, id: str, *, trigger: str) -> Record:
+def _moved(portal: Portal, kind: str, field: str, id: str, trigger: str) -> Record:
     record = portal.find(kind, id)
     moved = portal.next_state(kind, record[field], trigger)
     return portal.change(kind, id, **{field: moved or record[field]})
@@ -180,14 +184,15 @@ def _without_mask(config: Body) -> Body:
     return {name: value for name, value in config.items() if (name, value) != ("password", MASK)}
 
 
-def _config_defaults(body: Body) -> Record:
+def email_config(host: str, *, sender: str, password: str) -> Record:
+    """The mail server of a channel, of which no more is known."""
     return {
-        "smtpHost": body["channelHost"],
+        "smtpHost": host,
         "smtpPort": 587,
         "senderEmail": "portal@example.test",
-        "senderName": body["channelName"],
+        "senderName": sender,
         "username": "portal",
-        "password": "",
+        "password": password,
         "useSsl": False,
         "useStartTls": True,
         "connectionTimeout": 5000,

@@ -54,7 +54,7 @@ def workspaces(portal: Portal, caller: Caller, body: Body) -> Any:
     mine = [portal.find("workspace", id) for id in caller.account["workspaceBizIds"]]
     form = portal.choices.workspaces_mine
     if form == "page":
-        return with_pagination(portal, "workspace", mine, page=None, size=None)
+        return with_pagination(portal, "workspace", mine, {})
     shown = portal.views("workspace", mine)
     return shown if form == "array" else {form: shown}
 

@@ -143,9 +143,7 @@ def set_config(portal: Portal, caller: Caller, body: Body) -> Any:
 
 def history(portal: Portal, caller: Caller, body: Body) -> Any:
     newest_first: list[Record] = portal.history.get(caller.account_id, [])[::-1]
-    return with_pagination(
-        portal, "login history", newest_first, page=body.get("page"), size=body.get("pageSize")
-    )
+    return with_pagination(portal, "login history", newest_first, body)
 
 
 def terminate(portal: Portal, caller: Caller, body: Body) -> Any:

@@ -23,7 +23,7 @@ def orders(portal: Portal, caller: Caller, body: Body) -> Any:
         if order["workspaceBizId"] == workspace and start <= order["createdAt"] <= end
     ]
     ordered = _sorted(portal, orders, body.get("sort") or NEWEST_FIRST)
-    return of_orders(portal, ordered, page=body.get("page"), size=body.get("size"))
+    return of_orders(portal, ordered, body)
 
 
 def _workspace(portal: Portal, id: str) -> str:

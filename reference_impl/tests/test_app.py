@@ -96,26 +96,6 @@ def test_no_bad_header_or_query_gives_a_server_error(caller: Client) -> None:
     assert [name for name, status in statuses.items() if status >= 500] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "page=99999999999",
-        "page=1.5",
-        "size=0",
-        "size=x",
-        "page=-1",
-        "startTime=yesterday",
-        "endTime=",
-        "sort=x,y",
-    ],
-)
-def test_a_bad_query_is_invalid(caller: Client, query: str) -> None:
-    workspace = caller.seeded.ids["workspace"]
-    answer = caller.ask("GET", f"/web/v1/admin/transfer/query/orders/workspace/{workspace}?{query}")
-
-    assert refusal_of(answer) == (400, "4000")
-
-
 def test_a_body_larger_than_the_portal_reads_is_invalid(client: Client) -> None:
     content = b'{"email":"' + b"x" * (3 << 20) + b'"}'
     answer = client.ask("POST", "/web/v1/system/auth/login/initiate", content=content)

@@ -49,36 +49,6 @@ def test_wrong_credentials_are_told_alike(client: Client, email: str) -> None:
     assert refusal_of(refused) == LOGIN
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"email": "admin@example.test"},
-        {"email": "admin@example.test", "password": "x" * 7},
-        {"email": "admin@example.test", "password": "x" * 129},
-        {"email": "a" * 244 + "@example.test", "password": "x" * 8, "more": 1},
-        {"email": "a" * 243 + "@example.test", "password": "x" * 8},
-        {"email": None, "password": "x" * 8},
-        {"email": 1, "password": "x" * 8},
-        {"email": "admin@example.test", "password": ["x" * 8]},
-        {"email": "admin@example.test", "password": "x" * 8, "more": None},
-    ],
-)
-def test_initiate_refuses_what_its_rules_exclude(client: Client, body: object) -> None:
-    assert refusal_of(client.send(f"{AUTH}/login/initiate", body)) == INVALID
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"email": "a" * 242 + "@example.test", "password": "x" * 8},
-        {"email": "admin@example.test", "password": "é" * 128},
-    ],
-)
-def test_initiate_takes_the_longest_and_the_shortest(client: Client, body: object) -> None:
-    assert refusal_of(client.send(f"{AUTH}/login/initiate", body)) == LOGIN
-
-
 def test_the_eleventh_initiation_in_a_window_is_refused(client: Client) -> None:
     let_through = [client.initiate("admin").status_code for _ in range(10)]
     refused = client.initiate("admin")

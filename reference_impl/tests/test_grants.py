@@ -1,8 +1,6 @@
 from typing import Any
 
-import pytest
-
-from reference_impl.tests.client import INVALID, NOT_FOUND, Client, refusal_of
+from reference_impl.tests.client import NOT_FOUND, Client, refusal_of
 
 GRANTS = "/web/v1/system/currency-grants"
 INVITATIONS = "/web/v1/system/invitations"
@@ -50,27 +48,6 @@ def test_an_invitation_is_sent_listed_and_cancelled(client: Client) -> None:
     body = {"invitationBizId": created["bizId"]}
     refused = spare.send("/web/v1/system/profile/invitations/accept", body)
     assert refusal_of(refused) == (409, "INVITATION.NOT_OPEN")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"inviteeEmail": "no address"},
-        {"inviteeEmail": "two@@example.test"},
-        {"inviteeEmail": "@example.test"},
-        {"inviteeEmail": "a b@example.test"},
-        {"inviteeEmail": "a@example.test", "expirationDays": 0},
-        {"inviteeEmail": "a@example.test", "expirationDays": "3"},
-        {"inviteeEmail": "a@example.test", "message": 1},
-    ],
-)
-def test_an_invitation_refuses_what_is_no_such_value(admin: Client, body: object) -> None:
-    assert refusal_of(admin.send(INVITATIONS, body)) == INVALID
-
-
-def test_an_unknown_invitation_is_not_found(admin: Client) -> None:
-    assert refusal_of(admin.send(f"{INVITATIONS}/cancel", {"invitationBizId": "unknown"})) == NOT_FOUND
 
 
 def listed(client: Client) -> dict[str, dict[str, Any]]:

@@ -61,20 +61,6 @@ def test_a_type_code_is_taken_once(admin: Client) -> None:
     assert refusal_of(admin.send(f"{TYPES}/create", TYPE)) == (409, "RESOURCE.DUPLICATE")
 
 
-@pytest.mark.parametrize(
-    ("filters", "field", "values"),
-    [
-        ({"typeCode": "EMAIL"}, "typeCode", {"EMAIL"}),
-        ({"typeStatus": "DISABLED"}, "enabled", {False}),
-        ({"typeStatus": 80010301}, "enabled", {True}),
-        ({"enabledOnly": True}, "enabled", {True}),
-        ({"enabledOnly": False}, "enabled", {True, False}),
-    ],
-)
-def test_type_filters_hold(admin: Client, filters: dict[str, Any], field: str, values: set[object]) -> None:
-    assert {item[field] for item in by_type(admin, **filters)} == values
-
-
 # Channels.
 
 
@@ -111,23 +97,6 @@ def test_no_answer_tells_the_password_of_a_channel(admin: Client) -> None:
 
     for verb in ("query", "update", "activate", "deactivate"):
         assert stored not in admin.send(f"{CHANNELS}/{verb}", {"bizId": id}).text
-
-
-@pytest.mark.parametrize(
-    ("filters", "field", "values"),
-    [
-        ({"channelCategory": "EMAIL"}, "channelCategory", {"EMAIL"}),
-        ({"channelStatus": "INACTIVE"}, "channelStatus", {"INACTIVE"}),
-        ({"channelStatus": 80010201}, "channelStatus", {"ACTIVE"}),
-        ({"activeOnly": True}, "channelStatus", {"ACTIVE"}),
-        ({"activeOnly": False}, "channelStatus", {"ACTIVE", "INACTIVE"}),
-        ({"activeOnly": True, "channelStatus": "INACTIVE"}, "channelStatus", set()),
-    ],
-)
-def test_channel_filters_hold(
-    admin: Client, filters: dict[str, Any], field: str, values: set[object]
-) -> None:
-    assert {item[field] for item in by_channel(admin, **filters)} == values
 
 
 def test_a_channel_is_switched_off_and_on(admin: Client) -> None:

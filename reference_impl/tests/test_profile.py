@@ -33,24 +33,6 @@ def test_an_update_changes_only_what_it_names(admin: Client) -> None:
     assert {name for name in before if before[name] != after[name]} == {"defaultCountry", "updatedAt"}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"accountName": ""},
-        {"accountName": None},
-        {"accountName": 1},
-        {"accountName": "x" * 129},
-        {"accountPhone": "no phone"},
-        {"defaultLanguage": "?"},
-        {"defaultTimezone": "no zone!"},
-        {"defaultCountry": "JPN"},
-        {"defaultCountry": "jp"},
-    ],
-)
-def test_an_update_refuses_what_is_no_such_value(admin: Client, body: object) -> None:
-    assert refusal_of(admin.send(f"{PROFILE}/update", body)) == INVALID
-
-
 # Invitations.
 
 

@@ -1,8 +1,6 @@
-import pytest
-
 from reference_impl.choices import Choices
 from reference_impl.routes import PERMISSIONS
-from reference_impl.tests.client import NOT_FOUND, Client, refusal_of
+from reference_impl.tests.client import Client
 from reference_impl.tests.conftest import Portals
 
 ROLES = "/web/v1/system/roles"
@@ -33,8 +31,3 @@ def test_permissions_may_be_mere_codes(portal_with: Portals) -> None:
     admin = portal_with(choices=Choices(permission_items="codes")).signed_in()
 
     assert admin.get(f"{ROLES}/{admin.seeded.ids['role']}/permissions") == list(PERMISSIONS)
-
-
-@pytest.mark.parametrize("path", ["unknown", "unknown/permissions"])
-def test_an_unknown_role_is_not_found(admin: Client, path: str) -> None:
-    assert refusal_of(admin.ask("GET", f"{ROLES}/{path}")) == NOT_FOUND

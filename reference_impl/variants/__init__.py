@@ -1,66 +1,40 @@
 """Lawful portals: each takes another reading where the specification leaves room, and says which."""
 
-from reference_impl.changes import together
 from reference_impl.variants import (
-    bindings,
-    codes,
-    company,
-    credentials,
-    effects,
+    accounts,
     envelope,
+    errors,
     gateways,
-    habits,
     listings,
-    manners,
-    moments,
-    others,
-    readings,
-    searches,
+    notifications,
+    passwords,
+    rates,
+    secure_channel,
+    security,
     sign_in,
-    steps,
-    values,
-    views,
-    wire,
+    surroundings,
+    tokens,
+    transport,
 )
-from reference_impl.variants.variant import Variant, drawn, grouped, may
+from reference_impl.variants.variant import Variant, drawn, grouped
 
 __all__ = ["VARIANTS", "Variant", "drawn", "grouped"]
 
-_ROWS = (
-    *wire.VARIANTS,
-    *envelope.VARIANTS,
-    *sign_in.VARIANTS,
-    *listings.VARIANTS,
-    *readings.VARIANTS,
-    *company.VARIANTS,
-    *moments.VARIANTS,
-    *gateways.VARIANTS,
-    *searches.VARIANTS,
-    *credentials.VARIANTS,
-    *values.VARIANTS,
-    *habits.VARIANTS,
-    *bindings.VARIANTS,
-    *steps.VARIANTS,
-    *codes.VARIANTS,
-    *effects.VARIANTS,
-    *others.VARIANTS,
-    *manners.VARIANTS,
-    *views.VARIANTS,
+_CHAPTERS = (
+    transport,
+    envelope,
+    errors,
+    sign_in,
+    rates,
+    passwords,
+    tokens,
+    secure_channel,
+    security,
+    accounts,
+    listings,
+    notifications,
+    surroundings,
+    gateways,
 )
-_BY_NAME = {variant.name: variant for variant in _ROWS}
-
-_TERSE_AND_STRANGE = (
-    "bare-envelope",
-    "credentials-400",
-    "label-keys",
-    "fields-beyond-the-shown",
-)
-TERSE_AND_STRANGE = may(
-    "terse-and-strange",
-    "readings that are each permitted, all at once: bare, 400, keys for labels, unknown fields, 429",
-    together(*(_BY_NAME[name].apply for name in _TERSE_AND_STRANGE)),
-    "version timestamp credentials-400 labels descriptions extra-fields",
-)
-
-VARIANTS = {variant.name: variant for variant in (*_ROWS, TERSE_AND_STRANGE)}
+VARIANTS = {variant.name: variant for chapter in _CHAPTERS for variant in chapter.VARIANTS}
 """By name, in the specification's order."""

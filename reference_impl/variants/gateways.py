@@ -1,124 +1,49 @@
-"""What stands before a portal: challenges, firewalls, caches, rates, and a clock that is minutes off."""
+"""What stands before a portal: caches, firewalls, and rates of all requests."""
 
-import copy
 import json
-import re
-from collections.abc import Callable
+import sys
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reference_impl.changes import Change, chosen, handled, limited, rewritten, together, wrapped
-from reference_impl.errors import Refusal
+from reference_impl.asked import read_body
+from reference_impl.changes import Change, together, wrapped
+from reference_impl.faults import operations as op
 from reference_impl.faults.fault import erring
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    CHANNELS_QUERY,
-    INVITE,
-    PUBLIC_KEY,
-    TYPES_QUERY,
+from reference_impl.portal import Portal
+from reference_impl.variants.variant import at_most, may, permitted
+from reference_impl.wrappers import BeforeEach, Headers, Reply, collected, replayed, reply
+
+HEADERS_OF_A_KEY = frozenset(
+    b"authorization x-portal-access-code x-workspace-id x-turnstile-token x-client-hash accept-language "
+    b"cf-connecting-ip".split()
 )
-from reference_impl.fields import instant, seconds
-from reference_impl.portal import Caller, Portal
-from reference_impl.routes import ROWS, Handler
-from reference_impl.shapes import Body
-from reference_impl.variants.company import NowAndThenRefused
-from reference_impl.variants.variant import Variant, deep, enveloped, may
-from reference_impl.variants.wire import Elsewhere
-from reference_impl.wrappers import Answer, Seen, collected
-
-BLOCKED = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</body></html>"
-BEFORE_SIGN_IN = tuple(row.path for row in ROWS if row.auth == "none" and "/auth/" in row.path)
-QUOTA = 2
-SLOW = timedelta(minutes=4)
-"""How far the clock of a portal is behind."""
-
-
-# Challenges, quotas and rates.
-
-
-def _counted_before_it_is_read(plan: Any) -> None:
-    """Whatever is sent to invite counts, also what is no invitation; then a quota is used up."""
-    sent: list[None] = []
-
-    def used_up(seen: Seen, answer: Answer) -> None:
-        if answer.status == 401 or answer.body["code"] == "ACCESS.PERMISSION_DENIED":
-            return
-        sent.append(None)
-        if len(sent) > QUOTA:
-            answer.status = 409
-            answer.body |= {
-                "success": False,
-                "code": "INVITATION.QUOTA_EXCEEDED",
-                "message": "No more",
-                "data": None,
-            }
-
-    rewritten(enveloped(used_up), INVITE)(plan)
-
-
-def _only_so_many(operation: str, most: int) -> Change:
-    """So many in ten minutes, whatever they are."""
-
-    def around(handler: Handler) -> Handler:
-        times: list[float] = []
-
-        def limiting(portal: Portal, caller: Caller, body: Body) -> Any:
-            times[:] = [one for one in times if one > portal.now() - 600]
-            times.append(portal.now())
-            if len(times) > most:
-                raise Refusal("TOO_FAST")
-            return handler(portal, caller, body)
-
-        return limiting
-
-    return handled(operation, around)
-
-
-# A clock that is behind.
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
-
-
-def _behind(seen: Seen, answer: Answer) -> None:
-    """Whatever an answer says of a moment is some minutes earlier."""
-    if isinstance(answer.body, dict) and "success" in answer.body:
-        answer.body = deep(answer.body, _earlier)
-        if "timestamp" in answer.body:
-            answer.body["timestamp"] -= int(SLOW.total_seconds() * 1000)
-
-
-def _earlier(value: Any) -> Any:
-    if isinstance(value, str) and _TIME.fullmatch(value):
-        return instant(seconds(value) - SLOW.total_seconds(), 3)
-    if isinstance(value, dict) and isinstance(value.get("expiresAt"), int):
-        return value | {"expiresAt": value["expiresAt"] - int(SLOW.total_seconds() * 1000)}
-    return value
-
-
-# Answers of others than the portal.
+"""Headers that an answer depends on."""
 
 
 @dataclass
-class EveryMethod:
-    """OPTIONS is answered for browsers, and HEAD as GET is, without its body."""
+class ReadsKept:
+    """What was read is given again for a second, to the same caller, whatever has changed since."""
 
     app: ASGIApp
+    kept: dict[Any, tuple[float, Message, bytes]] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method = scope.get("method")
-        if method == "OPTIONS":
-            headers = [(b"allow", b"GET, POST, OPTIONS"), (b"access-control-allow-origin", b"*")]
-            await send({"type": "http.response.start", "status": 204, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
-        elif method == "HEAD":
-            start, _ = await collected(self.app, {**scope, "method": "GET"}, receive)
-            await send(start)
-            await send({"type": "http.response.body", "body": b""})
-        else:
+        reads = scope["type"] == "http" and (scope["method"] == "GET" or scope["path"].endswith("/query"))
+        if not reads or not scope["path"].startswith("/web/"):
             await self.app(scope, receive, send)
+            return
+        octets = await read_body(receive, sys.maxsize) or b""
+        headers = tuple(sorted(pair for pair in scope["headers"] if pair[0] in HEADERS_OF_A_KEY))
+        key = (scope["method"], scope["path"], scope["query_string"], octets, headers)
+        now = scope["app"].state.portal.now()
+        moment, start, body = self.kept.get(key, (0.0, None, b""))
+        if start is None or now - moment >= 1:
+            start, body = await collected(self.app, scope, replayed(octets))
+            if start["status"] == 200:
+                self.kept[key] = now, start, body
+        await reply(send, start["status"], [*start["headers"]], body)
 
 
 @dataclass
@@ -134,14 +59,12 @@ class ConstantsKept:
             return
         start, body = await collected(self.app, scope, receive)
         if start["status"] == 200 and _is_success(body):
+            key = (scope["path"], dict(scope["headers"]).get(b"accept-language"))
             now = scope["app"].state.portal.now()
-            language = dict(scope["headers"]).get(b"accept-language")
-            moment, *_ = known = self.kept.get((scope["path"], language), (0.0, start, body))
-            if now - moment > 3600:
-                known = self.kept[scope["path"], language] = now, copy.deepcopy(start), body
-            _, start, body = known
-        await send(copy.deepcopy(start))
-        await send({"type": "http.response.body", "body": body})
+            if key not in self.kept or now - self.kept[key][0] > 3600:
+                self.kept[key] = now, start, body
+            _, start, body = self.kept[key]
+        await reply(send, start["status"], [*start["headers"]], body)
 
 
 def _is_success(body: bytes) -> bool:
@@ -153,132 +76,76 @@ def _is_success(body: bytes) -> bool:
     return isinstance(envelope, dict) and envelope.get("success") is True
 
 
+BLOCKED = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</body></html>"
+BUSY = b'{"success":false,"code":"RATE_LIMIT.EXCEEDED","message":"Too many requests","data":null}'
+JSON, HTML = b"application/json", b"text/html; charset=utf-8"
+
+
+def _headers(label: bytes, wait: int = 1) -> Headers:
+    return [(b"content-type", label), (b"retry-after", b"%d" % wait)]
+
+
 @dataclass
-class LanguageOfTheLocale:
-    """Texts follow X-LOCALE where it is sent, and Accept-Language elsewhere."""
+class NowAndThenRefused:
+    """One request of so many is turned away before the portal has seen it."""
 
-    app: ASGIApp
+    every: int
+    sent: Reply
+    count: int = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope.get("headers", []))
-        locale = headers.get(b"x-locale")
-        if locale is not None and b"accept-language" not in headers:
-            scope = {**scope, "headers": [*scope["headers"], (b"accept-language", locale)]}
-        await self.app(scope, receive, send)
-
-
-def _moving_fields(seen: Seen, answer: Answer) -> None:
-    """Beside the key stands what is new with every call."""
-    if not answer.body["success"]:
-        return
-    now = seen.portal.now()
-    answer.body["data"] |= {
-        "serverTime": int(now * 1000),
-        "nonce": seen.portal.draw.token(),
-        "issuedAt": datetime.fromtimestamp(now, UTC).isoformat(),
-    }
+    def __call__(self, scope: Scope, portal: Portal) -> Reply | None:
+        self.count += 1
+        return self.sent if self.count % self.every == 0 else None
 
 
-def _refused_at(status: int, page: bytes) -> Callable[[ASGIApp], ASGIApp]:
-    return lambda app: NowAndThenRefused(app, 41, status, b"text/html; charset=utf-8", page)
+def _firewall(status: int) -> Change:
+    sent = (status, _headers(HTML), BLOCKED)
+    return wrapped(lambda app: BeforeEach(app, NowAndThenRefused(41, sent)))
 
 
-_NOBODY = json.dumps(
-    {
-        "version": "2.0.0",
-        "success": False,
-        "code": "ACCESS.TOKEN_MISSING",
-        "message": "No token",
-        "data": None,
-    }
-).encode()
+@dataclass
+class Throttle:
+    """So many requests within some seconds reach the portal."""
 
-_FIREWALL = "what a firewall before the portal answers is not the portal's, and not described"
-_FURTHER = "which further endpoints require it is not shown, nor where a client has a token from"
-_RATES = "limits of other endpoints, and what their answers look like, are not shown"
+    most: int
+    within: int
+    times: list[float] = field(default_factory=list)
 
-VARIANTS: tuple[Variant, ...] = (
+    def __call__(self, scope: Scope, portal: Portal) -> Reply | None:
+        now = portal.now()
+        self.times = [each for each in self.times if each > now - self.within]
+        if len(self.times) >= self.most:
+            return 429, _headers(JSON, self.within), BUSY
+        self.times.append(now)
+        return None
+
+
+def _queries_have_a_rate(status: int) -> Change:
+    """So many in ten minutes, whatever they are."""
+    queries = (op.ACCOUNTS_QUERY, op.TYPES_QUERY, op.CHANNELS_QUERY)
+    return together(
+        erring("TOO_FAST", "TRAFFIC.TOO_FAST", status),
+        *(at_most(12, operation, within=600, refusal="TOO_FAST") for operation in queries),
+    )
+
+
+VARIANTS = permitted(
+    "when a change shows is not stated",
+    may("reads-kept-for-a-second: consistency", wrapped(ReadsKept)),
+    "how long an answer is kept is HTTP's",
+    may("constants-kept-at-the-edge", wrapped(ConstantsKept)),
+    "what a firewall before the portal answers is not the portal's, and not described",
+    may("firewall-406: interrupted", _firewall(406)),
+    may("firewall-200: interrupted", _firewall(200)),
+    may("firewall-405: interrupted", _firewall(405)),
+    "rate limits of other endpoints are not shown",
     may(
-        "challenge-only-people-solve",
-        _FURTHER,
-        chosen(bot_challenge_also_on=BEFORE_SIGN_IN, bot_token_known=False),
-        "challenge-places",
-        is_alone=True,
+        "now-and-then-too-many: interrupted",
+        wrapped(lambda app: BeforeEach(app, NowAndThenRefused(37, (429, _headers(JSON), BUSY)))),
     ),
-    may(
-        "no-token-for-the-challenge",
-        _FURTHER,
-        chosen(bot_token_known=False),
-        "challenge-token",
-        is_alone=True,
-    ),
-    may(
-        "sign-ins-by-the-quarter-hour",
-        "neither the window nor the status and code of a rate-limit response are shown",
-        together(
-            limited(login_window=900),
-            chosen(
-                rate_limited_code="AUTH.LOGIN_TOO_FREQUENT",
-                rate_limited_status=400,
-                retry_after=False,
-                rate_window_known=False,
-            ),
-        ),
-        "rate-answer long-window fixed-window",
-        is_alone=True,
-    ),
-    may("firewall-406", _FIREWALL, wrapped(_refused_at(406, BLOCKED)), "interrupted"),
-    may("firewall-200", _FIREWALL, wrapped(_refused_at(200, BLOCKED)), "interrupted"),
-    may("firewall-405", _FIREWALL, wrapped(_refused_at(405, BLOCKED)), "interrupted"),
-    may(
-        "invitations-counted-before-they-are-read",
-        "which of two refusals is given, and what quotas there are, is not stated",
-        _counted_before_it_is_read,
-        "invite-quota",
-    ),
-    may(
-        "queries-have-a-rate",
-        _RATES,
-        together(
-            erring("TOO_FAST", "TRAFFIC.TOO_FAST", 403),
-            *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
-        ),
-        "query-rate",
-        is_alone=True,
-    ),
-    may(
-        "queries-have-a-rate-of-400",
-        _RATES,
-        together(
-            erring("TOO_FAST", "TRAFFIC.TOO_FAST", 400),
-            *(_only_so_many(key, 12) for key in (ACCOUNTS_QUERY, TYPES_QUERY, CHANNELS_QUERY)),
-        ),
-        "query-rate",
-        is_alone=True,
-    ),
-    may(
-        "clock-minutes-behind",
-        "that a portal's clock agrees with its client's is not stated",
-        rewritten(_behind),
-        "clock",
-    ),
-    may("every-method-answered", "other methods are HTTP's to say", wrapped(EveryMethod)),
-    may("constants-kept-at-the-edge", "how long an answer is kept is HTTP's", wrapped(ConstantsKept)),
-    may(
-        "language-of-the-locale",
-        "what X-LOCALE does is not stated",
-        wrapped(LanguageOfTheLocale),
-    ),
-    may(
-        "unknown-path-needs-a-token",
-        "how an unknown path is answered is not described",
-        wrapped(lambda app: Elsewhere(app, 401, b"application/json", _NOBODY)),
-        "unknown-path",
-    ),
-    may(
-        "public-key-with-moving-fields",
-        "N2: the shape of the public key is not shown",
-        rewritten(enveloped(_moving_fields), PUBLIC_KEY),
-        "public-key",
-    ),
+    "limits for endpoints other than login initiate are not shown",
+    may("sixty-requests-in-two-seconds: interrupted", wrapped(lambda app: BeforeEach(app, Throttle(60, 2)))),
+    "limits of other endpoints, and what their answers look like, are not shown",
+    may("queries-have-a-rate: query-rate", _queries_have_a_rate(403), is_alone=True),
+    may("queries-have-a-rate-of-400: query-rate", _queries_have_a_rate(400), is_alone=True),
 )

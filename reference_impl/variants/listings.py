@@ -1,192 +1,231 @@
-"""Listings, filters, permissions, and what a deployment holds."""
+"""Pages, filters, sorts, and what a deployment holds (chapters "Pagination forms" and of the listings)."""
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from reference_impl.changes import chosen, data_rewritten, limited, row, together
-from reference_impl.faults.fault import reported, ruled, turned
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    CHANNELS_QUERY,
-    FILE,
-    HISTORY,
-    ORDERS,
-    ROLES,
-    TYPES_QUERY,
-)
+from reference_impl.changes import Change, chosen, limited, together
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import asked, fielded, first, reported, ruled, turned
 from reference_impl.limits import Limits
-from reference_impl.plan import Plan
-from reference_impl.shapes import Unfit
-from reference_impl.variants.variant import Variant, everywhere, may
+from reference_impl.portal import Caller, Portal, Record
+from reference_impl.shapes import Body, Unfit
+from reference_impl.variants.variant import enveloped, may, permitted, refuse, refused, seeing
+from reference_impl.wrappers import Answer, Seen
+
+DAY = 86400.0
+PAGED = (op.HISTORY, op.TYPES_QUERY, op.CHANNELS_QUERY)
+"""The listings with a ``pagination``."""
 
 
-def _number(value: Any, limits: Limits) -> Any:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Unfit
-    return value
+def _one_empty_page(page: Record) -> None:
+    """An empty listing has one page, which is empty."""
+    if 0 in (page.get("totalElements"), page.get("totalRecords")):
+        page["totalPages"] = 1
 
 
-def _symbol(value: Any, limits: Limits) -> Any:
-    if not isinstance(value, str) or value.isdigit():
-        raise Unfit
-    return value
+def _no_first_page(page: Record) -> None:
+    """Where there is nothing there is no page."""
+    if page.get("totalRecords") == 0:
+        page["currentPage"] = 0
 
 
-def _filters_by(rule: Any) -> Any:
+def _nothing_is_no_page(seen: Seen, answer: Answer) -> None:
+    """A page of nothing is refused, the first one too."""
+    data = answer.body["data"]
+    if answer.body["success"] and not data.get("items", data.get("accounts")):
+        refuse(answer, 400, "VALIDATION.INVALID_PARAMETER")
+
+
+def _ten_at_least(body: Body) -> Body:
+    size = body.get("size")
+    return body | {"size": 10} if isinstance(size, int) and 0 < size < 10 else body
+
+
+def _filters_by(is_right: Callable[[Any], bool]) -> Change:
+    """Coded filters take some values only."""
+
+    def rule(value: Any, limits: Limits) -> Any:
+        if not is_right(value):
+            raise Unfit
+        return value
+
     return together(
-        ruled(ACCOUNTS_QUERY, "accountStatus", rule),
-        ruled(ACCOUNTS_QUERY, "accountPortal", rule),
-        ruled(TYPES_QUERY, "typeStatus", rule),
+        ruled(op.ACCOUNTS_QUERY, "accountStatus", rule),
+        ruled(op.ACCOUNTS_QUERY, "accountPortal", rule),
+        ruled(op.TYPES_QUERY, "typeStatus", rule),
     )
 
 
-def _all_may_all(plan: Plan) -> None:
-    """Only the file read is said to need a permission."""
-    for name in plan.rows:
-        if name != FILE:
-            row(name, permission=None)(plan)
+def _not_null(operation: str, *names: str) -> Change:
+    return together(
+        *(fielded(operation, name, lambda field: replace(field, nullable=False)) for name in names)
+    )
 
 
-def _one_empty_page(page: dict[str, Any]) -> None:
-    """An empty listing has one page, which is empty."""
-    for total in ("totalElements", "totalRecords"):
-        if page.get(total) == 0:
-            page["totalPages"] = 1
+def _with_those_beneath(portal: Portal, caller: Caller, body: Body, account: Record) -> bool:
+    """Of the platform are the accounts of all institutions, of a tenant those of no other."""
+    wanted = body.get("institutionBizId") or ""
+    is_platform = portal.records["institution"].get(wanted, {}).get("institutionType") == "PLATFORM"
+    return not wanted or account["institutionBizId"] == wanted or is_platform
 
 
-def _another_result(item: dict[str, Any]) -> None:
-    item["loginResult"] = 10020001 + item["loginResult"]
+_LETTERS = str.maketrans("админcp", "admincp")
 
 
-def _another_mask(value: Any) -> Any:
-    return value | {"password": "[hidden]"} if isinstance(value, dict) and "smtpHost" in value else value
+def _written_in_other_letters(portal: Portal, caller: Caller, body: Body) -> None:
+    for account in portal.records["account"].values():
+        if account["accountName"] == "Person 07":
+            account["accountName"] = "Админ"
 
 
-def _backwards(data: Any) -> Any:
-    return data[::-1]
+def _by_sound(portal: Portal, caller: Caller, body: Body, account: Record) -> bool:
+    """Names are looked for as they sound."""
+    return (body.get("name") or "").casefold() in account["accountName"].casefold().translate(_LETTERS)
 
 
-_PAGES = "pages out of range and large sizes are not described"
-_HOLDS = "what a deployment holds is not stated; listings are empty in samples"
+def _words(text: str | None) -> set[str]:
+    return set(re.findall(r"\w+", (text or "").casefold()))
 
-VARIANTS: tuple[Variant, ...] = (
-    may("last-page-for-one-out-of-range", _PAGES, chosen(page_out_of_range="last"), "page-range"),
-    may("page-out-of-range-refused", _PAGES, chosen(page_out_of_range="refused"), "page-range"),
-    may("negative-page-is-the-first", _PAGES, chosen(page_negative="first"), "negative"),
+
+def _by_words(portal: Portal, caller: Caller, body: Body, account: Record) -> bool:
+    """An address is looked for by its words, any of which will do."""
+    words = _words(body.get("email"))
+    return not words or not words.isdisjoint(_words(account["accountEmail"]))
+
+
+def _by_time_only(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name != "sort" or value.startswith("createdAt")}
+
+
+def _completed_late(portal: Portal, caller: Caller, body: Body) -> None:
+    """Some orders took weeks, and some days."""
+    now = portal.now()
+    for at, order in enumerate(portal.records["transfer order"].values()):
+        if at % 7 == 0 and order["createdAt"] < now - 41 * DAY and order["completedAt"]:
+            order["completedAt"] = order["createdAt"] + 40 * DAY
+        elif at % 7 == 1 and order["completedAt"]:
+            order["completedAt"] = min(order["createdAt"] + 3 * DAY, now)
+
+
+def _completed_within(portal: Portal, caller: Caller, body: Body, order: Record) -> bool:
+    """The range is of the time at which an order was completed, where it was."""
+    now = portal.now()
+    start, end = body.get("startTime", now - 30 * DAY), body.get("endTime", now)
+    return bool(start <= (order["completedAt"] or order["createdAt"]) <= end)
+
+
+def _over_a_month(portal: Portal, caller: Caller, body: Body) -> bool:
+    now = portal.now()
+    return bool(body.get("endTime", now) - body.get("startTime", now - 30 * DAY) > 31 * DAY)
+
+
+VARIANTS = permitted(
+    "pages out of range and large sizes are not described",
+    may("last-page-for-one-out-of-range: page-range", chosen(page_out_of_range="last")),
+    may("page-out-of-range-refused: page-range", chosen(page_out_of_range="refused")),
+    may("negative-page-is-the-first: negative", chosen(page_negative="first")),
     may(
-        "large-size-refused",
-        "the maximum page size is not shown",
-        chosen(size_above_max="refused"),
-        "large-size",
-    ),
-    may(
-        "pages-of-fifty-at-most",
-        "the maximum page size is not shown",
-        limited(max_page_size=50),
-        "large-size",
-    ),
-    may(
-        "pages-of-twenty-at-most",
-        "the maximum page size is not shown",
-        limited(max_page_size=20),
-        "large-size",
-    ),
-    may(
-        "unknown-sort-ignored",
-        "how an unknown sort is answered is not stated",
-        chosen(sort_unknown="ignored"),
-        "sort",
-    ),
-    may(
-        "unknown-workspace-has-no-orders",
-        "how an unknown workspace is answered is not stated",
-        chosen(orders_of_unknown_workspace="empty"),
-    ),
-    may(
-        "one-empty-page",
-        "how many pages an empty listing has is not stated",
-        together(
-            *(
-                turned(operation, place, _one_empty_page)
-                for operation, place in (
-                    (ACCOUNTS_QUERY, ""),
-                    (ORDERS, ""),
-                    (HISTORY, "pagination"),
-                    (TYPES_QUERY, "pagination"),
-                    (CHANNELS_QUERY, "pagination"),
-                )
-            )
-        ),
-    ),
-    may(
-        "never-paginated",
-        "what paginated says is not stated",
-        together(
-            *(
-                reported(operation, "pagination", paginated=False)
-                for operation in (HISTORY, TYPES_QUERY, CHANNELS_QUERY)
-            )
-        ),
-    ),
-    may("texts-are-matched-whole", "how the text filters match is not stated", chosen(text_filters="equals")),
-    may("filters-by-number", "the form of coded filters is not stated", _filters_by(_number), "filter-form"),
-    may("filters-by-code", "the form of coded filters is not stated", _filters_by(_symbol), "filter-form"),
-    may(
-        "statuses-repeated",
-        "how a list is written in a query is not stated",
-        chosen(statuses_form="repeated"),
-        "statuses",
-    ),
-    may(
-        "statuses-by-commas",
-        "how a list is written in a query is not stated",
-        chosen(statuses_form="comma"),
-        "statuses",
-    ),
-    may(
-        "statuses-required",
-        "the parameter table marks it required",
-        chosen(statuses_required=True),
-        "statuses-required",
-    ),
-    may(
-        "unknown-properties-rejected",
-        "stated of initiate only, and as a cause of an error",
-        chosen(unknown_properties="rejected"),
-    ),
-    may("roles-in-another-order", "the order of a listing is not stated", data_rewritten(_backwards, ROLES)),
-    may(
-        "login-results-by-other-numbers",
-        "the meaning of loginResult is unspecified",
-        turned(HISTORY, "items[]", _another_result),
-    ),
-    may("another-mask", "how a password is masked is not stated", everywhere(_another_mask)),
-    may(
-        "activating-takes-a-while",
-        "the effect of activate on the status is not shown",
-        chosen(activated_status="ACTIVATING"),
-    ),
-    may(
-        "whitelist-keeps-nobody-out",
-        "what an enabled whitelist does is not stated",
-        chosen(whitelist_enforced=False),
-    ),
-    may("everybody-may-do-everything", "only the file read is said to need a permission", _all_may_all),
-    may(
-        "unfinished-orders",
-        "an order that is not completed has no time of completion",
-        chosen(unfinished_orders=True),
-    ),
-    may("empty-system", _HOLDS, chosen(empty_system=True), "records"),
-    may("few-records", _HOLDS, chosen(few_records=True), "records"),
-    may(
-        "cautious-lists",
-        _PAGES,
+        "cautious-lists: page-range large-size sort negative",
         chosen(
             page_out_of_range="refused",
             size_above_max="refused",
             sort_unknown="ignored",
             page_negative="first",
         ),
-        "page-range large-size sort negative",
     ),
+    "the maximum page size is not shown",
+    may("large-size-refused: large-size", chosen(size_above_max="refused")),
+    may("pages-of-fifty-at-most: large-size", limited(max_page_size=50)),
+    may("pages-of-twenty-at-most: large-size", limited(max_page_size=20)),
+    may("pages-without-bound: large-size", limited(max_page_size=1_000_000)),
+    "the least page size is not shown",
+    may(
+        "pages-of-ten-at-least: small-size",
+        asked(op.ACCOUNTS_QUERY, _ten_at_least),
+        asked(op.ORDERS, _ten_at_least),
+    ),
+    "the page size of these listings is not stated",
+    may(
+        "pages-of-fifty-by-default: default-size",
+        asked(op.TYPES_QUERY, lambda body: {"pageSize": 50} | body),
+        asked(op.CHANNELS_QUERY, lambda body: {"pageSize": 50} | body),
+    ),
+    "how many pages an empty listing has is not stated",
+    may(
+        "one-empty-page",
+        turned(op.ACCOUNTS_QUERY, "", _one_empty_page),
+        turned(op.ORDERS, "", _one_empty_page),
+        *(turned(operation, "pagination", _one_empty_page) for operation in PAGED),
+    ),
+    "which page an empty listing has is not stated",
+    may(
+        "no-first-page-of-nothing: empty-page",
+        *(turned(operation, "pagination", _no_first_page) for operation in PAGED),
+    ),
+    may(
+        "nothing-is-no-page: empty-page",
+        enveloped(_nothing_is_no_page, op.ACCOUNTS_QUERY, op.CHANNELS_QUERY, op.TYPES_QUERY),
+    ),
+    "what paginated says is not stated",
+    may("never-paginated", *(reported(operation, "pagination", paginated=False) for operation in PAGED)),
+    # Filters.
+    "how the text filters match is not stated",
+    may("texts-are-matched-whole", chosen(text_filters="equals")),
+    "how a text is matched is not stated",
+    may("emails-by-words", seeing(op.ACCOUNTS_QUERY, "account", _by_words, email=None)),
+    "the form of coded filters is not stated",
+    may("filters-by-number: filter-form", _filters_by(lambda value: type(value) is int)),
+    may(
+        "filters-by-code: filter-form",
+        _filters_by(lambda value: isinstance(value, str) and not value.isdigit()),
+    ),
+    "nullable stands behind the last of several names",
+    may(
+        "only-the-status-is-nullable",
+        _not_null(op.TYPES_QUERY, "bizId", "typeCode"),
+        _not_null(op.CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory"),
+    ),
+    "how a list is written in a query is not stated",
+    may("statuses-repeated: statuses", chosen(statuses_form="repeated")),
+    may("statuses-by-commas: statuses", chosen(statuses_form="comma")),
+    "the parameter table marks it required",
+    may("statuses-required: statuses-required", chosen(statuses_required=True)),
+    "what a filter takes is not stated",
+    may(
+        "institutions-with-those-beneath: account-institutions",
+        seeing(op.ACCOUNTS_QUERY, "account", _with_those_beneath, institutionBizId=None),
+    ),
+    may(
+        "names-by-their-sound: account-names",
+        seeing(op.ACCOUNTS_QUERY, "account", _by_sound, name=None),
+        first(op.ACCOUNTS_QUERY, _written_in_other_letters),
+    ),
+    "whether a listing holds the caller is not stated",
+    may(
+        "caller-is-not-listed: listed-accounts",
+        seeing(op.ACCOUNTS_QUERY, "account", lambda _, caller, __, one: one["bizId"] != caller.account_id),
+    ),
+    # Transfer orders.
+    "how an unknown sort is answered is not stated",
+    may("unknown-sort-ignored: sort", chosen(sort_unknown="ignored")),
+    "by which fields orders can be sorted is not stated",
+    may("orders-are-sorted-by-time-only: sort", asked(op.ORDERS, _by_time_only)),
+    "how an unknown workspace is answered is not stated",
+    may("unknown-workspace-has-no-orders", chosen(orders_of_unknown_workspace="empty")),
+    "which time a range is of is not stated",
+    may(
+        "range-of-completion",
+        seeing(op.ORDERS, "transfer order", _completed_within, startTime=0.0, endTime=float("inf")),
+        first(op.ORDERS, _completed_late),
+    ),
+    "how wide a range may be is not stated",
+    may("ranges-of-a-month-at-most: range", refused(op.ORDERS, "4000", _over_a_month)),
+    "an order that is not completed has no time of completion",
+    may("unfinished-orders", chosen(unfinished_orders=True)),
+    # What a deployment holds.
+    "what a deployment holds is not stated; listings are empty in samples",
+    may("empty-system: records", chosen(empty_system=True)),
+    may("few-records: records", chosen(few_records=True)),
 )

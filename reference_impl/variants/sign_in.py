@@ -1,416 +1,212 @@
-"""Sign-in, tokens, the secure channel, and the statuses and codes that are open."""
+"""Signing in: credentials, login sessions, and the codes of the second step."""
 
-from base64 import b64decode
+import asyncio
+import math
+from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.changes import (
-    chosen,
-    data_rewritten,
-    handled,
-    limited,
-    moved,
-    refused_with,
-    rewritten,
-    together,
-)
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference_impl.changes import Change, chosen, data_rewritten, limited, together, wrapped
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import first, renamed
-from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, SECURE_SESSION, SEND
-from reference_impl.faults.tokens import Issued
-from reference_impl.plan import Plan
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import first, optional, reported
+from reference_impl.faults.sign_in import forget_used_codes
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
-from reference_impl.variants.variant import Variant, enveloped, may
+from reference_impl.variants.variant import around, enveloped, keeping, may, permitted, refuse
 from reference_impl.wrappers import Answer, Seen
 
-
-def _earlier_codes_too(plan: Plan) -> None:
-    """A code stays valid when another one was sent for the same session."""
-    sent: dict[str, list[str]] = {}
-
-    def noting(handler: Handler) -> Handler:
-        def sending(portal: Portal, caller: Caller, body: Body) -> Any:
-            data = handler(portal, caller, body)
-            newest = portal.mfa_codes.get(body["sessionId"])
-            sent.setdefault(body["sessionId"], []).extend([newest.text] if newest else [])
-            return data
-
-        return sending
-
-    def accepting(handler: Handler) -> Handler:
-        def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-            newest = portal.mfa_codes.get(body["sessionId"])
-            if newest and body.get("method") == 10011001 and body["code"] in sent.get(body["sessionId"], []):
-                newest.text = body["code"]
-            return handler(portal, caller, body)
-
-        return completing
-
-    handled(SEND, noting)(plan)
-    handled(COMPLETE, accepting)(plan)
+EMAIL, OTP = 10011001, 10011002
 
 
-def _keys_are_base64(portal: Portal, caller: Caller, body: Body) -> None:
-    """The fields are validated before a key is looked up or decrypted."""
-    for name in ("encReqKey", "encRespKey"):
-        try:
-            b64decode(body[name], validate=True)
-        except ValueError:
-            raise Refusal(INVALID) from None
-
-
-def _one_login_session(handler: Handler) -> Handler:
-    """A sign-in that begins ends the login session that the account had before."""
-
-    def initiating(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        begun = portal.login_sessions.get(data["sessionId"])
-        for other in list(portal.login_sessions.values()):
-            if begun is not None and other.account_id == begun.account_id and other is not begun:
-                del portal.login_sessions[other.id]
-        return data
-
-    return initiating
-
-
-def _otp_needs_no_sending(handler: Handler) -> Handler:
-    """Asked to send for the authenticator, the portal says that it need not."""
-
-    def sending(portal: Portal, caller: Caller, body: Body) -> Any:
-        if body.get("method") == 10011002 and body["sessionId"] in portal.login_sessions:
-            return {"sent": False, "cooldownSeconds": 0, "codeExpiresIn": 0}
-        return handler(portal, caller, body)
-
-    return sending
-
-
-def _only_so_often(handler: Handler, *, most: int = 5, window: float = 60) -> Handler:
-    """Five for an address in a minute; the rest are refused."""
-    times: dict[str, list[float]] = {}
-
-    def limiting(portal: Portal, caller: Caller, body: Body) -> Any:
-        now = portal.now()
-        recent = [moment for moment in times.get(caller.client_ip, []) if moment > now - window]
-        if len(recent) >= most:
-            raise Refusal("RATE_LIMITED", headers={"retry-after": str(int(window))})
-        times[caller.client_ip] = [*recent, now]
-        return handler(portal, caller, body)
-
-    return limiting
-
-
-def _numeric_codes(plan: Plan) -> None:
-    """Invalid bodies are told by 4000."""
-    for name in plan.rows:
-        renamed(name, INVALID, "COMMAND_INVALID")(plan)
-
-
-def _pending_by_another_name(data: Any) -> Any:
+def _renamed_pending(data: Any) -> Any:
     data["isPendingApproval"] = data.pop("pendingApproval")
     return data
 
 
 def _refused_when_pending(seen: Seen, answer: Answer) -> None:
     if answer.body["code"] == "ACCOUNT_PENDING_APPROVAL":
-        answer.body["success"], answer.body["data"], answer.status = False, None, 403
+        refuse(answer, 403, "ACCOUNT_PENDING_APPROVAL")
 
 
-def _from_the_edge(seen: Seen, answer: Answer) -> None:
-    """The rate is kept by a proxy, which has no envelope."""
-    if answer.status == 429 and answer.body["code"] == "RATE_LIMIT.EXCEEDED":
-        answer.body, answer.headers = b"<html>Too Many Requests</html>", [(b"content-type", b"text/html")]
+def _one_login_session(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+    """A sign-in that begins ends the login session that the account had before."""
+    data = handler(portal, caller, body)
+    begun = portal.login_sessions.get(data["sessionId"])
+    for other in list(portal.login_sessions.values()):
+        if begun is not None and other.account_id == begun.account_id and other is not begun:
+            del portal.login_sessions[other.id]
+    return data
 
 
-def _name_as_subject(plan: Plan) -> None:
-    """A library that knows no ``sub`` finds the id under ``name``."""
-    usual = plan.tokens
-    plan.tokens = lambda choices, draw: Issued(
-        usual(choices, draw), lambda claims: claims | {"name": claims["sub"]}
-    )
+def _of_the_primary_method(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+    """A method that is left out is the account's primary one."""
+    session = portal.login_sessions.get(body["sessionId"])
+    if body.get("method") or session is None:
+        return handler(portal, caller, body)
+    factors = portal.security(session.account_id)["factors"]
+    primary = next((name for name, factor in factors.items() if factor["isPrimary"]), "EMAIL")
+    return handler(portal, caller, body | {"method": {"EMAIL": EMAIL, "OTP": OTP}[primary]})
 
 
-def _address_repeated(seen: Seen, answer: Answer) -> None:
-    if answer.body["success"] and isinstance(seen.body, dict):
-        email = str(seen.body.get("email")).lower()
-        answer.body["data"]["message"] = f"If {email} has an account, a mail is on its way."
+def _earlier_codes_too() -> Change:
+    """A code stays valid when another one was sent for the same session."""
+    sent: dict[str, list[str]] = defaultdict(list)
+
+    def sending(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        newest = portal.mfa_codes.get(body["sessionId"])
+        sent[body["sessionId"]] += [newest.text] if newest else []
+        return data
+
+    def completing(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+        newest = portal.mfa_codes.get(body["sessionId"])
+        if newest and body.get("method") == EMAIL and body["code"] in sent[body["sessionId"]]:
+            newest.text = body["code"]
+        return handler(portal, caller, body)
+
+    return together(around(sending, op.SEND), around(completing, op.COMPLETE))
 
 
-def _two_keys(data: Any) -> Any:
-    """The public key with more about it."""
-    return data | {
-        "algorithm": "RSA-OAEP-256",
-        "expiresAt": 4_102_444_800_000,
-        "padding": {"hash": "SHA-256"},
-    }
+def _same_code_again() -> Change:
+    """A resend mails the code that was sent before, as long as it is valid."""
+    codes: dict[str, str] = {}
+
+    def sending(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+        id = body["sessionId"]
+        before = portal.mfa_codes.get(id)
+        data = handler(portal, caller, body)
+        code = portal.mfa_codes.get(id)
+        if code is None:
+            return data
+        if before is not None and before.state == "SENT" and before.expires > portal.now():
+            code.text = codes.get(id, code.text)
+            account = portal.find("account", portal.login_sessions[id].account_id)
+            portal.outbox[account["accountEmail"].casefold()][0]["code"] = code.text
+        codes[id] = code.text
+        return data
+
+    return around(sending, op.SEND)
 
 
-_OPEN = "the HTTP status is unspecified"
-_N2 = "N2 and N6: the key's shape and the cipher are not shown"
-_LOGIN = "/web/v1/system/auth/login/initiate"
+def _otp_needs_no_sending(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+    """Asked to send for the authenticator, the portal says that it need not."""
+    if body.get("method") == OTP and body["sessionId"] in portal.login_sessions:
+        return {"sent": False, "cooldownSeconds": 0, "codeExpiresIn": 0}
+    return handler(portal, caller, body)
 
-VARIANTS: tuple[Variant, ...] = (
-    # Credentials and login sessions.
-    may("credentials-400", "401 and 400 are both given", chosen(invalid_credentials_status=400)),
+
+def _of_its_length(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+    """A code by mail of another length than is sent is no code."""
+    if body.get("method") == EMAIL and len(body["code"]) != portal.limits.mfa_code_digits:
+        raise Refusal(INVALID)
+    return handler(portal, caller, body)
+
+
+SYNCHRONOUS_SECONDS = 1.2
+"""What a mail server takes now and then, while the client waits."""
+
+SLOW_EVERY = 3
+SLOW = (b"x-mail-server", b"slow")
+
+
+@dataclass
+class MailServer:
+    """A mail is sent while the client waits: an answer that says so comes later."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start" and SLOW in message["headers"]:
+                message["headers"] = [pair for pair in message["headers"] if pair != SLOW]
+                await asyncio.sleep(SYNCHRONOUS_SECONDS)
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+def _what_is_left(seen: Seen, answer: Answer) -> None:
+    """Seconds that are left when the mail is on its way; every third one takes long."""
+    if not answer.body["success"]:
+        return
+    seen.memory["sent"] = seen.memory.get("sent", 0) + 1
+    if seen.memory["sent"] % SLOW_EVERY == 0:
+        answer.headers.append(SLOW)
+        for name in ("cooldownSeconds", "codeExpiresIn"):
+            answer.body["data"][name] -= math.ceil(SYNCHRONOUS_SECONDS)
+
+
+def _one_less(number: int) -> int:
+    return number - 1
+
+
+VARIANTS = permitted(
+    "401 and 400 are both given",
+    may("credentials-400", chosen(invalid_credentials_status=400)),
+    "which factors a deployment offers is not stated",
+    may("email-only: factors", chosen(factors=("EMAIL",))),
+    may("otp-only: factors", chosen(factors=("OTP",))),
+    "what backup codes are good for is not shown",
+    may("no-backup-codes-at-sign-in", chosen(backup_codes_sign_in=False)),
+    "the same hash is to be kept across the login steps",
+    may("client-hash-enforced", chosen(client_hash_enforced=True)),
+    "flag and result code are both given",
+    may("pending-code: pending", chosen(pending_at_initiate="code")),
+    "the HTTP status of the result code is n/a",
     may(
-        "email-only", "which factors a deployment offers is not stated", chosen(factors=("EMAIL",)), "factors"
+        "pending-code-with-403: pending",
+        chosen(pending_at_initiate="code", pending_code_status=403),
+        enveloped(_refused_when_pending, op.INITIATE),
     ),
-    may("otp-only", "which factors a deployment offers is not stated", chosen(factors=("OTP",)), "factors"),
+    "pendingApproval and isPendingApproval are both given",
+    may("pending-by-another-name: pending", data_rewritten(_renamed_pending, op.INITIATE, op.COMPLETE)),
+    "accountStatus is null or an enumeration",
+    may("account-status-told", chosen(account_status_at_sign_in="always")),
+    "whether a login session outlives the next one of its account is not stated",
+    may("one-login-session-an-account", around(_one_login_session, op.INITIATE)),
+    "that a step of the sign-in must name its method is not stated",
     may(
-        "no-backup-codes-at-sign-in",
-        "what backup codes are good for is not shown",
-        chosen(backup_codes_sign_in=False),
-    ),
-    may(
-        "client-hash-enforced",
-        "the same hash is to be kept across the login steps",
-        chosen(client_hash_enforced=True),
-    ),
-    may("pending-code", "flag and result code are both given", chosen(pending_at_initiate="code"), "pending"),
-    may(
-        "pending-code-with-403",
-        "the HTTP status of the result code is n/a",
-        together(
-            chosen(pending_at_initiate="code", pending_code_status=403),
-            rewritten(enveloped(_refused_when_pending), INITIATE),
-        ),
-        "pending",
-    ),
-    may(
-        "pending-by-another-name",
-        "pendingApproval and isPendingApproval are both given",
-        data_rewritten(_pending_by_another_name, INITIATE, COMPLETE),
-        "pending",
-    ),
-    may(
-        "account-status-told",
-        "accountStatus is null or an enumeration",
-        chosen(account_status_at_sign_in="always"),
+        "a-method-left-out-is-the-primary-one: method",
+        around(_of_the_primary_method, op.SEND, op.COMPLETE),
+        optional(op.SEND, "method", 0),
+        optional(op.COMPLETE, "method", 0),
     ),
     # Codes.
-    may("cooldown-400", _OPEN, chosen(mfa_cooldown_status=400), "cooldown-status"),
-    may("cooldown-409", _OPEN, chosen(mfa_cooldown_status=409), "cooldown-status"),
-    may("wrong-code-401", _OPEN, chosen(mfa_code_invalid_status=401), "wrong-code-status"),
-    may("wrong-code-422", _OPEN, chosen(mfa_code_invalid_status=422), "wrong-code-status"),
+    "the HTTP status is unspecified",
+    may("cooldown-400: cooldown-status", chosen(mfa_cooldown_status=400)),
+    may("cooldown-409: cooldown-status", chosen(mfa_cooldown_status=409)),
+    may("wrong-code-401: wrong-code-status", chosen(mfa_code_invalid_status=401)),
+    may("wrong-code-422: wrong-code-status", chosen(mfa_code_invalid_status=422)),
+    "whether the cooldown is the session's or the account's is not stated",
+    may("cooldown-of-the-account", chosen(cooldown_scope="account")),
+    "whether a resend replaces the code is not stated",
+    may("earlier-codes-stay-valid", keeping(_earlier_codes_too)),
+    may("resends-repeat-the-code: resend", keeping(_same_code_again)),
+    "how a send for the authenticator is answered is not stated",
+    may("otp-needs-no-sending", around(_otp_needs_no_sending, op.SEND)),
+    "the form of a code is not stated",
+    may("codes-of-eight-digits: code-form", limited(mfa_code_digits=8)),
     may(
-        "cooldown-of-the-account",
-        "whether the cooldown is the session's or the account's is not stated",
-        chosen(cooldown_scope="account"),
+        "codes-of-another-length-are-malformed: code-form",
+        limited(mfa_code_digits=8),
+        around(_of_its_length, op.COMPLETE),
     ),
-    may("earlier-codes-stay-valid", "whether a resend replaces the code is not stated", _earlier_codes_too),
+    "whether a clock may drift is not stated",
+    may("authenticators-on-time: drift", limited(otp_drift=0)),
+    "how often a code of an authenticator serves is not stated",
+    may("authenticator-codes-serve-again", first(op.COMPLETE, forget_used_codes)),
+    "how long an answer takes, and how a lifetime is rounded, is not stated",
+    may("mails-sent-while-one-waits: lifetimes-told", enveloped(_what_is_left, op.SEND), wrapped(MailServer)),
+    "how a lifetime is rounded is not stated",
     may(
-        "otp-needs-no-sending",
-        "how a send for the authenticator is answered is not stated",
-        handled(SEND, _otp_needs_no_sending),
-    ),
-    # The rate.
-    may(
-        "rate-of-an-account",
-        "what the rate is counted for is not stated",
-        chosen(rate_scope="account"),
-        "rate-scope",
-    ),
-    may("rate-of-all", "what the rate is counted for is not stated", chosen(rate_scope="all"), "rate-scope"),
-    may("fixed-window", "the window is not described", chosen(rate_window="fixed")),
-    may("long-window", "the length of the window is not shown", limited(login_window=600)),
-    may(
-        "rate-counts-valid-bodies",
-        "what a request within the rate is, is not stated",
-        chosen(rate_counts_invalid=False),
-    ),
-    may("no-retry-after", "headers of answers are not described", chosen(retry_after=False), "rate-answer"),
-    may(
-        "rate-by-another-code",
-        "the code of a rate-limit response is not shown",
-        chosen(rate_limited_code="TOO_MANY_REQUESTS", rate_limited_status=403, retry_after=False),
-        "rate-answer",
-    ),
-    may(
-        "rate-kept-by-the-edge",
-        "the form of a rate-limit response is not shown",
-        rewritten(enveloped(_from_the_edge), INITIATE),
-        "rate-answer",
-    ),
-    may(
-        "forgot-repeats-the-address",
-        "the generic text is not shown",
-        rewritten(enveloped(_address_repeated), FORGOT),
-        "forgot-text",
-    ),
-    may("forgot-has-a-rate", "rate-limit responses are reported for it", handled(FORGOT, _only_so_often)),
-    # Tokens and sessions.
-    may("rs256-tokens", "the algorithm is not stated", chosen(access_token="RS256"), "tokens"),
-    may("es256-tokens", "the algorithm is not stated", chosen(access_token="ES256"), "tokens"),
-    may("eddsa-tokens", "the algorithm is not stated", chosen(access_token="EdDSA"), "tokens"),
-    may("opaque-tokens", "clients read the profile, not the token", chosen(access_token="opaque"), "tokens"),
-    may(
-        "tokens-name-their-subject-twice",
-        "claims are not described beyond that profile data is none",
-        _name_as_subject,
-        "claims",
-    ),
-    may(
-        "no-rotation",
-        "whether the refresh token changes is not stated",
-        chosen(refresh_rotation=False),
-        "rotation",
-    ),
-    may(
-        "old-refresh-tokens-stay-valid",
-        "whether a refresh token may be used again is not stated",
-        moved("refresh token", "VALID", "refresh", "VALID"),
-        "rotation",
-    ),
-    may(
-        "one-login-session-an-account",
-        "whether a login session outlives the next one of its account is not stated",
-        handled(INITIATE, _one_login_session),
-    ),
-    may("logout-ends-all", "sessions ended: which, is not stated", chosen(logout_ends="all")),
-    may("terminate-all-ends-all", "N5 and N1", chosen(terminate_all_spares_current=False)),
-    may(
-        "password-change-ends-sessions",
-        "what a password change does to sessions is not shown",
-        chosen(password_change_ends_sessions=True),
-    ),
-    may("few-sessions", "maxSessions has no stated value", limited(max_sessions=5)),
-    # Codes and statuses of other errors.
-    may("token-missing-4010", "two codes are given", chosen(missing_token_code="4010")),
-    may(
-        "token-missing-by-name-everywhere",
-        "two codes are given",
-        chosen(missing_token_code_where_4010_is_stated="ACCESS.TOKEN_MISSING"),
-    ),
-    may(
-        "token-invalid-by-name",
-        "the catalogue of errors is not complete",
-        chosen(invalid_token_code="ACCESS.TOKEN_INVALID"),
-    ),
-    may("invalid-parameter-4000", "4000 is a validation error too", _numeric_codes, "validation-code"),
-    may(
-        "secure-channel-invalid-by-name",
-        "two codes are given for a body that breaks its rules",
-        chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
-        "validation-code",
-    ),
-    may(
-        "refused-keys-by-the-general-code",
-        "two codes are given for an invalid field",
-        refused_with("4000", code=INVALID),
-        "refused-keys",
-    ),
-    may(
-        "key-without-base64-is-an-invalid-field",
-        "two codes are given for an invalid field",
-        together(
-            *[
-                first(SECURE_SESSION, _keys_are_base64),
-                chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
-            ]
-        ),
-        "refused-keys validation-code",
-    ),
-    may("challenge-401", _OPEN, chosen(bot_refused_status=401), "challenge-status"),
-    may("challenge-400", _OPEN, chosen(bot_refused_status=400), "challenge-status"),
-    may("channel-unknown-400", _OPEN, chosen(channel_unknown_status=400)),
-    may(
-        "mismatch-401",
-        "a portal mismatch has no stated status or code",
-        chosen(portal_mismatch_status=401, portal_mismatch_code="PORTAL_MISMATCH"),
-        "mismatch",
-    ),
-    may(
-        "mismatch-404",
-        "a portal mismatch has no stated status or code",
-        chosen(portal_mismatch_status=404, portal_mismatch_code="NOT_HERE"),
-        "mismatch",
-    ),
-    may("body-too-large-413", "how large a body may be is not stated", chosen(body_too_large_status=413)),
-    may(
-        "wrong-method-404",
-        "how a wrong method is answered is not described",
-        refused_with("METHOD_NOT_ALLOWED", code="RESOURCE.NOT_FOUND", status=404),
-    ),
-    may(
-        "challenge-in-more-places",
-        "which further endpoints require it is not shown",
-        chosen(bot_challenge_also_on=("/web/v1/system/accounts/admin/query",)),
-        "challenge-places",
-    ),
-    may(
-        "challenge-at-sign-in",
-        "which further endpoints require it is not shown",
-        chosen(bot_challenge_also_on=(_LOGIN,)),
-        "challenge-places",
-    ),
-    may(
-        "forgot-without-challenge",
-        "whether turnstileToken may be left out is not stated",
-        chosen(turnstile_required=False),
-    ),
-    may("request-id-required", "the reference lists it as required", chosen(request_id_required=True)),
-    may("edge-headers-required", "the reference lists them as required", chosen(edge_headers_required=True)),
-    # The secure channel.
-    may(
-        "key-as-pem",
-        _N2,
-        chosen(public_key_format="pem", public_key_field="pem", key_id_field="id"),
-        "public-key",
-    ),
-    may(
-        "key-as-jwk",
-        _N2,
-        chosen(public_key_format="jwk", public_key_field="jwk", key_id_field="jwk.kid"),
-        "public-key",
-    ),
-    may(
-        "key-with-more-about-it",
-        _N2,
-        data_rewritten(_two_keys, "GET /web/v1/secure-channel/public-key"),
-        "public-key",
-    ),
-    may("pkcs1-padding", _N2, chosen(rsa_padding="pkcs1v15"), "rsa"),
-    may("oaep-sha1", _N2, chosen(rsa_padding="oaep-sha1", mgf1="sha1"), "rsa"),
-    may("oaep-sha256-with-mgf1-sha1", _N2, chosen(rsa_padding="oaep-sha256", mgf1="sha1"), "rsa"),
-    may("cbc", _N2, chosen(aes_mode="cbc", payload="iv+ciphertext"), "aes"),
-    may("cbc-with-the-iv-last", _N2, chosen(aes_mode="cbc", payload="ciphertext+iv"), "aes"),
-    may("tag-before-ciphertext", _N2, chosen(payload="iv+tag+ciphertext"), "aes"),
-    may("iv-last", _N2, chosen(payload="ciphertext+tag+iv"), "aes"),
-    may(
-        "encrypted-objects",
-        "the body is shown as a string whose content is an object",
-        chosen(encrypted_body="object"),
-        "body-form",
-    ),
-    may(
-        "encrypted-strings-or-objects",
-        "the body is shown as a string whose content is an object",
-        chosen(encrypted_body="either"),
-        "body-form",
-    ),
-    may("encrypted-answers", "there is a key for responses", chosen(responses="encrypted"), "responses"),
-    may(
-        "sealed-objects",
-        _N2,
-        chosen(
-            encrypted_body="object",
-            aes_mode="cbc",
-            payload="iv+ciphertext",
-            public_key_format="jwk",
-            responses="encrypted",
-            rsa_padding="oaep-sha1",
-            mgf1="sha1",
-        ),
-        "body-form aes public-key rsa responses",
-    ),
-    may(
-        "short-secure-sessions",
-        "how long a secure-channel session lasts is not stated",
-        limited(secure_session=120.0),
-    ),
-    may(
-        "unknown-secure-session-404",
-        "status and code are not shown",
-        refused_with("SECURE_SESSION_UNKNOWN", code="SECURE_CHANNEL.SESSION_UNKNOWN", status=404),
+        "what-is-left-is-told: lifetimes-told",
+        reported(op.INITIATE, "", expiresIn=_one_less),
+        reported(op.SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
+        reported(op.COMPLETE, "", expiresIn=_one_less),
+        reported(op.REFRESH, "", expiresIn=_one_less),
     ),
 )

@@ -45,10 +45,8 @@ def read_har(
     with ExitStack() as stack:
         file, damage = stack.enter_context(seekable(path))
         survey = surveyed(file)
-        source = Source(
-            lacks=SECRET_HEADERS if survey.is_sanitized else (),
-            attachment=_attachments(path, stack),
-        )
+        lacks = SECRET_HEADERS if survey.is_sanitized else ()
+        source = Source(lacks=lacks, attachment=_attachments(path, stack))
         entries = _as_they_stand(file) if survey.is_sorted else _by_time(file)
         count = number = 0
         started = _EPOCH
