@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
-from conformance.check.divided import Division, Progress
-from conformance.check.traffic import DEFAULTS, CheckOptions, PortalTraffic, parts_of
+from conformance.check.lines import JoinedLines, holds_secrets
+from conformance.check.traffic import DEFAULTS, CheckOptions, FilePart, PortalTraffic, parts_of
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import initial_baseline
@@ -30,12 +29,12 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.replacing import written_whole
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
+from conformance.work.dask import cluster_of
 
 __all__ = ["DEFAULTS", "CheckOptions", "Checked", "PortalTraffic", "check", "run"]
 
-
-WORKERS_OF_A_CLUSTER = 16
-"""How many workers a cluster is taken to have where captures are divided."""
+BETWEEN_JOINS = 500
+"""Exchanges that are judged before the lines that workers wrote meanwhile are joined."""
 
 
 @dataclass
@@ -56,19 +55,14 @@ class _Judged:
     secrets: Secrets = field(default_factory=Secrets)
     finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
-    lost: list[str] = field(default_factory=list)
-    """What no worker could do, and why."""
     counted: RunEvidence | None = None
     """What the lines that were written show, where they are counted already."""
+    notes: list[str] = field(default_factory=list)
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
     ledger = Ledger(REQUIREMENTS, selection=options.rules)
-    return _Judged(ledger, finder=_finder(options, files))
-
-
-def _finder(options: CheckOptions, files: int) -> SecretFinder:
-    return replace(finder_of(options.redact, options.keep), files=files)
+    return _Judged(ledger, finder=replace(finder_of(options.redact, options.keep), files=files))
 
 
 def check(
@@ -76,16 +70,12 @@ def check(
     options: CheckOptions = DEFAULTS,
     *,
     listeners: Sequence[Callable[[Exchange], None]] = (),
-    progress: Progress = lambda done, total: None,
-    divide: Callable[..., Division] = Division,
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports. A file is
     a path, or an address that fsspec reads (``s3://…``).
 
-    ``listeners`` get each exchange once it is judged, where one process judges; ``progress``
-    is told how many parts are done, and of how many, where several judge; ``divide`` shares the parts out.
-    CaptureError: a file cannot be read,
-    or breaks (``salvage`` uses what stands before the break).
+    ``listeners`` get each exchange once it is judged. CaptureError: a file cannot be read, or breaks
+    (``salvage`` uses what stands before the break).
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
@@ -93,30 +83,31 @@ def check(
     started, places = datetime.now(UTC), [place_of(file) for file in files]
     traffic = PortalTraffic(places, options)
     with written_whole(outputs.exchanges) as path:
-        if options.workers > 1 or options.scheduler:
-            judged = _judge_in_parts(traffic, places, path, partial(divide, progress=progress))
+        judged = _judged(options, len(places))
+        parts = parts_of(places) if options.workers > 1 or options.scheduler else []
+        if len(parts) > 1 and not holds_secrets(PortalTraffic(places, options)):
+            _judge_beside_workers(traffic, judged, path, parts, [judged.coverage.feed, *listeners])
         else:
-            judged = _judged(options, len(places))
-            _judge(traffic, judged, path, [judged.coverage.feed, *listeners])
+            _judge_alone(traffic, judged, path, [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
         replace(outputs, secrets=judged.secrets, counted=judged.counted),
-        details={"coverage": judged.coverage.as_json(), **traffic.details()},
-        target_url=traffic.target,
+        details={"coverage": judged.coverage.as_json(), **traffic.totals.details()},
+        target_url=traffic.totals.portal,
         target_profile=None,
         started=started,
         finished=datetime.now(UTC),
         impact="read-only",
         strict=options.strict,
         command="check",
-        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
+        ending=Ending(interrupted=judged.interrupted),
         scope=Scope(
             selection=options.rules.text if options.rules else "",
             called=sorted(judged.coverage.operations),
         ),
         notes=list(_notes(traffic, judged)),
     )
-    return Checked(run, traffic.count, traffic.ignored)
+    return Checked(run, traffic.totals.count, traffic.totals.ignored)
 
 
 def _outputs(options: CheckOptions) -> Outputs:
@@ -139,7 +130,7 @@ def run(
     show: Callable[[str], None] = print,
 ) -> int:
     """``check`` for the command line: shows what was found line by line, and returns the exit code."""
-    checked = check(files, options, progress=_shown_progress())
+    checked = check(files, options)
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code
@@ -150,67 +141,92 @@ def run(
     return checked.run.exit_code
 
 
-def _shown_progress() -> Progress:
-    """Shows how far the workers are, in one line of a terminal."""
-    if not sys.stderr.isatty():
-        return lambda done, total: None
-
-    def show(done: int, total: int) -> None:
-        end = "\n" if done == total else ""
-        print(f"\r{done} of {total} parts are done.", end=end, file=sys.stderr, flush=True)
-
-    return show
-
-
-def _judge(
+def _judge_alone(
     traffic: PortalTraffic, judged: _Judged, path: Path, listeners: Sequence[Callable[[Exchange], None]]
 ) -> None:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
     log = ExchangeLog(path, judged.secrets)
+    try:
+        _judge(traffic, judged, lambda exchange: _write(log, judged, exchange), listeners)
+    finally:
+        log.close()
+
+
+def _write(log: ExchangeLog, judged: _Judged, exchange: Exchange) -> None:
+    log.write(judged.finder.register(exchange, judged.secrets))
+
+
+def _judge(
+    traffic: PortalTraffic,
+    judged: _Judged,
+    write: Callable[[Exchange], None],
+    listeners: Sequence[Callable[[Exchange], None]],
+) -> None:
     judging = judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
     traffic.at_another_recording = judging.forget
     judge = watch(judged.ledger, judge=judging)
     try:
         with rare_garbage_collection():
             for exchange in traffic:
-                log.write(judged.finder.register(exchange, judged.secrets))
+                write(exchange)
                 judge(exchange)
                 for listener in listeners:
                     listener(exchange)
     except KeyboardInterrupt:
         judged.interrupted = True
+
+
+def _judge_beside_workers(
+    traffic: PortalTraffic,
+    judged: _Judged,
+    path: Path,
+    parts: Sequence[FilePart],
+    listeners: Sequence[Callable[[Exchange], None]],
+) -> None:
+    """Judges all of the traffic in its order, while workers write it: this process is one of those that share
+    the work. Lines that turn out to hold secrets are written by this process, as each placeholder has the
+    number of its first exchange."""
+    options, totals = traffic.options, traffic.totals
+    files = list(dict.fromkeys(part.path for part in parts))
+    option = "--scheduler" if options.scheduler else "--workers"
+    with cluster_of(
+        files, path.parent, workers=options.workers - 1, scheduler=options.scheduler, option=option
+    ) as cluster:
+        lines = JoinedLines(cluster, parts, options, path)
+        lines.begin()
+
+        def join(exchange: Exchange) -> None:
+            if totals.count % BETWEEN_JOINS == 0:
+                lines.join_ready()
+
+        _judge(traffic, judged, join, listeners)
+        try:
+            (lines.join_ready if judged.interrupted else lines.join_all)()
+        except KeyboardInterrupt:
+            judged.interrupted = True
+    judged.notes += lines.notes()
+    if judged.interrupted:
+        lines.cut(totals.count)
+    elif lines.holds_secrets or lines.evidence.total != totals.count:
+        _write_all(PortalTraffic(traffic.files, options), judged, path)
+    else:
+        judged.counted = lines.evidence
+
+
+def _write_all(traffic: PortalTraffic, judged: _Judged, path: Path) -> None:
+    log = ExchangeLog(path, judged.secrets)
+    try:
+        for exchange in traffic:
+            _write(log, judged, exchange)
     finally:
         log.close()
 
 
-def _judge_in_parts(
-    traffic: PortalTraffic, files: Sequence[Place], path: Path, divide: Callable[..., Division]
-) -> _Judged:
-    options = traffic.options
-    workers = WORKERS_OF_A_CLUSTER if options.scheduler else options.workers
-    parts = parts_of(files, workers)
-    finder = _finder(options, len(files))
-    divided = divide(traffic, parts, path, finder).run()
-    return _Judged(
-        divided.ledger,
-        divided.coverage,
-        divided.secrets,
-        divided.finder,
-        divided.interrupted,
-        divided.lost,
-        divided.counted,
-    )
-
-
-def _lost(lost: Sequence[str]) -> str:
-    """Why a check in parts is incomplete; empty where it is not."""
-    return f"This is missing: {'; '.join(lost)}." if lost else ""
-
-
 def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:
     if judged.interrupted:
-        yield f"Interrupted after {traffic.count} exchanges."
+        yield f"Interrupted after {traffic.totals.count} exchanges."
+    yield from judged.notes
     yield from traffic.notes
     yield from judged.coverage.sentences()
-    yield from traffic.sentences()
+    yield from traffic.totals.sentences()
     yield from judged.finder.lines()

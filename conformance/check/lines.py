@@ -1,51 +1,42 @@
-"""The redacted lines of a check, written by several processes: a part each, and joined in their order."""
+"""The redacted lines of a check, written by the workers of a cluster: a part each, joined in their order.
+
+They are half of the work, and need no order where nothing is secret.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
+from conformance.errors import CaptureError
 from conformance.report.model.evidence import CountedPart, RunEvidence
+from conformance.report.model.words import plural
+from conformance.traffic.capture.places import Place
 from conformance.traffic.log import line_of
 from conformance.traffic.redaction.finder import finder_of
 from conformance.traffic.redaction.redact import Secrets
+from conformance.work.dask import Cluster, Lost, NotShared
+from conformance.work.merge import BUFFER, copy_bytes
 
-BUFFER = 1 << 17
-"""Bytes that are copied at once: few enough to stay in a processor's cache."""
+if TYPE_CHECKING:
+    from distributed import Future
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinesShare:
-    """A part whose exchanges are to be written to ``path``, as long as there is nothing to be redacted.
-
-    ``begin`` is the byte from which on they stand there, whatever stands there now; ``first`` is the number
-    of the first exchange, where it is known.
-    """
-
-    number: int
-    part: FilePart
-    options: CheckOptions
-    path: Path
-    begin: int = 0
-    first: int | None = None
-
-    def __str__(self) -> str:
-        return f"the lines of {self.part}"
+PEEKED_EXCHANGES = 300
+"""Exchanges that are looked at for secrets before the work is divided."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenLines:
-    """``path`` holds them from byte ``begin`` to ``end``. ``first`` is the number that the first exchange was
-    given; ``holds_secrets``: the lines from some exchange on were not written, as there is a secret in it;
-    ``is_broken``: the file breaks in it; ``counted`` is what reports show of all of them."""
+    """The lines of a part, in a file. ``first`` is the number that the first exchange was given;
+    ``holds_secrets``: from some exchange on they were not written, as there is a secret in it; ``is_broken``:
+    the capture breaks in the part; ``counted`` is what reports show of them."""
 
     path: Path
-    begin: int
-    end: int
     first: int
     count: int
     holds_secrets: bool
@@ -53,91 +44,125 @@ class WrittenLines:
     counted: CountedPart
 
 
-def write_lines(share: LinesShare) -> WrittenLines:
-    """CaptureError: it cannot be read."""
-    traffic, secrets = PortalTraffic([share.part], share.options), Secrets()
-    finder, holds_secrets = finder_of(share.options.redact, share.options.keep), False
-    counted = CountedPart()
-    with _opened_from(share.begin, share.path) as out:
-        for exchange in traffic.numbered_as_recorded(share.first):
+def holds_secrets(traffic: PortalTraffic) -> bool:
+    """Whether the beginning of the traffic is not redacted: placeholders are numbered in order, so that one
+    process writes all lines. CaptureError: it cannot be read."""
+    secrets, finder = Secrets(), finder_of(traffic.options.redact, traffic.options.keep)
+    for exchange in islice(traffic, PEEKED_EXCHANGES):
+        secrets.add_from(exchange)
+        finder.register(exchange, secrets)
+    return bool(len(secrets) or finder.has_changed_any)
+
+
+def write_lines(part: FilePart, options: CheckOptions, path: Path) -> WrittenLines:
+    """Writes the lines of a part to a file, as long as there is nothing to be redacted. CaptureError: it
+    cannot be read."""
+    traffic, secrets = PortalTraffic([part], options), Secrets()
+    finder, has_secrets, counted = finder_of(options.redact, options.keep), False, CountedPart()
+    with path.open("wb", BUFFER) as out:
+        for exchange in traffic.numbered_as_recorded():
             secrets.add_from(exchange)
             finder.register(exchange, secrets)
-            holds_secrets = bool(len(secrets) or finder.has_changed_any)
-            if holds_secrets:
+            has_secrets = bool(len(secrets) or finder.has_changed_any)
+            if has_secrets:
                 break
             line = line_of(exchange)
             out.write(line + b"\n")
             counted.count(exchange, len(line))
-        end = out.tell()
-    return WrittenLines(
-        share.path,
-        share.begin,
-        end,
-        traffic.first,
-        traffic.count,
-        holds_secrets,
-        bool(traffic.notes),
-        counted,
-    )
-
-
-def _opened_from(begin: int, path: Path) -> BinaryIO:
-    """A file that is written from a byte on; what stood behind it is gone."""
-    path.touch()
-    out = path.open("r+b", BUFFER)
-    out.seek(begin)
-    out.truncate()
-    return out
+    return WrittenLines(path, traffic.first, traffic.totals.count, has_secrets, bool(traffic.notes), counted)
 
 
 @dataclass
 class JoinedLines:
-    """Joins the lines of parts to one file, in their order and as they come in, and counts them for the
-    reports. ``size`` is the bytes of those that are joined."""
+    """The lines of all parts in one file, as far as they have come in: in their order, counted for the
+    reports. ``holds_secrets``: a part does, so that all lines are to be written anew."""
 
+    cluster: Cluster
+    parts: Sequence[FilePart]
+    options: CheckOptions
     path: Path
     evidence: RunEvidence = field(default_factory=RunEvidence)
-    parts: int = 0
-    size: int = 0
+    holds_secrets: bool = False
+    lost: Counter[str] = field(default_factory=Counter)
+    """By reason, how many parts no worker could write: this process did."""
+    _tasks: deque[Future] = field(default_factory=deque)
+    _joined: int = 0
+    _broken: Place | None = None
 
-    def next_in_place(self, share: LinesShare) -> LinesShare:
-        """The share with its lines written where they belong, so that nobody copies them: if all parts before
-        it are joined, as nobody else writes there then."""
-        if share.number != self.parts:
-            return share
-        return replace(share, path=self.path, begin=self.size, first=self.evidence.total + 1)
+    def begin(self) -> None:
+        """Has the workers begin with all parts."""
+        self.path.write_bytes(b"")
+        for number, part in enumerate(self.parts):
+            self._tasks.append(
+                self.cluster.begin(write_lines, part.absolute(), self.options, self._file(number))
+            )
 
-    def add(self, part: WrittenLines) -> None:
-        """The next part."""
-        if part.path == self.path:
-            self.size = part.end
+    def join_ready(self) -> None:
+        """Joins what is there of the parts that follow."""
+        while self._tasks and not self.holds_secrets and self._tasks[0].done():
+            self._join_next()
+
+    def join_all(self) -> None:
+        """Waits for all parts, and joins them. NotShared, UsageError: the workers lack something."""
+        while self._tasks and not self.holds_secrets:
+            self._join_next()
+
+    def cut(self, count: int) -> None:
+        """Leaves the first lines, or none where they hold secrets."""
+        with self.path.open("r+b", BUFFER) as lines:
+            size = sum(map(len, islice(lines, 0 if self.holds_secrets else count)))
+            lines.truncate(size)
+
+    def _join_next(self) -> None:
+        part, written = self.parts[self._joined], self._written()
+        if written is None:
+            return
+        self._joined += 1
+        if part.begin == 0:
+            self._broken = None
+        if part.path == self._broken:
+            return
+        self.holds_secrets = written.holds_secrets
+        if self.holds_secrets:
+            return
+        with self.path.open("ab", BUFFER) as out:
+            append(written, out, self.evidence.total)
+        self.evidence.extend(written.counted)
+        if part.is_range and written.is_broken:
+            self._broken = part.path
+
+    def _written(self) -> WrittenLines | None:
+        """The lines of the next part: what no worker can write, this process does. None: the capture cannot
+        be read to its end, which this process meets as well, and says where. NotShared, UsageError."""
+        try:
+            written: WrittenLines = self.cluster.result(self._tasks.popleft())
+            return written
+        except NotShared:
+            raise
+        except CaptureError:
+            self._tasks.clear()
+            return None
+        except Lost as problem:
+            self.lost[str(problem)] += 1
+        return write_lines(self.parts[self._joined], self.options, self._file(self._joined))
+
+    def notes(self) -> Iterator[str]:
+        """What no worker could write, as sentences."""
+        for why, times in self.lost.items():
+            yield f"No worker could write {plural(times, 'part')} of the exchanges ({why}): the command did."
+
+    def _file(self, number: int) -> Path:
+        return self.cluster.folder / f"{number}.jsonl"
+
+
+def append(written: WrittenLines, out: BinaryIO, before: int) -> None:
+    """Adds the lines of a part to those of the parts before, of which there are so many."""
+    with written.path.open("rb", BUFFER) as lines:
+        if before + 1 == written.first:
+            copy_bytes(lines, out, written.path.stat().st_size)
         else:
-            with _opened_from(self.size, self.path) as out:
-                append(part, out, part.count, self.evidence.total)
-                self.size = out.tell()
-        self.evidence.extend(part.counted)
-        self.parts += 1
-
-    def move_to(self, path: Path) -> None:
-        """Makes it the file of this name, without lines of parts that are not joined."""
-        with _opened_from(self.size, self.path):
-            self.path.replace(path)
-
-
-def append(part: WrittenLines, out: BinaryIO, count: int, before: int) -> None:
-    """Adds the first lines of a part to those of the parts before, of which there are so many."""
-    with part.path.open("rb") as lines:
-        lines.seek(part.begin)
-        if count == part.count and before + 1 == part.first:
-            copy_bytes(lines, out, part.end - part.begin)
-        else:
-            out.writelines(_moved(islice(lines, min(count, part.count)), before + 1 - part.first))
-
-
-def copy_bytes(source: BinaryIO, out: BinaryIO, size: int) -> None:
-    while size > 0 and (chunk := source.read(min(size, BUFFER))):
-        out.write(chunk)
-        size -= len(chunk)
+            out.writelines(_moved(lines, before + 1 - written.first))
+    written.path.unlink()
 
 
 def _moved(lines: Iterable[bytes], shift: int) -> Iterator[bytes]:

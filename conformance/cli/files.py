@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
+from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
     BASELINE,
@@ -22,24 +22,19 @@ from conformance.cli.options import (
     OUT_BESIDE,
     REDACTION,
     SALVAGE,
+    SCHEDULER,
     SKIP,
     STRICT,
+    WORKERS,
     folder_beside_run,
+    refuse_both_kinds_of_workers,
 )
 from conformance.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from conformance.report.model.run import Run
 
-MOST_WORKERS = 256
 RUN = "a results.json, or the folder of a run"
-
-
-def _workers(text: str) -> int:
-    """ValueError: it is no number of processes."""
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
-        raise ValueError(f"{text!r} is no number of processes. Give one from 1 to {MOST_WORKERS}.")
-    return int(text)
 
 
 @command(
@@ -68,29 +63,17 @@ def _workers(text: str) -> int:
     flag("--model", help="also compare answers that show the same thing; slower"),
     *REDACTION,
     NO_CACHE,
-    option(
-        "--workers",
-        metavar="N",
-        type=Value("number", _workers),
-        default=1,
-        help="number of processes that judge, with the same result (default: 1)",
-    ),
-    option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="judge on the workers of a Dask cluster, with the same result: tcp://HOST:PORT (extra scale)",
-    ),
+    WORKERS,
+    SCHEDULER,
     FORMAT,
 )
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
-    from conformance.check.cluster import checked_address
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
-    if options.scheduler and options.workers > 1:
-        raise UsageError("--scheduler: the cluster says how many workers judge. Leave out --workers.")
+    refuse_both_kinds_of_workers(options)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=folder_beside_run(options.out, "check"),
@@ -106,12 +89,10 @@ def check_files(options: Options) -> int:
         redact=options.redact,
         keep=options.keep,
         workers=options.workers,
-        scheduler=checked_address(options.scheduler) if options.scheduler else "",
+        scheduler=options.scheduler or "",
     )
     if options.format == "json":
         return run(files, asked, output=options.format, show=print_line)
-    if asked.workers != 1 or asked.scheduler:  # these show how far their parts are
-        return run(files, asked, show=print_line)
     with status_until_shown("judging the recorded traffic …") as show:
         return run(files, asked, show=show)
 
@@ -123,8 +104,8 @@ def check_files(options: Options) -> int:
         "--out",
         metavar="DIR",
         type=PATH,
-        help="also write compare.html, compare.json and compare.md to this folder, or matrix.html and "
-        "matrix.json of three or more runs",
+        help="also write compare.html and compare.json to this folder, or matrix.html and matrix.json "
+        "of three or more runs",
     ),
     FORMAT,
 )
@@ -187,9 +168,9 @@ def write_baseline(options: Options) -> int:
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
-    from conformance.check.merged_runs import merge
     from conformance.report.formats.closing import closing_block
     from conformance.report.formats.terminal import summary_lines, wants_colour
+    from conformance.work.merge import merge
 
     run = merge([Path(place) for place in options.runs], options.out)
     if options.format == "json":

@@ -10,6 +10,7 @@ import rich_click as click
 
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
+from conformance.errors import UsageError
 from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path, seconds_of
 from conformance.spec import IMPACTS
@@ -55,6 +56,29 @@ WATCH = flag(
     "--watch",
     help="run again when the portal restarts: what failed, then its endpoints, then the rest",
     allow_from_autoenv=False,
+)
+MOST_WORKERS = 256
+
+
+def _workers(text: str) -> int:
+    """ValueError: it is no number of processes."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise ValueError(f"{text!r} is no number of processes. Give one from 1 to {MOST_WORKERS}.")
+    return int(text)
+
+
+WORKERS = option(
+    "--workers",
+    metavar="N",
+    type=Value("number", _workers),
+    default=1,
+    help="number of processes that share the work, with the same result (default: 1; more: extra scale)",
+)
+SCHEDULER = option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="share the work with the workers of a Dask cluster, with the same result: tcp://HOST:PORT "
+    "(extra scale)",
 )
 REDACTION = (
     option(
@@ -147,6 +171,12 @@ def beside_whole_run(out: Path, folder: Path, what: str) -> Path:
 
     print_error(stays(out, folder, what))
     return folder
+
+
+def refuse_both_kinds_of_workers(options: Options) -> None:
+    """UsageError: workers of this machine and of a cluster are asked for."""
+    if options.scheduler and options.workers > 1:
+        raise UsageError("--scheduler: the cluster says how many workers there are. Leave out --workers.")
 
 
 def profile_of(options: Options) -> Profile | None:

@@ -20,10 +20,13 @@ from conformance.cli.options import (
     PROFILE,
     REDACTION,
     SALVAGE,
+    SCHEDULER,
     STRICT,
     TARGET,
+    WORKERS,
     folder_beside_run,
     profile_of,
+    refuse_both_kinds_of_workers,
 )
 from conformance.errors import UsageError
 
@@ -41,13 +44,8 @@ SELECTION = (
         metavar="N",
         help="number of sessions that replay in parallel (default: 1)",
     ),
-    option(
-        "--workers",
-        type=int,
-        default=1,
-        metavar="N",
-        help="number of processes that share the sessions of the recording (default: 1)",
-    ),
+    WORKERS,
+    SCHEDULER,
     option(
         "--rate",
         metavar="RATE",
@@ -205,6 +203,7 @@ def record_traffic(options: Options) -> int:
 )
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
+    refuse_both_kinds_of_workers(options)
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
@@ -215,10 +214,10 @@ def replay_traffic(options: Options) -> int:
 def _replayed(profile: Profile, options: Options) -> int:
     """The exit code of a replay, by one process or several."""
     from conformance.replay import command as replay_command  # its extra is needed by no other command
-    from conformance.scale import command as scale_command  # see above
+    from conformance.replay import workers  # see above
 
-    is_alone = options.workers == 1
-    run = replay_command.run if is_alone or options.dry_run else scale_command.run
+    is_alone = options.dry_run or not (options.workers > 1 or options.scheduler)
+    run = replay_command.run if is_alone else workers.run
     if options.format == "json":
         return run(profile, options, print_line=print_line)
     with status_until_shown(f"replaying against {profile.portal.url} …") as show:

@@ -26,7 +26,7 @@ from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
-from conformance.replay.sharing import AnalysedRecording, OnShare, of_worker, own_placeholders
+from conformance.replay.sharing import AnalysedRecording, OnShare, keep_share, own_placeholders
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -51,14 +51,12 @@ def replay(
     on_step: Callable[[ReplayStep], None] = ignore,
     on_notice: Callable[[str], None] = lambda notice: None,
     on_share: OnShare = lambda share: None,
-    recording: AnalysedRecording | None = None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
     ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored,
     and with what an earlier run left and is restored now;
     ``on_share`` with the share of a worker, which is empty where there are more workers than shares.
-    ``recording`` is what the files hold, where it was analysed before: it serves one replay.
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
@@ -71,7 +69,7 @@ def replay(
     )
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with rare_garbage_collection(), recording or AnalysedRecording(files, profile, options) as recording:
+    with rare_garbage_collection(), AnalysedRecording(files, profile, options) as recording:
         plan = recording.plan
         head = head_of_journal(files, profile, options)
         earlier = earlier_part(head, options)
@@ -79,7 +77,7 @@ def replay(
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
         for notice in losses_foreseen(plan):
             on_notice(notice)
-        options = of_worker(recording, options, on_share)
+        keep_share(recording, options, on_share)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -34,12 +33,11 @@ def own_placeholders(secrets: Secrets, options: ReplayOptions) -> None:
 
 
 class AnalysedRecording:
-    """An analysed recording. Workers that are forked have it from the process that analysed it."""
+    """An analysed recording."""
 
     def __init__(self, files: Sequence[str | Path], profile: Profile, options: ReplayOptions) -> None:
         """CaptureError, UsageError: as for ``planned``."""
         self._profile, self._accounts = profile, options.accounts
-        self._shares: dict[int, list[Share]] = {}
         self.store = Store(files, salvage=options.salvage)
         try:
             self.plan = planned(self.store, options.selection)
@@ -62,10 +60,8 @@ class AnalysedRecording:
         return SharedPlan(self.plan, accounts_of(self.plan, self._profile, self._accounts))
 
     def shares(self, workers: int) -> list[Share]:
-        """The shares of so many workers, computed once."""
-        if workers not in self._shares:
-            self._shares[workers] = self.shared.shares(workers)
-        return self._shares[workers]
+        """The shares of so many workers."""
+        return self.shared.shares(workers)
 
 
 def accounts_of(plan: ReplayPlan, profile: Profile, chosen: Mapping[str, str]) -> Mapping[str, str]:
@@ -77,16 +73,12 @@ def _context(plan: ReplayPlan, profile: Profile, chosen: Mapping[str, str]) -> R
     return RebuildContext(plan, profile, Correlation(used=plan.sources), chosen=chosen)
 
 
-def of_worker(recording: AnalysedRecording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:
-    """Has the plan of a recording send the worker's share alone. The options, with its share of the rate."""
+def keep_share(recording: AnalysedRecording, options: ReplayOptions, on_share: OnShare) -> None:
+    """Has the plan of a recording send the worker's share alone."""
     worker = options.worker
     if worker is None:
-        return options
+        return
     shares = recording.shares(worker.workers)
     share = shares[worker.index] if worker.index < len(shares) else Share({})
     on_share(share)
     recording.shared.keep_only(share, is_first=worker.index == 0)
-    if options.rate is None:
-        return options
-    whole = sum(each.exchanges for each in shares)
-    return replace(options, rate=options.rate * share.exchanges / max(1, whole))

@@ -12,6 +12,7 @@ from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Run, RunFacts
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.report.omitted_fields import results_of
@@ -82,13 +83,9 @@ def exit_code(run: Run) -> ExitCode:
 
 
 def _is_failed(run: Run) -> bool:
-    """Whether anything fails it: a regression, a latency above its limit, and what the baseline does not list
-    or lists wrongly; without a baseline each FAIL, and each WARN where strict."""
-    if run.regressions or run.ending.too_slow or run.ending.outdated_rows:
-        return True
-    if run.baseline is not None:
-        return bool(run.baseline.new or run.baseline.stale or run.baseline.expired)
-    return bool(run.summary.fail or (run.strict and run.summary.warn))
+    """Whether anything fails it, as every report names it."""
+    failures = failures_of(run)
+    return bool(failures.blockers or failures.regressed or failures.others or failures.outdated)
 
 
 def _concluded(run: Run) -> Run:

@@ -11,9 +11,13 @@ import os
 import signal
 from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from conformance.tests.installation import shared
+from conformance.tests.replays import recorded_visit
 
 SLOW_FILES = {
     "clusters": ("check_cluster", "check_workers", "scale_replays"),
@@ -41,6 +45,7 @@ SLOW_FILES = {
         "secrets_in_traffic",
         "waiting",
         "watching",
+        "wrong_codes_without_clock",
     ),
     "replays of whole visits, on many portals": (
         "replay_faults",
@@ -61,6 +66,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whether a file need not be imported, as none of its tests is wanted; some import large libraries."""
+    return True if config.option.markexpr == "not slow" and collection_path.stem in SLOW_NAMES else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -76,3 +86,9 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded once for all test processes."""
+    return shared(tmp_path_factory, "visit", recorded_visit) / "traffic.jsonl"

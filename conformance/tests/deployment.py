@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,12 +74,13 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "conformance.cli", *arguments]
 
 
-def done(arguments: Sequence[str], out: Path) -> Done:
+def done(arguments: Sequence[str], out: Path, environment: Mapping[str, str] = {}) -> Done:
     """What a command of ``command`` comes to, in a process of its own: forked from one that has imported what
-    commands need, which takes longer than most of them."""
+    commands need, which takes longer than most of them. ``environment`` is added to this process's."""
     words = arguments[len(command()) :]
+    variables = {**os.environ, **environment}
     with tempfile.NamedTemporaryFile() as said:
-        process = FORKSERVER.Process(target=_main, args=(words, out.parent, said.name, dict(os.environ)))
+        process = FORKSERVER.Process(target=_main, args=(words, out.parent, said.name, variables))
         process.start()
         process.join(timeout=300)
         if process.exitcode is None:

@@ -81,7 +81,7 @@ def _install(folder: Path, built: Path) -> None:
     quietly(*pip, str(built), *PLUGINS)
 
 
-def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that one of the test processes makes, and that all of them use."""
     base = factory.getbasetemp()
     common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base

@@ -16,10 +16,8 @@ from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import CaptureError, ExitCode
-from conformance.tests.test_check_workers import recording as recording
-from conformance.tests.test_check_workers import results, written
-from conformance.tests.test_check_workers import small_parts as small_parts
-from conformance.tests.test_check_workers import visit as visit
+from conformance.tests.test_work_dask import results, written
+from conformance.tests.test_work_dask import visit as visit
 from conformance.traffic import capture
 from conformance.traffic.capture.places import StoredFile, matching, place_of
 from conformance.traffic.exchange import Exchange
@@ -84,14 +82,6 @@ def test_a_stored_capture_is_judged_as_a_file_is(
     assert results(tmp_path / "stored") == results(tmp_path / "file")
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_processes_divide_a_stored_capture(recording: Path, tmp_path: Path) -> None:
-    check([recording], CheckOptions(out=tmp_path / "file"))
-    check([f"local://{recording}"], CheckOptions(out=tmp_path / "stored", workers=3))
-
-    assert results(tmp_path / "stored") == results(tmp_path / "file")
-
-
 def test_a_pattern_names_stored_files_in_the_order_of_their_names(
     visit: list[Exchange], tmp_path: Path, store: MemoryFileSystem
 ) -> None:
@@ -139,7 +129,8 @@ def test_an_address_without_the_extra_says_what_to_install(monkeypatch: pytest.M
         list(capture.read("s3://captures/a.jsonl"))
 
 
-def test_an_address_of_this_machine_is_a_path(recording: Path) -> None:
+def test_an_address_of_this_machine_is_a_path(visit: list[Exchange], tmp_path: Path) -> None:
+    recording = written(tmp_path / "traffic.jsonl", visit)
     assert place_of(recording.as_uri()) == recording
     assert matching(recording.as_uri().replace("traffic", "tr*")) == [recording]
 

@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from conformance.check import CheckOptions, check
-from conformance.check.divided import Division
-from conformance.check.merged_runs import merge
-from conformance.check.share import PartShare, Share, judged
-from conformance.check.traffic import PortalTraffic, parts_of
 from conformance.replay.recording.store import Store
 from conformance.spec import CONSTANT_LISTS
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PASSWORD_FORGOT, PROFILE
-from conformance.tests.test_check_workers import NOWHERE, pool
 from conformance.tests.traffic import NOW, account, answer, coded, refusal
 from conformance.traffic import capture
 from conformance.traffic.capture.placeholders import RecordingNumber
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.redaction.finder import finder_of
+from conformance.work.merge import merge
 
 REDACTED: Mapping[str, str | None] = {
     "Authorization": "Bearer [token-1]",
@@ -32,9 +25,6 @@ REDACTED: Mapping[str, str | None] = {
 }
 RAW = {"Authorization": "Bearer kVx8Q2mZr71LpWq0TnYc5sHd3Jf", "X-PORTAL-ACCESS-CODE": "9f3c71d2aa"}
 USED_AFTER_LOGOUT = "TOKEN-011"
-
-WAYS: list[dict[str, Json]] = [{}, {"workers": 2}, {"scheduler": NOWHERE}]
-in_parts = partial(Division, cluster=pool)
 
 
 def left(n: int = 1, /, **headers: str) -> Exchange:
@@ -55,20 +45,17 @@ def written(path: Path, *exchanges: Exchange) -> Path:
 
 
 def contradicted(files: Sequence[Path], out: Path, **options: Json) -> set[str]:
-    check(files, CheckOptions(out=out, **options), divide=in_parts)
+    check(files, CheckOptions(out=out, **options))
     return {row["requirement"] for row in json.loads((out / "results.json").read_text())["findings"]}
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", ["jsonl", "jsonl.gz", "har"])
-def test_a_token_of_one_recording_is_no_token_of_another(
-    tmp_path: Path, form: str, way: dict[str, Json]
-) -> None:
+def test_a_token_of_one_recording_is_no_token_of_another(tmp_path: Path, form: str) -> None:
     files = [written(tmp_path / f"1.{form}", left()), written(tmp_path / f"2.{form}", used())]
     both = [written(tmp_path / f"both.{form}", left(1), used(2))]
 
     assert USED_AFTER_LOGOUT in contradicted(both, tmp_path / "one")
-    assert USED_AFTER_LOGOUT not in contradicted(files, tmp_path / "two", **way)
+    assert USED_AFTER_LOGOUT not in contradicted(files, tmp_path / "two")
     lines = (tmp_path / "two" / "exchanges.jsonl").read_text().splitlines()
     assert "[token-1]" in lines[0]
     assert "[token-1000001]" in lines[1]
@@ -90,7 +77,7 @@ def a_portal(text: str, value: int) -> list[Exchange]:
     ]
 
 
-@pytest.mark.parametrize("options", [*WAYS, {"no_cache": True}])
+@pytest.mark.parametrize("options", [{}, {"no_cache": True}])
 def test_what_one_portal_shows_is_not_held_against_another(tmp_path: Path, options: dict[str, Json]) -> None:
     """Two portals of one seed, or one that was set up anew: the recordings do not say which."""
     portals = [a_portal("A mail is on its way", 10019901), a_portal("Look for a mail", 10019902)]
@@ -102,11 +89,10 @@ def test_what_one_portal_shows_is_not_held_against_another(tmp_path: Path, optio
     assert contradicted(one, tmp_path / "one", **options) >= expected
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_files_whose_numbers_go_on_are_one_recording(tmp_path: Path, way: dict[str, Json]) -> None:
+def test_files_whose_numbers_go_on_are_one_recording(tmp_path: Path) -> None:
     files = [written(tmp_path / "1.jsonl", left(1)), written(tmp_path / "2.jsonl", used(2))]
 
-    assert USED_AFTER_LOGOUT in contradicted(files, tmp_path / "out", **way)
+    assert USED_AFTER_LOGOUT in contradicted(files, tmp_path / "out")
 
 
 def test_what_was_checked_together_is_kept_apart_when_it_is_checked_again(tmp_path: Path) -> None:
@@ -169,52 +155,20 @@ def test_several_files_without_placeholders_are_redacted_as_one(tmp_path: Path) 
 
 def found_in(files: Sequence[Path], out: Path, **options: Json) -> list[Json]:
     """The findings of a check, each with its rule and the exchanges."""
-    check(files, CheckOptions(out=out, **options), divide=in_parts)
+    check(files, CheckOptions(out=out, **options))
     rows = json.loads((out / "results.json").read_text())["findings"]
     return [(row["requirement"], row["exchanges"]) for row in rows]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_refusal_before_a_recording_shows_its_access_code_is_judged_as_if_alone(
-    tmp_path: Path, way: dict[str, Json]
-) -> None:
+def test_a_refusal_before_a_recording_shows_its_access_code_is_judged_as_if_alone(tmp_path: Path) -> None:
     odd = refusal(PROFILE, "4010", 401, data={"a": 1}, headers=REDACTED)
     first, second = written(tmp_path / "1.jsonl", used()), written(tmp_path / "2.jsonl", odd)
 
     alone = found_in([second], tmp_path / "alone")
-    together = found_in([first, second], tmp_path / "together", **way)
+    together = found_in([first, second], tmp_path / "together")
 
     assert alone
     assert [(rule, [2]) for rule, _ in alone] == together
-
-
-def test_a_part_of_a_later_file_begins_with_the_access_code_of_its_own(tmp_path: Path) -> None:
-    """So that it is judged once, and as one process judges it."""
-    odd = refusal(PROFILE, "4010", 401, data={"a": 1}, headers=REDACTED)
-    wrong = refusal(PROFILE, "4010", 401, data={"a": 1}, headers={"X-PORTAL-ACCESS-CODE": "[access-code-2]"})
-    files = [
-        written(tmp_path / "1.jsonl", used(), odd, wrong),
-        written(tmp_path / "2.jsonl", odd, used(), *[wrong, odd] * 20),
-    ]
-    check(files, CheckOptions(out=tmp_path / "one"))
-    (tmp_path / "judged").mkdir()
-
-    options, parts = CheckOptions(out=tmp_path, scheduler=NOWHERE), parts_of(files, 2, smallest=4_000)
-    traffic, judge = PortalTraffic(files, options), partial(noted, tmp_path / "judged")
-    found = in_parts(traffic, parts, tmp_path / "e.jsonl", finder_of((), ()), judge=judge).run()
-
-    one = json.loads((tmp_path / "one" / "results.json").read_text())["findings"]
-    assert len(parts) > 3
-    assert len(list((tmp_path / "judged").iterdir())) == len(parts)
-    rows = [(row.requirement, list(row.exchanges), row.times) for row in found.ledger.findings]
-    assert rows == [(row["requirement"], row["exchanges"], row["times"]) for row in one]
-
-
-def noted(folder: Path, share: Share) -> Json:
-    """Judges a share, and leaves a file for each part that is judged."""
-    if isinstance(share, PartShare):
-        (folder / uuid4().hex).touch()
-    return judged(share)
 
 
 def test_files_have_placeholders_of_their_own_also_where_they_were_made_of_several() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import Availability
 from conformance.target.profile.model import Profile, parse
-from conformance.tests.deployment import command
+from conformance.tests.deployment import command, done
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
 from conformance.tests.reached import connected, without
@@ -73,10 +72,10 @@ def test_a_portal_that_resets_one_request_in_ten_is_inconclusive(tmp_path: Path)
         profile = tmp_path / "portal.toml"
         profile.write_text(hostile.profile(origin.profile(), timeout=2.0), encoding="utf-8")
         arguments = ("--profile", str(profile), "--out", str(tmp_path / "out"), "--impact", "read-only")
-        done = subprocess.run(command("run", *arguments), capture_output=True, text=True, check=False)
+        run = done(command("run", *arguments), tmp_path / "out")
 
-    assert done.returncode == 5, done.stdout[-2_000:]
-    assert "The portal is not available enough to be judged:" in done.stdout
+    assert run.code == 5, run.said[-2_000:]
+    assert "The portal is not available enough to be judged:" in run.said
 
 
 @pytest.mark.parametrize("tested, enough", [(199, False), (200, True)])

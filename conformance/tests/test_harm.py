@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-import runpy
 import subprocess
 import sys
 import time
@@ -375,23 +373,6 @@ def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path
     assert f"is in use by process {other.pid}" in line
     assert "waiting for its end" in line
     assert run.returncode == 0, rest
-
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.parametrize("clock", ["with the clock", "without the clock"])
-def test_a_long_lived_portal_is_after_each_run_as_it_was(tmp_path: Path, clock: str) -> None:
-    """The short form of ``benchmarks/long_lived.py``: a few runs of the kinds that change most."""
-    proof = runpy.run_path(str(ROOT / "benchmarks" / "long_lived.py"))
-    moment = random.Random(5)
-    with start(limits=proof["QUICK"]) as running:
-        lodging = proof["lodged"](tmp_path, running)
-        manners = ("killed", "interrupted", "disruptive")
-        for manner in manners if clock == "with the clock" else manners[::2]:  # waits take their time
-            outcome = lodging.run(manner, clock, moment)
-
-            assert outcome.is_clean, outcome
 
 
 def test_a_wait_that_is_left_out_is_named_by_the_same_seconds_before_and_after(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from conformance import record
 from conformance.check import CheckOptions, check
-from conformance.check.merged_runs import merge
 from conformance.checks.registry import CHECKS
 from conformance.cli import main
 from conformance.errors import UsageError
@@ -23,6 +22,7 @@ from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import NOT_SELECTED
 from conformance.verdicts.selection import select_rules
+from conformance.work.merge import merge
 from reference_impl import serve
 from reference_impl.limits import Limits
 
@@ -166,9 +166,8 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        ((), "nothing was judged here, as there is no results.json"),
-        (("worker.json", "worker.log"), "its worker had no share. Leave this folder out"),
-        (("exchanges.jsonl", "worker.json"), "no results.json beside exchanges.jsonl: the run did not end"),
+        ((), "results.json: there is no such file"),
+        (("exchanges.jsonl",), "no results.json beside exchanges.jsonl: the run did not end"),
         (("notes.txt",), "results.json: there is no such file"),
     ],
 )

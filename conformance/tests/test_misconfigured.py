@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from conformance import record
-from conformance.tests.deployment import command
+from conformance.tests.deployment import command, done
 from conformance.tests.misconfigured import KINDS, Misconfiguration, met
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve
-
-SECONDS = 45.0
-"""The longest that any of them may take."""
-
-
-def ended(arguments: list[str], environ: dict[str, str]) -> tuple[int, str]:
-    """The exit code of a command in a process of its own, and what it printed."""
-    done = subprocess.run(
-        arguments,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-        env={**os.environ, **environ},
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -49,18 +31,18 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfiguration, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with met(kind, tmp_path) as (target, environ):
-        code, printed = ended(command("run", *target, "--out", str(out), "--time-budget", "20s"), environ)
+        run = done(command("run", *target, "--out", str(out), "--time-budget", "20s"), out, environ)
 
-    assert (code, kind.message in printed) == (kind.code, True), printed[-3_000:]
-    assert "Traceback" not in printed
+    assert (run.code, kind.message in run.said) == (kind.code, True), run.said[-3_000:]
+    assert "Traceback" not in run.said
     if kind.name == "wrong-access-code":
         results = json.loads((out / "results.json").read_text(encoding="utf-8"))
         assert (results["exit_code"], results["summary"]["fail"]) == (4, 0)
         assert "Not run" in (out / "summary.md").read_text(encoding="utf-8")
-    elif code != 4:
+    elif run.code != 4:
         results = json.loads((out / "results.json").read_text(encoding="utf-8"))
         badge = json.loads((out / "badge.json").read_text(encoding="utf-8"))
-        assert results["exit_code"] == code
+        assert results["exit_code"] == run.code
         assert results["summary"]["fail"] == 0, [one["message"] for one in results["findings"]]
         assert badge["message"] == "inconclusive"
         for report in ("report.html", "summary.md", "junit.xml"):
@@ -72,9 +54,8 @@ def test_a_replay_to_a_target_that_cannot_be_judged_is_not_green(
     kind: Misconfiguration, tmp_path: Path, recording: Path
 ) -> None:
     with met(kind, tmp_path) as (target, environ):
-        code, printed = ended(
-            command("replay", str(recording), *target, "--out", str(tmp_path / "out")), environ
-        )
+        out = tmp_path / "out"
+        replay = done(command("replay", str(recording), *target, "--out", str(out)), out, environ)
 
-    assert code in (1, 4, 5, 6), printed[-3_000:]
-    assert "Traceback" not in printed
+    assert replay.code in (1, 4, 5, 6), replay.said[-3_000:]
+    assert "Traceback" not in replay.said

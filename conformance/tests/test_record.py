@@ -244,6 +244,7 @@ def test_without_room_recording_stops_and_says_so_while_the_traffic_passes(
     assert recording.log.count == len(kept)
 
 
+@pytest.mark.slow
 def test_a_recording_that_stopped_ends_with_exit_code_4(upstream: str, tmp_path: Path) -> None:
     told = ["record", "--upstream", upstream, "--out", "traffic.jsonl", "--port", "0"]
     recorder = subprocess.Popen(
@@ -480,6 +481,7 @@ def encodings(key: bytes) -> list[str]:
     return [key.hex(), b64encode(key).decode().rstrip("="), urlsafe_b64encode(key).decode().rstrip("=")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "least"), [("small", 200), ("large", 8)])
 def test_every_answered_exchange_is_in_the_file_after_a_kill(
     upstream: str, out: Path, path: str, least: int
@@ -522,6 +524,7 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
     assert len(reader.notes) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [signal.SIGTERM, signal.SIGINT])
 def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_har_is_whole(
     wanted: signal.Signals, tmp_path: Path

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from conformance.check.merged_replays import unseen_by_all
-from conformance.check.merged_runs import merge
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions
 from conformance.replay.compare.difference import Difference, Kind, breaking
@@ -28,6 +26,8 @@ from conformance.target.profile.tables import AcceptedRow
 from conformance.tests.sample_run import conformant
 from conformance.tests.test_report_finish import ABOUT_FINDINGS, WITHOUT_REASON, finished
 from conformance.traffic.exchange import Json
+from conformance.work.merge import merge
+from conformance.work.merged_replays import unseen_by_all
 
 ROLES, OTHER = "GET /web/v1/system/roles", "GET /web/v1/system/profile"
 REASON = "renamed in release 7"

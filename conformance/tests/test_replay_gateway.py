@@ -24,7 +24,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import LOGIN_INITIATE, PROFILE, ROLES
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, recorded_visit, replayed
+from conformance.tests.replays import options_for, replayed
 from conformance.tests.sample_run import error
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange
@@ -34,11 +34,6 @@ PAGE = b"<html><title>Bad gateway</title></html>"
 HOP = frozenset(
     {"host", "content-length", "connection", "transfer-encoding", "content-encoding", "date", "server"}
 )
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 @dataclass

@@ -22,16 +22,11 @@ from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag
 from conformance.report.latency.histograms import ALL, Latencies, LatencyHistogram
 from conformance.report.latency.limits import LatencyLimit
-from conformance.tests.replays import recorded_visit, replayed
+from conformance.tests.replays import replayed
 from conformance.traffic import capture
 from reference_impl import serve as reference
 
 PROFILE = "GET /web/v1/system/profile"
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 @pytest.mark.parametrize("text, rate", [("200/s", 200.0), ("90/min", 1.5), ("0.5", 0.5), (" 12.5/s ", 12.5)])

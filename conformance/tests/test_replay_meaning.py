@@ -46,16 +46,10 @@ from conformance.spec.endpoints import (
     TRANSFER_ORDERS,
     WORKSPACES_MINE,
 )
-from conformance.tests.replays import recorded_visit, replayed
+from conformance.tests.replays import replayed
 from conformance.tests.sample_run import envelope
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
-
 
 BREAKING = {
     "answers-an-empty-object",

@@ -18,7 +18,7 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorded_visit
+from conformance.tests.replays import options_for, profile_of
 from conformance.tests.sample_run import error
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer
@@ -26,11 +26,6 @@ from conformance.traffic import capture
 from reference_impl import serve as reference
 
 Edit = Callable[[str], str]
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def replayed_with(recording: Path, out: Path, edit: Edit, **options: object) -> ReplayResult:

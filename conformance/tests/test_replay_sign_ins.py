@@ -23,7 +23,7 @@ from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
+from conformance.tests.replays import options_for, profile_of, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -32,11 +32,6 @@ from reference_impl.errors import Refusal
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Routes
 from reference_impl.shapes import Body
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from conformance.report.across.compare import compare, since
 from conformance.report.across.compare_pages import (
     as_html,
     as_json,
-    as_markdown,
     as_text,
     conclusion,
     write_all,
@@ -149,7 +148,7 @@ def test_a_median_that_is_too_short_has_no_factor() -> None:
     assert f"{INITIATE}: 40 ms → 2 ms\n" in as_text(found)
     assert f"{ACCOUNTS}: 900 ms → 18 ms (0.02 times)" in as_text(found)
     assert as_html(found).count("too short to compare") == 5
-    assert "0.0 times" not in as_markdown(found) + as_text(found)
+    assert "0.0 times" not in as_text(found)
 
 
 def test_new_regressions_of_replays_are_worse() -> None:
@@ -167,27 +166,22 @@ def test_new_regressions_of_replays_are_worse() -> None:
 def test_every_form_tells_what_newly_fails() -> None:
     found = compare(yesterday(), sample().run())
 
-    for told in (as_text(found), as_markdown(found), as_html(found), as_json(found)):
+    for told in (as_text(found), as_html(found), as_json(found)):
         assert "PAGE-026" in told
         assert "5 newly failing" in told or json.loads(told)["newly_failing"]
 
 
-def test_the_worst_is_last_in_the_terminal_and_first_in_markdown() -> None:
+def test_the_worst_is_last_in_the_terminal() -> None:
     old, new = conformant().run(timings=[time(INITIATE, 10)]), sample().run(timings=[time(INITIATE, 90)])
     found = compare(old, new)
 
     assert as_text(found).index("Slower") < as_text(found).index("Newly failing")
-    assert as_markdown(found).index("Newly failing") < as_markdown(found).index("Slower")
 
 
 def test_the_files_are_written(tmp_path: Path) -> None:
     write_all(compare(yesterday(), sample().run()), tmp_path / "new")
 
-    assert {file.name for file in (tmp_path / "new").iterdir()} == {
-        "compare.html",
-        "compare.json",
-        "compare.md",
-    }
+    assert {file.name for file in (tmp_path / "new").iterdir()} == {"compare.html", "compare.json"}
 
 
 def test_a_reruns_few_requirements_do_not_make_the_next_run_look_worse() -> None:
@@ -225,7 +219,6 @@ def test_what_the_two_runs_were_told_differently_stands_at_the_head_of_every_for
         "time budget": ("none", "10m"),
     }
     assert "The runs differ in time budget: none → 10m.\n" in as_text(found)
-    assert "The runs differ in impact: `mutating` → `read-only`." in as_markdown(found)
     assert "<dt>Differs in impact</dt><dd>mutating → read-only</dd>" in as_html(found)
     assert not compare(old, old).scope_changes
 
@@ -238,7 +231,6 @@ def test_a_rule_that_only_the_new_run_tested_is_listed_as_newly_tested() -> None
     assert [row.requirement for row in found.newly_tested] == ["FILE-001"]
     assert conclusion(found) == "1 newly tested"
     assert "Newly tested (1)\n  FILE-001  " in as_text(found)
-    assert "### Newly tested (1)\n\n- FILE-001 " in as_markdown(found)
 
 
 def test_what_a_selection_leaves_out_is_neither_no_longer_nor_newly_tested() -> None:
@@ -250,9 +242,9 @@ def test_what_a_selection_leaves_out_is_neither_no_longer_nor_newly_tested() -> 
     assert less.left_out_by_new == more.left_out_by_old == ["FILE-001"]
     assert "Every requirement has the same verdict" not in as_html(less)
     sentence = "It leaves out 1 rule that only the other run tested; none is listed as no longer tested."
-    for text in (as_text(less), as_markdown(less), as_html(less)):
+    for text in (as_text(less), as_html(less)):
         assert sentence in text
-        assert "--only LOGIN-*" in text or "none → `--only LOGIN-*`" in text
+        assert "--only LOGIN-*" in text
 
 
 def without_file_rule(reason: str = "") -> Run:
@@ -274,7 +266,7 @@ def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:
     assert [row.requirement for row in found.new_warnings] == ["ACCOUNT-015"]
     assert not found.is_worse
     assert conclusion(found) == "1 newly warned"
-    for text in (as_text(found), as_markdown(found), as_html(found)):
+    for text in (as_text(found), as_html(found)):
         assert "New warnings" in text
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import DISCLOSED, LEFT_ALONE, RANK, SEVERITIES, severity_of
-from conformance.report.model.words import blocking
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import SESSIONS
 from conformance.tests.sample_run import (
@@ -103,131 +103,43 @@ ACCEPTED = {"status": 200, "success": True, "code": "2000"}
 WRONG = "AUTH.INVALID_CREDENTIALS"
 
 
-@pytest.mark.parametrize(
-    "changes, severity",
-    [
-        (
-            {
-                "requirement": "TOKEN-015",
-                "endpoint": COMPLETE,
-                "path": "success",
-                "expected": False,
-                "actual": True,
-            },
-            "access",
-        ),
-        (
-            {
-                "requirement": "HEADER-001",
-                "path": "status",
-                "expected": {"one of": [400, 401, 403]},
-                "actual": 200,
-            },
-            "access",
-        ),
-        (
-            {
-                "requirement": "HEADER-001",
-                "path": "status",
-                "expected": {"one of": [400, 401]},
-                "actual": 500,
-            },
-            "client",
-        ),
-        (
-            {"requirement": "SECURE-007", "path": "data.key", "expected": "no AES key", "actual": "x"},
-            "access",
-        ),
-        ({"requirement": "ENV-008", "path": "data", "expected": None, "actual": {}}, "client"),
-        (
-            {
-                "requirement": "ENV-008",
-                "endpoint": CHANGE,
-                "path": "data.name",
-                "expected": "a",
-                "actual": "b",
-                "exchanges": [3, 5],
-            },
-            "data",
-        ),
-        (
-            {
-                "requirement": "ENV-008",
-                "endpoint": PROFILE,
-                "path": "data.name",
-                "expected": "a",
-                "actual": "b",
-            },
-            "client",
-        ),
-        ({"requirement": "ENV-008", "endpoint": CHANGE, "path": "data.name", "case": "check x"}, "client"),
-        (
-            {
-                "requirement": "ENUM-002",
-                "endpoint": CHANGE,
-                "path": "data.mfaMethods[0].value",
-                "expected": "the field to be present",
-            },
-            "client",
-        ),
-        (
-            {
-                "requirement": "SESSION-037",
-                "verdict": "warn",
-                "path": "success",
-                "expected": False,
-                "actual": ACCEPTED,
-            },
-            "access",
-        ),
-        ({"requirement": "LOGIN-040", "path": "code", "expected": WRONG, "actual": ACCEPTED}, "access"),
-        (
-            {
-                "requirement": "LOGIN-040",
-                "path": "code",
-                "expected": WRONG,
-                "actual": {**ACCEPTED, "success": False, "status": 500},
-            },
-            "client",
-        ),
-        (
-            {
-                "requirement": "LOGIN-043",
-                "path": "code",
-                "expected": {"status": 400, "code": {"one of": ["4000", "VALIDATION.INVALID_PARAMETER"]}},
-                "actual": ACCEPTED,
-            },
-            "client",
-        ),
-        (
-            {
-                "requirement": "LOGIN-025",
-                "path": "code",
-                "expected": "AUTH.MFA_SEND_COOLDOWN",
-                "actual": ACCEPTED,
-            },
-            "client",
-        ),
-        (
-            {"requirement": "PROFILE-011", "verdict": "warn", "path": "data.accountName", "actual": "x"},
-            "data",
-        ),
-        (
-            {
-                "requirement": "ACCOUNT-020",
-                "verdict": "warn",
-                "path": "status",
-                "expected": 403,
-                "actual": 200,
-            },
-            "differs",
-        ),
-    ],
-)
+REFUSED = {**ACCEPTED, "success": False, "status": 500}
+INVALID = {"status": 400, "code": {"one of": ["4000", "VALIDATION.INVALID_PARAMETER"]}}
+KEPT_OUT, FORM = {"one of": [400, 401, 403]}, {"one of": [400, 401]}
+
+SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
+    ("TOKEN-015", COMPLETE, "success", False, True, "access"),
+    ("HEADER-001", PROFILE, "status", KEPT_OUT, 200, "access"),
+    ("HEADER-001", PROFILE, "status", FORM, 500, "client"),
+    ("SECURE-007", PROFILE, "data.key", "no AES key", "x", "access"),
+    ("ENV-008", PROFILE, "data", None, {}, "client"),
+    ("ENV-008", PROFILE, "data.name", "a", "b", "client"),
+    ("ENUM-002", CHANGE, "data.mfaMethods[0].value", "the field to be present", None, "client"),
+    ("LOGIN-040", PROFILE, "code", WRONG, ACCEPTED, "access"),
+    ("LOGIN-040", PROFILE, "code", WRONG, REFUSED, "client"),
+    ("LOGIN-043", PROFILE, "code", INVALID, ACCEPTED, "client"),
+    ("LOGIN-025", PROFILE, "code", "AUTH.MFA_SEND_COOLDOWN", ACCEPTED, "client"),
+    ("PROFILE-011", PROFILE, "data.accountName", None, "x", "data"),
+    ("ACCOUNT-020", PROFILE, "status", 403, 200, "differs"),
+    ("SESSION-037", PROFILE, "success", False, ACCEPTED, "access"),
+]
+
+
+@pytest.mark.parametrize("row", SEVERITY_ROWS)
 def test_the_severity_follows_from_the_requirement_and_from_what_was_seen(
-    changes: dict[str, Any], severity: str
+    row: tuple[str, str, str, Any, Any, str],
 ) -> None:
-    assert severity_of(finding(**changes)) == severity
+    rule, endpoint, path, expected, actual, severity = row
+    seen = finding(requirement=rule, endpoint=endpoint, path=path, expected=expected, actual=actual)
+
+    assert severity_of(seen) == severity
+
+
+def test_other_data_than_a_case_has_written_is_lost_data_and_what_a_check_sees_is_not() -> None:
+    changed = {"requirement": "ENV-008", "endpoint": CHANGE, "path": "data.name"}
+
+    assert severity_of(finding(**changed, expected="a", actual="b", exchanges=[3, 5])) == "data"
+    assert severity_of(finding(**changed, case="check x")) == "client"
 
 
 def test_the_rules_that_decide_a_severity_by_name_exist() -> None:
@@ -462,7 +374,7 @@ def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
     run = conformant().run().model_copy(update={"findings": [_disagreement(), _wrong_email()]})
 
     assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AGREE-001"]
-    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AGREE-001"]
+    assert [each.requirement.id for each in failures_of(run).blockers] == ["PROFILE-001", "AGREE-001"]
 
 
 def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() -> None:
@@ -477,7 +389,7 @@ def test_a_strict_run_names_a_failure_before_a_graver_warning_as_the_cards_do() 
     run = run.model_copy(update={"findings": [let_in, failed], "requirements": rows})
 
     assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AUTHN-024"]
-    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AUTHN-024"]
+    assert [each.requirement.id for each in failures_of(run).blockers] == ["PROFILE-001", "AUTHN-024"]
 
 
 def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:

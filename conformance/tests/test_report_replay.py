@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from conformance.check.merged_replays import replay_details
 from conformance.replay.differences import lines_of
 from conformance.report.formats.html import report
 from conformance.report.formats.html.replay import replayed
@@ -17,6 +16,7 @@ from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import OperationTime, Regression, Run
 from conformance.report.model.words import answers_in_words
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, conformant
+from conformance.work.merged_replays import replay_details
 
 BREAKING, PERMITTED = "A client may rely on it.", "no sentence forbids further fields"
 

@@ -14,120 +14,59 @@ from conformance.tests.hostile_portal import hostile
 from conformance.tests.page_runs import out_of_date, replayed
 from conformance.tests.sample_run import PROFILE, conformant, sample
 
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
-UTC_TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
-RULE = {
-    "type": "object",
-    "required": ["id", "shortDescription", "fullDescription", "help"],
-    "additionalProperties": False,
-    "properties": {
-        "id": {"type": "string"},
-        "shortDescription": TEXT,
-        "fullDescription": TEXT,
-        "help": TEXT,
-        "defaultConfiguration": {
-            "type": "object",
-            "properties": {"level": {"enum": ["none", "note", "warning", "error"]}},
-            "additionalProperties": False,
-        },
-        "properties": {
-            "type": "object",
-            "properties": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
-        },
-    },
-}
-LOCATION = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "required": ["artifactLocation"],
-            "properties": {
-                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}}},
-                "region": {
-                    "type": "object",
-                    "properties": {"startLine": {"type": "integer", "minimum": 1}},
-                },
-            },
-        },
-        "logicalLocations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {"fullyQualifiedName": {"type": "string"}, "kind": {"type": "string"}},
-            },
-        },
-    },
-}
-RESULT = {
-    "type": "object",
-    "required": ["message", "ruleId", "level"],
-    "additionalProperties": False,
-    "properties": {
-        "ruleId": {"type": "string"},
-        "ruleIndex": {"type": "integer", "minimum": 0},
-        "level": {"enum": ["none", "note", "warning", "error"]},
-        "message": TEXT,
-        "locations": {"type": "array", "items": LOCATION},
-        "properties": {"type": "object"},
-        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-        "suppressions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["kind"],
-                "additionalProperties": False,
-                "properties": {
-                    "kind": {"enum": ["inSource", "external"]},
-                    "justification": {"type": "string"},
-                },
-            },
-        },
-    },
-}
-FORMAT: dict[str, Any] = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool"],
-                "additionalProperties": False,
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name"],
-                                "properties": {
-                                    "rules": {"type": "array", "items": RULE, "uniqueItems": True}
-                                },
-                            }
-                        },
-                    },
-                    "invocations": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["executionSuccessful"],
-                            "properties": {"startTimeUtc": UTC_TIME, "endTimeUtc": UTC_TIME},
-                        },
-                    },
-                    "results": {"type": "array", "items": RESULT},
-                },
-            },
-        },
-    },
-}
+Schema = dict[str, Any]
+
+
+def record(*required: str, closed: bool = True, **properties: Schema) -> Schema:
+    """An object with these properties, and no others where it is closed."""
+    form = {"type": "object", "required": list(required), "properties": properties}
+    return form | {"additionalProperties": False} if closed else form
+
+
+def array(items: Schema, **more: bool) -> Schema:
+    return {"type": "array", "items": items, **more}
+
+
+STRING: Schema = {"type": "string"}
+LEVEL: Schema = {"enum": ["none", "note", "warning", "error"]}
+TEXT = record("text", closed=False, text={"type": "string", "minLength": 1})
+UTC_TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
+RULE = record(
+    *("id", "shortDescription", "fullDescription", "help"),
+    id=STRING,
+    shortDescription=TEXT,
+    fullDescription=TEXT,
+    help=TEXT,
+    defaultConfiguration=record(level=LEVEL),
+    properties=record(closed=False, tags=array(STRING, uniqueItems=True)),
+)
+LOCATION = record(
+    physicalLocation=record(
+        "artifactLocation",
+        closed=False,
+        artifactLocation=record(closed=False, uri=STRING),
+        region=record(closed=False, startLine={"type": "integer", "minimum": 1}),
+    ),
+    logicalLocations=array(record(fullyQualifiedName=STRING, kind=STRING)),
+)
+RESULT = record(
+    *("message", "ruleId", "level"),
+    ruleId=STRING,
+    ruleIndex={"type": "integer", "minimum": 0},
+    level=LEVEL,
+    message=TEXT,
+    locations=array(LOCATION),
+    properties={"type": "object"},
+    partialFingerprints={"type": "object", "additionalProperties": STRING},
+    suppressions=array(record("kind", kind={"enum": ["inSource", "external"]}, justification=STRING)),
+)
+TOOL = record(
+    "driver", closed=False, driver=record("name", closed=False, rules=array(RULE, uniqueItems=True))
+)
+INVOCATION = record("executionSuccessful", closed=False, startTimeUtc=UTC_TIME, endTimeUtc=UTC_TIME)
+RUN = record("tool", tool=TOOL, invocations=array(INVOCATION), results=array(RESULT))
+FORMAT = record("version", "runs", version={"const": "2.1.0"}, runs=array(RUN))
+FORMAT["properties"]["$schema"] = {"type": "string", "format": "uri"}
 """What the published schema asks of these parts, and the page of GitHub of a rule."""
 
 

@@ -92,14 +92,6 @@ def verdicts_of(ledger: Ledger) -> dict[str, Verdict]:
     return {row.requirement.id: row.verdict for row in ledger.results()}
 
 
-def test_what_others_edit_meanwhile_is_no_finding() -> None:
-    ledger = Ledger(REQUIREMENTS)
-    with connected(variants=("others-edit",)) as (portal, _, _):
-        read_twice(portal, Verify(ledger, "case", ["MODEL-015"]), portal.account("admin"))
-
-    assert verdicts_of(ledger)["MODEL-015"] is Verdict.PASS
-
-
 def test_whether_an_edit_without_its_editor_is_the_runs_is_left_open() -> None:
     ledger = Ledger(REQUIREMENTS)
     with connected(variants=("others-edit",)) as (portal, _, running):

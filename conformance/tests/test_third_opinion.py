@@ -49,14 +49,3 @@ def test_it_would_object_to_a_portal_that_contradicts_the_document(
         opinion = opinion_of(profile, operations=[endpoint], examples=1)
 
     assert check in {objection.check for objection in opinion.objections}
-
-
-def test_it_says_the_same_again_of_a_portal_of_the_same_seed() -> None:
-    first, second = (_asked_once() for _ in range(2))
-
-    assert first == second
-
-
-def _asked_once() -> dict[tuple[str, int], int]:
-    with running_portal(seed=1) as profile:
-        return dict(opinion_of(profile, operations=["GET /web/v1/system/profile"]).answered)

@@ -22,10 +22,6 @@ came before it in the same ledger."""
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-ROOM_OF_A_PART = 2_000
-"""How many different observations of a topic a part keeps for an endpoint: the whole keeps the first few of
-them, and counts these in every part."""
-
 ONCE = frozenset({"extra-fields", "null-fields"})
 """Topics of which a judge tells each value once, however often it comes."""
 
@@ -62,48 +58,6 @@ class LedgerPart:
             _united(self.reasons, other.reasons, min),
             _united(self.errors, other.errors, max),
         )
-
-
-def moved(part: LedgerPart, shift: int) -> LedgerPart:
-    """The same with ``shift`` added to all numbers of exchanges: where a part stands in the whole."""
-    if not shift:
-        return part
-    return LedgerPart(
-        part.held,
-        part.cases,
-        {key: (_later(place, shift), _moved(row, shift)) for key, (place, row) in part.findings.items()},
-        {
-            key: (_later(place, shift), _moved_observation(row, shift))
-            for key, (place, row) in part.observations.items()
-        },
-        {key: (_later(place, shift), row) for key, (place, row) in part.reasons.items()},
-        {key: (_later(place, shift), row) for key, (place, row) in part.errors.items()},
-    )
-
-
-def _later(position: Position, shift: int) -> Position:
-    return position[0] + shift, *position[1:]
-
-
-def part_of(ledger: Ledger, *, first: int = 1, rank: int = 0) -> LedgerPart:
-    """What a ledger holds. ``first`` is the number of the first exchange: reasons and bugs name none, and
-    stand where the part does; ``rank`` orders the ledgers of several judges of the same exchanges."""
-    tallies = ledger.tallies
-    return LedgerPart(
-        {name: tally.satisfied for name, tally in tallies.items()},
-        {name: frozenset(tally.cases) for name, tally in tallies.items()},
-        {row.signature: ((row.exchanges[-1], rank, at), row) for at, row in enumerate(ledger.all_findings)},
-        {
-            key: ((row.exchanges[0], rank, at), row)
-            for at, (key, row) in enumerate(ledger.all_observations.items())
-        },
-        {
-            (name, reason): ((first, rank, at), fault_class)
-            for name, tally in tallies.items()
-            for at, (reason, fault_class) in enumerate(tally.reasons.items())
-        },
-        {name: ((first, rank, at), text) for at, (name, text) in enumerate(ledger.errors.items())},
-    )
 
 
 def ledger_of(
@@ -151,16 +105,3 @@ def _one_observation(
     (position, first), (_, later) = (one, other) if one[0] <= other[0] else (other, one)
     times = first.times if _is_told_once(first) else first.times + later.times
     return position, replace(first, times=times)
-
-
-def _moved(finding: Finding, shift: int) -> Finding:
-    other = finding.other
-    return replace(
-        finding,
-        exchanges=tuple(number + shift for number in finding.exchanges),
-        other=None if other is None else replace(other, exchange=other.exchange + shift),
-    )
-
-
-def _moved_observation(row: Observation, shift: int) -> Observation:
-    return replace(row, exchanges=tuple(number + shift for number in row.exchanges))

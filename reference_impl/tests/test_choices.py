@@ -110,7 +110,9 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
 )
 
 
-@pytest.mark.parametrize(("choices", "probe", "shown"), SHOWN, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("choices", "probe", "shown"), SHOWN, ids=lambda value: None if callable(value) else str(value)[:40]
+)
 def test_a_choice_shows(
     portal_with: Portals, choices: dict[str, Any], probe: Callable[[Client], object], shown: object
 ) -> None:

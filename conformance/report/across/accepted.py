@@ -26,7 +26,6 @@ from conformance.report.across.toml_rows import (
     RowFile,
     RowForm,
     RowKey,
-    RowValues,
     Scalar,
     TomlRow,
     document_of,
@@ -111,17 +110,7 @@ class AcceptedDifference:
 
     def row(self, table: str) -> TomlRow:
         """The row, to write into a table."""
-        values: RowValues = {
-            "endpoint": self.endpoint,
-            "path": self.path,
-            "kind": self.kind,
-            "reason": self.reason,
-            "ticket": self.ticket,
-            "was": self.was,
-            "now": self.now,
-            "expires": self.expires,
-        }
-        return TomlRow(table, _own_key(self), values, FORM)
+        return TomlRow(table, _own_key(self), FORM.values_of(self), FORM)
 
 
 def _is_same(value: Scalar, actual: Json) -> bool:

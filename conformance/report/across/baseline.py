@@ -28,7 +28,6 @@ from conformance.report.across.toml_rows import (
     RowFile,
     RowForm,
     RowKey,
-    RowValues,
     TomlRow,
     document_of,
 )
@@ -81,15 +80,7 @@ class KnownFailure:
 
     def row(self, table: str) -> TomlRow:
         """The entry, to write into a table."""
-        values: RowValues = {
-            "requirement": self.requirement,
-            "endpoint": self.endpoint,
-            "signature": self.signature,
-            "reason": self.reason,
-            "ticket": self.ticket,
-            "expires": self.expires,
-        }
-        return TomlRow(table, (self.signature,), values, FORM)
+        return TomlRow(table, (self.signature,), FORM.values_of(self), FORM)
 
     def record(self) -> BaselineEntry:
         return BaselineEntry(

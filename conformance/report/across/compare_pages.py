@@ -1,9 +1,9 @@
-"""A comparison of two runs to read: as text, as JSON, as Markdown and as a page."""
+"""A comparison of two runs to read: as text, as JSON and as a page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -17,7 +17,6 @@ from conformance.report.across.compare import (
     VerdictChange,
 )
 from conformance.report.formats.page import render, with_code
-from conformance.report.formats.summary import code, quoted
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
 from conformance.report.model.run import Regression
@@ -29,9 +28,6 @@ MOST_LINES = 40
 
 ID = re.compile(r"^([A-Z]+-\d+) ")
 """An id at the beginning of a line, which is its label on a terminal."""
-
-Safe = Callable[[str], str]
-"""Makes a text from a target harmless."""
 
 
 def as_json(comparison: Comparison) -> str:
@@ -45,10 +41,10 @@ def as_text(comparison: Comparison) -> str:
             f"{name}: {one_line(side.url)}, {day_and_time(side.started)}: {side.verdict} ({side.numbers})"
             for name, side in (("old", comparison.old), ("new", comparison.new))
         ],
-        list(_scope_lines(comparison, one_line)),
+        list(_scope_lines(comparison)),
         *(
             [title, *(f"  {_with_label(line)}" for line in lines)]
-            for title, lines in reversed(list(_blocks(comparison, one_line)))
+            for title, lines in reversed(list(_blocks(comparison)))
         ),
         [conclusion(comparison)],
     ]
@@ -58,20 +54,6 @@ def as_text(comparison: Comparison) -> str:
 def _with_label(line: str) -> str:
     """A line whose id is a label, as a terminal lays it out."""
     return ID.sub(r"\1  ", line)
-
-
-def as_markdown(comparison: Comparison) -> str:
-    """For a pull request: what is worse first."""
-    lines = [f"## {conclusion(comparison)}", "", "| | target | when | verdict | |", "|---|---|---|---|---|"]
-    for name, side in (("old", comparison.old), ("new", comparison.new)):
-        lines.append(
-            f"| {name} | {code(side.url)} | {day_and_time(side.started)} | {side.verdict} | {side.numbers} |"
-        )
-    for line in _scope_lines(comparison, code):
-        lines += ["", line]
-    for title, rows in _blocks(comparison, quoted):
-        lines += ["", f"### {title}", "", *(f"- {row}" for row in rows)]
-    return "\n".join(lines) + "\n"
 
 
 def as_html(comparison: Comparison) -> str:
@@ -118,87 +100,87 @@ def selections(comparison: Comparison) -> Iterator[str]:
             yield f"The {side} run is a selection. It leaves out {tested}; none is listed as {title}."
 
 
-def _scope_lines(comparison: Comparison, safe: Safe) -> Iterator[str]:
+def _scope_lines(comparison: Comparison) -> Iterator[str]:
     """What the two runs were told differently, and what a selection leaves out."""
     for row in comparison.scope_changes:
-        yield f"The runs differ in {row.what}: {safe(row.old)} → {safe(row.new)}."
+        yield f"The runs differ in {row.what}: {one_line(row.old)} → {one_line(row.new)}."
     yield from selections(comparison)
 
 
 def write_all(comparison: Comparison, out: Path) -> None:
-    """``compare.html``, ``compare.json`` and ``compare.md`` in a folder, which is created where it is
-    missing."""
+    """``compare.html`` and ``compare.json`` in a folder, which is created where it is missing."""
     out.mkdir(parents=True, exist_ok=True)
     for name, text in (
         ("compare.html", as_html(comparison)),
         ("compare.json", as_json(comparison)),
-        ("compare.md", as_markdown(comparison)),
     ):
         (out / name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def _blocks(comparison: Comparison, safe: Safe) -> Iterator[tuple[str, list[str]]]:
+def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     """Titles with their lines, the worst first."""
     for title, lines in (
-        ("Newly failing", [_change_line(row, safe) for row in comparison.newly_failing]),
-        ("Failing in a new place", [_place_line(row, safe) for row in comparison.new_places]),
-        ("New regressions", [_regression_line(row, safe) for row in comparison.new_regressions]),
-        ("New warnings", [_change_line(row, safe) for row in comparison.new_warnings]),
-        ("Changed readings", [_reading_line(row, safe) for row in comparison.changed_readings]),
-        ("Slower", [_time_line(row, safe) for row in comparison.slower]),
-        ("No longer tested", [_requirement_line(row, safe) for row in comparison.no_longer_tested]),
-        ("Newly tested", [_requirement_line(row, safe) for row in comparison.newly_tested]),
-        ("New observations", [_observation_line(row, safe) for row in comparison.new_observations]),
-        ("Fixed", [_requirement_line(row, safe) for row in comparison.fixed]),
-        ("No longer failing there", [_place_line(row, safe) for row in comparison.gone_places]),
-        ("No longer regressed", [_regression_line(row, safe) for row in comparison.fixed_regressions]),
-        ("Faster", [_time_line(row, safe) for row in comparison.faster]),
+        ("Newly failing", [_change_line(row) for row in comparison.newly_failing]),
+        ("Failing in a new place", [_place_line(row) for row in comparison.new_places]),
+        ("New regressions", [_regression_line(row) for row in comparison.new_regressions]),
+        ("New warnings", [_change_line(row) for row in comparison.new_warnings]),
+        ("Changed readings", [_reading_line(row) for row in comparison.changed_readings]),
+        ("Slower", [_time_line(row) for row in comparison.slower]),
+        ("No longer tested", [_requirement_line(row) for row in comparison.no_longer_tested]),
+        ("Newly tested", [_requirement_line(row) for row in comparison.newly_tested]),
+        ("New observations", [_observation_line(row) for row in comparison.new_observations]),
+        ("Fixed", [_requirement_line(row) for row in comparison.fixed]),
+        ("No longer failing there", [_place_line(row) for row in comparison.gone_places]),
+        ("No longer regressed", [_regression_line(row) for row in comparison.fixed_regressions]),
+        ("Faster", [_time_line(row) for row in comparison.faster]),
     ):
         if lines:
             more = [f"and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
             yield f"{title} ({len(lines):,})", [*lines[:MOST_LINES], *more]
 
 
-def _requirement_line(change: VerdictChange, safe: Safe) -> str:
-    return f"{change.requirement} {safe(change.statement)}"
+def _requirement_line(change: VerdictChange) -> str:
+    return f"{change.requirement} {one_line(change.statement)}"
 
 
-def _place_line(place: FindingPlace, safe: Safe) -> str:
-    return f"{place.requirement} {safe(place.endpoint)}: {safe(place.message)}"
+def _place_line(place: FindingPlace) -> str:
+    return f"{place.requirement} {one_line(place.endpoint)}: {one_line(place.message)}"
 
 
-def _reading_line(change: ReadingChange, safe: Safe) -> str:
+def _reading_line(change: ReadingChange) -> str:
     if change.differences:
-        return f"{change.key}: {safe('; '.join(change.differences))}"
+        return f"{change.key}: {one_line('; '.join(change.differences))}"
     if len(change.gone) < len(change.old) or len(change.added) < len(change.new):
         parts = [("no longer", change.gone), ("new", change.added), ("still", _still(change))]
-        return f"{change.key}: {'; '.join(f'{word} {safe(_values(each))}' for word, each in parts if each)}"
-    return f"{change.key}: {safe(_values(change.old))} is now {safe(_values(change.new))}"
+        return (
+            f"{change.key}: {'; '.join(f'{word} {one_line(_values(each))}' for word, each in parts if each)}"
+        )
+    return f"{change.key}: {one_line(_values(change.old))} is now {one_line(_values(change.new))}"
 
 
 def _still(change: ReadingChange) -> list[JsonValue]:
     return [value for value in change.new if value not in change.added]
 
 
-def _observation_line(observation: SeenObservation, safe: Safe) -> str:
-    observed = safe(literal(observation.observed, 120))
-    return f"{safe(observation.topic)}: {observed} ({safe(observation.endpoint)})"
+def _observation_line(observation: SeenObservation) -> str:
+    observed = one_line(literal(observation.observed, 120))
+    return f"{one_line(observation.topic)}: {observed} ({one_line(observation.endpoint)})"
 
 
-def _change_line(change: VerdictChange, safe: Safe) -> str:
-    where = f": {safe(listed(change.endpoints, 3))}" if change.endpoints else ""
+def _change_line(change: VerdictChange) -> str:
+    where = f": {one_line(listed(change.endpoints, 3))}" if change.endpoints else ""
     verdicts = f"{change.old or 'missing'} → {change.new or 'missing'}"
-    return f"{change.requirement} {safe(change.statement)} ({verdicts}){where}"
+    return f"{change.requirement} {one_line(change.statement)} ({verdicts}){where}"
 
 
-def _regression_line(regression: Regression, safe: Safe) -> str:
-    change = change_of(regression, 80, quoted=safe)
-    return f"{safe(regression.endpoint)} {safe(regression.path)} {regression.kind}: {change}"
+def _regression_line(regression: Regression) -> str:
+    change = change_of(regression, 80, quoted=one_line)
+    return f"{one_line(regression.endpoint)} {one_line(regression.path)} {regression.kind}: {change}"
 
 
-def _time_line(change: TimeChange, safe: Safe) -> str:
+def _time_line(change: TimeChange) -> str:
     times = f"{change.old_ms:,.0f} ms → {change.new_ms:,.0f} ms"
-    return f"{safe(change.endpoint)}: {times}{f' ({change.times})' if change.times else ''}"
+    return f"{one_line(change.endpoint)}: {times}{f' ({change.times})' if change.times else ''}"
 
 
 def _values(values: list[JsonValue]) -> str:

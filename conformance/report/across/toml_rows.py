@@ -46,6 +46,10 @@ class RowForm:
     def keys(self) -> tuple[str, ...]:
         return *self.texts, *self.scalars, "expires"
 
+    def values_of(self, row: object) -> RowValues:
+        """The values of a row's keys."""
+        return {name: getattr(row, name) for name in self.keys}
+
     def checked(self, row: Any, where: str) -> dict[str, Any]:
         """The values of a row, with its last day as a date. UsageError: it lacks something, or has a key that
         is none."""

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.errors import ExitCode
+from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
-    Blocker,
-    blocking,
     changes_in_words,
     findings_in_words,
     headline,
@@ -52,7 +51,7 @@ def verdict_line(run: Run, out: Path) -> str:
 
 def _new(run: Run) -> Iterator[str]:
     """What fails the run and is not in its baseline: rules, each with the first of its endpoints."""
-    blockers = blocking(run)
+    blockers = failures_of(run).blockers
     if run.baseline is None or not blockers:
         return
     named = listed(map(_with_place, blockers), MOST_NAMED)
@@ -80,7 +79,7 @@ def _with_place(blocker: Blocker) -> str:
 
 def _named(run: Run) -> Iterator[str]:
     """The rules that fail the run, the gravest first."""
-    blockers = blocking(run)
+    blockers = failures_of(run).blockers
     if blockers:
         yield listed((blocker.requirement.id for blocker in blockers), MOST_NAMED)
 
@@ -122,7 +121,7 @@ def _failures(run: Run) -> Iterator[str]:
     """What fails the run."""
     if run.regressions:
         yield regressed_in_words(run)
-    blockers = [blocker.requirement.verdict for blocker in blocking(run)]
+    blockers = [blocker.requirement.verdict for blocker in failures_of(run).blockers]
     if "fail" in blockers:
         new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
         yield f"{plural(blockers.count('fail'), 'requirement')} failed{new}"

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from conformance.errors import ExitCode
 from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
 from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.failures import OtherFailure, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.regressions import (
     RegressedPlace,
     ReplayedEndpoint,
@@ -23,13 +24,9 @@ from conformance.report.model.regressions import (
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import visible
 from conformance.report.model.words import (
-    OtherFailure,
-    OutdatedEntry,
+    Section,
     chapters,
     headline,
-    known_signatures,
-    other_failures,
-    outdated,
     plural,
 )
 from conformance.traffic.clip import cut
@@ -42,15 +39,19 @@ def document(run: Run) -> str:
     passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
+    failures = failures_of(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     for section in suites:
-        root.append(_suite(run, section.name, section.requirements, by_requirement))
+        cases = [
+            _case(run, row, by_requirement.get(row.id, []), failures.known) for row in section.requirements
+        ]
+        root.append(_suite(run, section, cases))
     if run.command == "replay":
-        root.append(_replayed(run))
-    if outdated(run):
-        root.append(_suite_of(run, "Baseline", [*map(_outdated, outdated(run))]))
+        root.append(_replayed(run, failures))
+    if failures.outdated:
+        root.append(_suite_of(run, "Baseline", [*map(_outdated, failures.outdated)]))
     if headline(run).tone == "unsure" and not run.scope.selection:
         root.append(_verdict(run, "The run comes to a verdict"))
     elif run.exit_code == ExitCode.LEFT_BEHIND:
@@ -82,12 +83,10 @@ def _verdict(run: Run, name: str) -> ElementTree.Element:
     return _suite_of(run, "Verdict", [case])
 
 
-def _suite(
-    run: Run, name: str, rows: Sequence[RequirementEntry], findings: dict[str, list[FindingEntry]]
-) -> ElementTree.Element:
-    suite = _suite_of(run, name, [_case(run, row, findings.get(row.id, [])) for row in rows])
+def _suite(run: Run, section: Section, cases: Sequence[ElementTree.Element]) -> ElementTree.Element:
+    suite = _suite_of(run, section.name, cases)
     properties = ElementTree.Element("properties")
-    for row in rows:
+    for row in section.requirements:
         ElementTree.SubElement(properties, "property", name=f"{row.id}.level", value=row.level)
         ElementTree.SubElement(properties, "property", name=f"{row.id}.verdict", value=row.verdict)
     suite.insert(0, properties)
@@ -109,11 +108,11 @@ def _suite_of(run: Run, name: str, cases: Sequence[ElementTree.Element]) -> Elem
     return suite
 
 
-def _replayed(run: Run) -> ElementTree.Element:
+def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
     cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
-    return _suite_of(run, "Replayed traffic", [*cases, *map(_other_failure, other_failures(run))])
+    return _suite_of(run, "Replayed traffic", [*cases, *map(_other_failure, failures.others)])
 
 
 def _other_failure(failure: OtherFailure) -> ElementTree.Element:
@@ -160,15 +159,16 @@ def _difference(same: Sequence[RegressedPlace]) -> str:
     return sentence_of(same, f" (exchanges {numbers})")
 
 
-def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> ElementTree.Element:
+def _case(
+    run: Run, row: RequirementEntry, findings: Sequence[FindingEntry], known: frozenset[str]
+) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
         name=visible(f"{row.id} {row.statement}"),
         classname=visible(f"portal-conformance.{row.chapter}"),
         time="0",
     )
-    known_failures = known_signatures(run)
-    fresh = [finding for finding in findings if finding.signature not in known_failures]
+    fresh = [finding for finding in findings if finding.signature not in known]
     weighs = row.verdict in run.weighed
     if weighs and (fresh or not findings):
         failure = ElementTree.SubElement(

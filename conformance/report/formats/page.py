@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from conformance.report.model.visible import visible
+from conformance.report.model.marked import literal
+from conformance.report.model.visible import one_line, visible
 from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
@@ -37,7 +38,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.filters["breaks"] = breaks
+    environment.filters.update(breaks=breaks, code=with_code, line=one_line, literal=literal)
     environment.globals.update(
         style=Markup(_source("page.css")), script=Markup(_source("page.js")), policy=policy()
     )

@@ -9,12 +9,12 @@ from typing import Any
 
 from conformance.report.formats.finding_text import own_message, values
 from conformance.report.model.again import rerun
+from conformance.report.model.failures import failures_of
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of
 from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.severity import severity_of
 from conformance.report.model.visible import json_text, one_line
-from conformance.report.model.words import known_signatures, outdated
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 5_000
@@ -29,6 +29,7 @@ LEVELS = {"fail": "error", "warn": "warning"}
 def document(run: Run) -> str:
     """The file: a rule for each requirement with a finding, and a result for each FAIL and WARN. A place
     where a replay regressed is a result where none of these is about it."""
+    failures = failures_of(run)
     findings = [finding for finding in run.findings if finding.verdict in LEVELS][:MOST_RESULTS]
     named = {finding.requirement for finding in findings}
     rows = [row for row in run.requirements if row.id in named]
@@ -41,15 +42,16 @@ def document(run: Run) -> str:
         "startTimeUtc": _utc(run.started),
         "endTimeUtc": _utc(run.finished),
     }
-    notifications = [f"Baseline, {row.label} entry: {row.sentence}" for row in outdated(run)]
+    notifications = [f"Baseline, {row.label} entry: {row.sentence}" for row in failures.outdated]
     if run.ending.inconclusive:
         notifications.insert(0, f"The run is inconclusive: {run.ending.inconclusive}")
     if notifications:
         invocation["toolExecutionNotifications"] = [
             {"level": "error", "message": {"text": one_line(text, 1_000)}} for text in notifications
         ]
-    accepted = known_signatures(run)
-    results = [_result(finding, places, is_accepted=finding.signature in accepted) for finding in findings]
+    results = [
+        _result(finding, places, is_accepted=finding.signature in failures.known) for finding in findings
+    ]
     results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [one_run]})

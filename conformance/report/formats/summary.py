@@ -9,28 +9,23 @@ from operator import attrgetter
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.groups import gravest_first
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
-    Blocker,
-    OutdatedEntry,
     Untested,
-    blocking,
     changes_in_words,
     counted,
     day_and_time,
     duration,
     headline,
-    known_signatures,
     left_untested,
     listed,
     not_selected,
     numbers,
-    other_failures,
-    outdated,
     plural,
     unobservable,
     untested,
@@ -44,14 +39,15 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
 
 def markdown(run: Run) -> str:
     """The summary, below 200,000 characters; text from the target is not interpreted as Markdown or HTML."""
+    failures = failures_of(run)
     lines = [
         *_top(run),
-        *_regressions(run),
-        *_other_failures(run),
-        *_blocking(run),
+        *_regressions(failures),
+        *_other_failures(failures),
+        *_blocking(run, failures),
         *_baseline(run),
         *_since(run),
-        *_warnings(run),
+        *_warnings(run, failures),
         *_untested(run),
         "",
         f"Details in `report.html`; {run.suite.name} {run.suite.version}.",
@@ -102,8 +98,8 @@ def _top(run: Run) -> Iterator[str]:
     )
 
 
-def _regressions(run: Run) -> Iterator[str]:
-    regressed = places(run)
+def _regressions(failures: RunFailures) -> Iterator[str]:
+    regressed = failures.regressed
     if not regressed:
         return
     yield ""
@@ -128,16 +124,16 @@ def _change(place: RegressedPlace) -> str:
     return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
 
 
-def _other_failures(run: Run) -> Iterator[str]:
-    for title, failures in groupby(other_failures(run), key=attrgetter("title")):
+def _other_failures(failures: RunFailures) -> Iterator[str]:
+    for title, same in groupby(failures.others, key=attrgetter("title")):
         yield ""
         yield f"### {title}"
         yield ""
-        yield from (f"- {quoted(one.sentence, 600)}" for one in islice(failures, MOST_FAILURES))
+        yield from (f"- {quoted(one.sentence, 600)}" for one in islice(same, MOST_FAILURES))
 
 
-def _blocking(run: Run) -> Iterator[str]:
-    blockers, entries = blocking(run), outdated(run)
+def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
+    blockers, entries = failures.blockers, failures.outdated
     if not blockers and not entries:
         return
     yield ""
@@ -208,18 +204,8 @@ def _since(run: Run) -> Iterator[str]:
     yield from lines or ["Nothing changed."]
 
 
-def _warnings(run: Run) -> Iterator[str]:
-    if run.strict:
-        return
-    known_failures = known_signatures(run)
-    warnings = gravest_first(
-        run,
-        (
-            finding
-            for finding in run.findings
-            if finding.verdict == "warn" and finding.signature not in known_failures
-        ),
-    )
+def _warnings(run: Run, failures: RunFailures) -> Iterator[str]:
+    warnings = gravest_first(run, failures.warnings)
     if warnings:
         rows = [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]]
         if len(warnings) > MOST_WARNINGS:

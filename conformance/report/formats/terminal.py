@@ -11,6 +11,7 @@ from typing import Protocol
 from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
+from conformance.report.model.failures import RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.marked import literal
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
@@ -21,10 +22,8 @@ from conformance.report.model.words import (
     counted,
     duration,
     headline,
-    known_signatures,
     listed,
     numbers,
-    outdated,
     plural,
     unobservable,
     untested,
@@ -83,14 +82,14 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     ``quiet`` leaves only the verdict and what blocks. Text from a target cannot move the cursor or colour
     anything: its control characters are written out.
     """
-    pen = Pen(colour)
+    pen, failures = Pen(colour), failures_of(run)
     lines: list[str] = []
     if not quiet:
         lines += [*_untested(run, pen), *_open(run, pen)]
     lines += _since(run, pen)
     if not quiet:
-        lines += _warnings(run, pen)
-    lines += [*_failures(run, pen), *_baseline(run, pen)]
+        lines += _warnings(run, failures, pen)
+    lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -146,14 +145,8 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
     return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
 
 
-def _failures(run: Run, pen: Pen) -> Iterator[str]:
-    known_failures = known_signatures(run)
-    new = [
-        finding
-        for finding in run.findings
-        if finding.verdict in run.weighed and finding.signature not in known_failures
-    ]
-    groups = grouped(gravest_first(run, new), known_failures)
+def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
+    groups = grouped(gravest_first(run, failures.new), failures.known)
     for group in groups[:MOST_FAILURES]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -169,16 +162,8 @@ def _failures(run: Run, pen: Pen) -> Iterator[str]:
             yield f"     {one_line(row.reason or 'no finding is recorded', 300)}"
 
 
-def _warnings(run: Run, pen: Pen) -> Iterator[str]:
-    if run.strict:
-        return
-    known_failures = known_signatures(run)
-    warnings = [
-        finding
-        for finding in run.findings
-        if finding.verdict == "warn" and finding.signature not in known_failures
-    ]
-    groups = grouped(gravest_first(run, warnings), known_failures)
+def _warnings(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
+    groups = grouped(gravest_first(run, failures.warnings), failures.known)
     for group in groups[:MOST_WARNINGS]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -224,7 +209,7 @@ def _tested(run: Run) -> bool:
     return any(row.verdict != "untested" for row in run.requirements)
 
 
-def _baseline(run: Run, pen: Pen) -> Iterator[str]:
+def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
     base = run.baseline
     if base is None:
         return
@@ -234,7 +219,7 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
         yield f"     {pen('known', 'known')} {one_line(entry.signature, 160)}: {one_line(entry.reason, 120)}"
     if len(base.known) > MOST_KNOWN:
         yield f"     and {len(base.known) - MOST_KNOWN} more known in the report"
-    for row in outdated(run):
+    for row in failures.outdated:
         label = pen("warn" if row.label == "stale" else "fail", row.label)
         yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
     yield from _unknown_rules(base, pen)

@@ -6,20 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from conformance.errors import ExitCode
+from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import (
-    BaselineEntry,
     BaselineOutcome,
-    FindingEntry,
     RequirementEntry,
     Run,
     VerdictName,
     moment,
 )
-from conformance.report.model.severity import RANK, gravity
 from conformance.spec import REQUIREMENTS
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
@@ -95,14 +93,6 @@ class Headline:
     tone: Tone
     title: str
     sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Blocker:
-    """One requirement that fails the run, with its findings that no baseline lists."""
-
-    requirement: RequirementEntry
-    findings: tuple[FindingEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,40 +231,6 @@ def levels(run: Run) -> list[tuple[str, int, int]]:
     return counts
 
 
-def known_signatures(run: Run) -> frozenset[str]:
-    """The signatures of the findings that the baseline lists; they do not fail the run."""
-    if run.baseline is None:
-        return frozenset()
-    return frozenset(entry.signature for entry in run.baseline.known)
-
-
-def blocking(run: Run) -> list[Blocker]:
-    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict.
-    Failures stand before warnings and of each the gravest first, as their cards do; of one severity, rules
-    about a single answer before comparisons of two."""
-    known_failures = known_signatures(run)
-    by_requirement: dict[str, list[FindingEntry]] = {}
-    for finding in run.findings:
-        if finding.verdict in run.weighed and finding.signature not in known_failures:
-            by_requirement.setdefault(finding.requirement, []).append(finding)
-    listed = {finding.requirement for finding in run.findings if finding.signature in known_failures}
-    blockers = []
-    for entry in run.requirements:
-        findings = by_requirement.get(entry.id, [])
-        if findings or (entry.verdict in run.weighed and entry.id not in listed):
-            blockers.append(Blocker(entry, tuple(findings)))
-    return sorted(
-        blockers,
-        key=lambda blocker: (
-            blocker.requirement.verdict != "fail",
-            min(map(gravity, blocker.findings), default=LEAST_GRAVE),
-        ),
-    )
-
-
-LEAST_GRAVE = (len(RANK), True)
-
-
 def chapters(run: Run) -> list[Chapter]:
     """The requirements by chapter and section, in the specification's order."""
     by_section: dict[str, list[RequirementEntry]] = {}
@@ -313,54 +269,6 @@ def counted(base: BaselineOutcome) -> str:
     if base.undecided:
         groups["not decided"] = base.undecided
     return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
-
-
-class OutdatedEntry(NamedTuple):
-    """An entry of the baseline that fails the run itself: ``stale`` or ``expired``, and what is wrong with
-    it, to follow its signature."""
-
-    label: str
-    entry: BaselineEntry
-    problem: str
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.entry.signature}: {self.problem}."
-
-
-def outdated(run: Run) -> list[OutdatedEntry]:
-    """The entries of the baseline that fail the run themselves."""
-    base = run.baseline
-    if base is None:
-        return []
-    return [
-        *(OutdatedEntry("stale", row, NO_LONGER) for row in base.stale),
-        *(OutdatedEntry("expired", row, f"accepted until {row.expires}") for row in base.expired),
-    ]
-
-
-NO_LONGER = "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
-
-
-class OtherFailure(NamedTuple):
-    """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
-    sentence."""
-
-    title: str
-    name: str
-    kind: str
-    sentence: str
-
-
-def other_failures(run: Run) -> list[OtherFailure]:
-    ending = run.ending
-    return [
-        *(OtherFailure("Too slow", "A limit on latency", "latency", each) for each in ending.too_slow),
-        *(
-            OtherFailure("Accepted differences out of date", "An accepted difference", "accepted", each)
-            for each in ending.outdated_rows
-        ),
-    ]
 
 
 def plural(count: int, noun: str) -> str:
@@ -481,20 +389,21 @@ def _bundled(run: Run) -> str:
 
 
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
-    blockers = blocking(run)
+    failures = failures_of(run)
+    blockers = failures.blockers
     others = len({row.id for row in failed} - {blocker.requirement.id for blocker in blockers})
     if run.regressions:
         answers = plural(len({regression.exchange for regression in run.regressions}), "answer")
-        sentence = f"{answers} differ from the recording, at {plural(len(places(run)), 'place')}"
+        sentence = f"{answers} differ from the recording, at {plural(len(failures.regressed), 'place')}"
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
         return Headline("bad", "Regressed", _sentence(sentence, blockers, others=others))
     if blockers:
         return _not_conformant(run, _sentence("", blockers, others=others))
-    beside = other_failures(run)
-    if beside:
-        return Headline("bad", beside[0].title, " ".join(each.sentence for each in beside))
-    out_of_date = len(outdated(run))
+    if failures.others:
+        sentences = " ".join(each.sentence for each in failures.others)
+        return Headline("bad", failures.others[0].title, sentences)
+    out_of_date = len(failures.outdated)
     if run.baseline is not None and out_of_date:
         return Headline(
             "bad",

@@ -47,7 +47,8 @@ def read_range(
 
 def _all_lines(path: Place) -> Generator[bytes]:
     with opened(path) as stream:
-        yield stream.readline(LONGEST_LINE + 1).removeprefix(BOM_UTF8)
+        if first := stream.readline(LONGEST_LINE + 1).removeprefix(BOM_UTF8):
+            yield first
         yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
 
 

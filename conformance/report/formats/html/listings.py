@@ -9,14 +9,11 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.latency import latencies
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.replay.differences import differing_places
-from conformance.report.formats.page import with_code
 from conformance.report.model.evidence import OTHER, RunEvidence
-from conformance.report.model.marked import literal
 from conformance.report.model.regressions import KINDS
-from conformance.report.model.run import ObservationEntry, OperationTime, Reading, Run
+from conformance.report.model.run import OperationTime, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
-    Untested,
     duration,
     left_untested,
     not_selected,
@@ -27,9 +24,6 @@ from conformance.report.model.words import (
 from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
-MOST_IDS = 14
-FEW_RULES = 3
-"""So many rules are shown with their statements; of more there are only the ids."""
 
 MOVED_CLOCK_SECONDS = 30
 """How much longer a run must be by the target's clock for the page to say that the clock was moved."""
@@ -48,69 +42,21 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     others = [observation for observation in run.observations if observation.topic not in keys]
     return {
         "replayed": replayed(run),
-        "regressions": _regressions(run),
+        "regressions": run.regressions[:MOST_ROWS],
+        "kinds": KINDS,
+        "differing_places": differing_places,
         "regressed": regressed_in_words(run),
         "more_regressions": _more(len(run.regressions)),
-        "readings": [_reading(reading) for reading in run.readings],
+        "readings": run.readings,
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
-        "observations": [_observation(observation) for observation in others[:MOST_ROWS]],
+        "observations": others[:MOST_ROWS],
         "observation_words": f"{plural(len(others), 'other')}. {_more(len(others))}".strip(),
-        "untested": [_untested(group) for group in untested(run)],
+        "untested": untested(run),
+        "remedies": REMEDIES,
         "left_untested": left_untested(run),
         "not_selected": not_selected(run),
         "time": _time(run, evidence),
     }
-
-
-def _regressions(run: Run) -> list[Cells]:
-    return [
-        cells(
-            number=regression.exchange,
-            recorded_number=(regression.model_extra or {}).get("recorded_exchange"),
-            places=differing_places(regression.recorded, regression.replayed),
-            endpoint=one_line(regression.endpoint, 200),
-            path=one_line(regression.path, 200),
-            kind=KINDS.get(regression.kind, regression.kind),
-            recorded=literal(regression.recorded, 200),
-            replayed=literal(regression.replayed, 200),
-        )
-        for regression in run.regressions[:MOST_ROWS]
-    ]
-
-
-def _reading(reading: Reading) -> Cells:
-    return cells(
-        key=reading.key,
-        href=reading.requirement,
-        observed=" and ".join(literal(value, 120) for value in reading.observed[:4]),
-        differs=len(reading.observed) > 1,
-        pinned=literal(reading.pinned, 120) if reading.pinned is not None else "",
-        statement=with_code(reading.statement or ""),
-    )
-
-
-def _observation(observation: ObservationEntry) -> Cells:
-    return cells(
-        topic=one_line(observation.topic, 120),
-        observed=literal(observation.observed, 160),
-        endpoint=one_line(observation.endpoint, 160),
-        times=f"{observation.times:,}",
-    )
-
-
-def _untested(group: Untested) -> Cells:
-    ids = [entry.id for entry in group.requirements]
-    remedy = REMEDIES.get(group.fault_class or "", "")
-    return cells(
-        reason=one_line(group.reason, 400),
-        remedy="It cannot be observed from outside." if group.untestable else remedy,
-        count=len(ids),
-        ids=[] if len(ids) <= FEW_RULES else ids[:MOST_IDS],
-        rules=[(entry.id, with_code(entry.statement)) for entry in group.requirements[:FEW_RULES]]
-        if len(ids) <= FEW_RULES
-        else [],
-        more=max(0, len(ids) - MOST_IDS),
-    )
 
 
 def _time(run: Run, evidence: RunEvidence) -> Cells:

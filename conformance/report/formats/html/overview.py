@@ -11,24 +11,20 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
+from conformance.report.model.failures import Blocker, OtherFailure, RunFailures, failures_of
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
-    Blocker,
-    OtherFailure,
     Untested,
-    blocking,
     changes_in_words,
     day_and_time,
     duration,
     headline,
     levels,
     listed,
-    other_failures,
-    outdated,
     plural,
     untested,
 )
@@ -51,7 +47,8 @@ COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "chec
 
 def overview(run: Run, exchanges: int) -> dict[str, object]:
     """The values of the overview; ``exchanges`` is how many the run had."""
-    blockers = [*map(_regressed, _only_regressed(run)), *map(_blocker, blocking(run))]
+    failures = failures_of(run)
+    blockers = [*map(_regressed, _only_regressed(failures)), *map(_blocker, failures.blockers)]
     more = len(blockers) - MOST_BLOCKERS
     has_earlier = bool(run.since or run.baseline)
     return {
@@ -65,9 +62,9 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         else f"What fails this {run.command}",
         "blockers": [
             *_reasons(run),
-            *map(_other_failure, other_failures(run)[:MOST_BLOCKERS]),
+            *map(_other_failure, failures.others[:MOST_BLOCKERS]),
             *blockers[:MOST_BLOCKERS],
-            *_baseline_blockers(run),
+            *_baseline_blockers(failures),
         ],
         "more_blockers": f"and {more} more below" if more > 0 else "",
         "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement. The reason is given above.",
@@ -78,11 +75,11 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
     }
 
 
-def _only_regressed(run: Run) -> list[tuple[RegressedPlace, ...]]:
+def _only_regressed(failures: RunFailures) -> list[tuple[RegressedPlace, ...]]:
     """The places that regressed, without those that contradict a requirement that is named anyway; those of
     one refusal together."""
-    named = {blocker.requirement.id for blocker in blocking(run)}
-    return of_one_refusal(place for place in places(run) if not place.requirements & named)
+    named = {blocker.requirement.id for blocker in failures.blockers}
+    return of_one_refusal(place for place in failures.regressed if not place.requirements & named)
 
 
 def _is_inconclusive(run: Run) -> bool:
@@ -184,7 +181,7 @@ def _other_failure(failure: OtherFailure) -> Cells:
     )
 
 
-def _baseline_blockers(run: Run) -> list[Cells]:
+def _baseline_blockers(failures: RunFailures) -> list[Cells]:
     """The entries of the baseline that fail the run themselves."""
     return [
         cells(
@@ -195,7 +192,7 @@ def _baseline_blockers(run: Run) -> list[Cells]:
             severity="",
             under=entry.reason,
         )
-        for label, entry, problem in outdated(run)[:MOST_BLOCKERS]
+        for label, entry, problem in failures.outdated[:MOST_BLOCKERS]
     ]
 
 

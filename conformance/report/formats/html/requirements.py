@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.replay.latency import has_latencies
+from conformance.report.formats.html.latency import has_latencies
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again

@@ -15,11 +15,12 @@ from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import part, render, with_code
+from conformance.report.formats.page import endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
-from conformance.report.model.words import findings_in_words, known_signatures, plural
+from conformance.report.model.words import findings_in_words, plural
 from conformance.spec import OPERATIONS
 
 ROOM = 2_850_000
@@ -97,7 +98,7 @@ class HtmlReport:
             if used > ROOM_FOR_EVIDENCE:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
-            text = part("finding.html.j2", finding=card)
+            text = maker.text(card)
             size = len(text.encode())
             if used + size > room or at >= MOST_CARDS:
                 left_out = sum(len(each.findings) for each in groups[at:])
@@ -113,10 +114,10 @@ class HtmlReport:
 
     def _ordered(self) -> list[FindingEntry]:
         """New failures first, then the others by verdict and severity; the specification's order within."""
-        known_failures = known_signatures(self.run)
+        known = failures_of(self.run).known
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
         ordered = gravest_first(self.run, weighed)
-        return sorted(ordered, key=lambda finding: finding.signature in known_failures)
+        return sorted(ordered, key=lambda finding: finding.signature in known)
 
     def _findings_hint(self, cards: int) -> str:
         if not self._ordered():
@@ -130,15 +131,12 @@ class HtmlReport:
 
     def _link(self, card: Card) -> None:
         """Names the findings of a card for the links of their requirements."""
-        names = [(card.entry.requirement, card.anchor, card.endpoint, card.place)]
-        names += [
-            (row.requirement, row.anchor, row.endpoint, row.place) for row in (*card.elsewhere, *card.at_once)
-        ]
-        for requirement, name, (method, path), place in names:
-            self.places.setdefault((requirement, f"{method} {path}"), name)
-            links = self.anchors.setdefault(requirement, [])
+        for row in card.rows:
+            entry, (_, path) = row.entry, endpoint(row.entry.endpoint)
+            self.places.setdefault((entry.requirement, entry.endpoint), row.anchor)
+            links = self.anchors.setdefault(entry.requirement, [])
             if len(links) < MOST_LINKS:
-                links.append((name, f"{path} {place}".strip()))
+                links.append((row.anchor, f"{path} {entry.path}".strip()))
 
 
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:

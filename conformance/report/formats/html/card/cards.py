@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import groupby, islice
 
 from markupsafe import Markup
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
-from conformance.report.formats.html.card.consequences import Consequences
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
     exchange_views,
@@ -18,92 +18,84 @@ from conformance.report.formats.html.card.exchange_view import (
     step_labels,
 )
 from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
-from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.page import anchor, endpoint, with_code
+from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
+from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
 from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import Untested, known_signatures, plural
+from conformance.report.model.words import Untested, plural, untested
+from conformance.spec import BY_KEY
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE, SECURE_SESSION
 from conformance.traffic.exchange import Exchange
 
-MOST_IDS = 14
 MOST_ROWS = 100
 MOST_ENTRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """One finding as it is shown. ``exchanges`` is empty and ``left_out`` says why where there was no
-    room."""
+class CardRow:
+    """A finding of a card, with the name of its place on the page."""
 
     entry: FindingEntry
     anchor: str
-    level: str
-    section: str
-    statement: Markup
-    endpoint: tuple[str, str]
-    endpoints: str
-    place: str
-    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A group of findings as it is shown. ``left_out`` says why no exchanges are shown."""
+
+    group: FindingGroup
+    rows: Sequence[CardRow]
+    """The lead, those elsewhere, and those at once, as far as they are shown."""
     expected: Sequence[BodyLine]
     seen: Sequence[BodyLine]
-    seen_in: str
-    expected_in: str
-    """Where another answer shows what was expected, or what the answer disagrees with."""
-    expected_title: str
     cause: str | None
-    exchange_words: str
     trail: str
-    again_words: str
     rerun: str
-    known: bool = False
-    new: bool = False
+    curl: str | None
+    har: str | None
+    baseline: str | None
+    is_known: bool
+    is_new: bool
+    follows: Sequence[Untested]
+    """The reasons of untested rules that the findings explain."""
     before: Sequence[EarlierStep] = ()
     exchanges: Sequence[ExchangeView] = ()
     left_out: str = ""
-    curl: str | None = None
-    baseline: str | None = None
-    severity: str = ""
-    har: str | None = None
-    elsewhere: Sequence[Cells] = ()
-    at_once: Sequence[Cells] = ()
-    filter: str = ""
-    """The filter whose listings contradict all rules of the card."""
-    more: int = 0
-    more_at_once: int = 0
-    follows: Sequence[Cells] = ()
-    """The reasons of untested rules that this finding explains."""
-    follows_count: int = 0
-    verdicts: str = ""
-    levels: str = ""
-    sections: str = ""
-    """What the page filters a card by: of all its findings."""
+
+    @property
+    def lead(self) -> CardRow:
+        return self.rows[0]
+
+    @property
+    def elsewhere(self) -> list[CardRow]:
+        return [row for row in self.rows[1:] if any(row.entry is each for each in self.group.elsewhere)]
+
+    @property
+    def at_once_by_rule(self) -> list[list[CardRow]]:
+        """Those at once, the ones of a rule together."""
+        rows = [row for row in self.rows if any(row.entry is each for each in self.group.at_once)]
+        rules = list(dict.fromkeys((row.entry.requirement, row.entry.verdict) for row in rows))
+        rows.sort(key=lambda row: rules.index((row.entry.requirement, row.entry.verdict)))
+        return [list(same) for _, same in groupby(rows, key=lambda row: row.entry.requirement)]
 
     @property
     def at_once_title(self) -> str:
-        if self.filter:
-            return f"Listings by the same filter, {self.filter}, also contradict"
-        is_whole = self.place in WHOLE_ANSWER
+        if self.group.filter:
+            return f"Listings by the same filter, {self.group.filter}, also contradict"
+        is_whole = self.group.lead.path in WHOLE_ANSWER
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
-
-    @property
-    def at_once_by_rule(self) -> list[list[Cells]]:
-        """``at_once``, those of one rule together."""
-        by_rule: dict[object, list[Cells]] = {}
-        for row in self.at_once:
-            by_rule.setdefault((row.requirement, row.verdict), []).append(row)
-        return list(by_rule.values())
 
     def without_exchanges(self) -> Card:
         """The same card where the page has no room for its evidence."""
         if not self.exchanges:
             return self
-        lines = _numbers(self.entry.exchanges)
+        lines = exchange_numbers(self.group.lead.exchanges)
         reason = f"Left out to keep this page small. See lines {lines} of exchanges.jsonl."
         return replace(self, exchanges=(), before=(), left_out=reason, har=None)
 
@@ -115,102 +107,70 @@ class Cards:
     run: Run
     evidence: RunEvidence
     numbers: Mapping[str, int]
-    rows: dict[str, RequirementEntry] = field(init=False)
+    rules: dict[str, RequirementEntry] = field(init=False)
     known: frozenset[str] = field(init=False)
     taken: dict[str, int] = field(default_factory=dict)
     consequences: Consequences = field(init=False)
 
     def __post_init__(self) -> None:
         self.consequences = Consequences(self.run, self.evidence)
-        self.rows = {row.id: row for row in self.run.requirements}
-        self.known = known_signatures(self.run)
+        self.rules = {row.id: row for row in self.run.requirements}
+        self.known = failures_of(self.run).known
 
     def card(self, group: FindingGroup) -> Card:
-        """The card of the first finding of a group, with the others as rows."""
-        finding, numbers = group.lead, numbers_of(group.lead)
-        row, numbered = self.rows.get(finding.requirement), self._numbered(finding)
+        """The card of a group."""
+        lead, record = group.lead, self.evidence.exchanges
+        numbered = {number: record[number] for number in lead.exchanges if number in record}
         exchanges = list(numbered.values())
         labels = step_labels(numbered, self.evidence.sign_ins, is_live=self.run.command == "run")
-        last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
-        curl = again.curl(last, finding) if last else None
-        is_known = finding.signature in self.known
-        card = Card(
-            entry=finding,
-            anchor=self._anchor(finding),
-            level=row.level if row else "must",
-            section=row.section if row else "",
-            statement=with_code(row.statement if row else finding.requirement),
-            endpoint=endpoint(finding.endpoint),
-            endpoints=str(self.numbers.get(finding.endpoint, "")),
-            place=finding.path,
-            message=own_message(finding),
-            expected=other_lines(finding, self.evidence) or expected_lines(finding, last),
-            expected_in=expected_in(finding),
-            expected_title=contrast(finding).capitalize(),
-            seen=seen_lines(finding, last),
-            seen_in=_seen_in(finding),
-            cause=cause(finding, last),
-            exchange_words=_exchange_words(numbers),
-            trail=_trail(numbers, exchanges),
-            again_words="with the suite" + (", with curl" if curl else ""),
-            rerun=again.rerun_finding(self.run, finding),
-            known=is_known,
-            new=self.run.baseline is not None and not is_known and self._weighs(finding),
-            before=self.evidence.before.get(finding.exchanges[0], ()) if finding.exchanges else (),
-            exchanges=tuple(exchange_views(finding, self.evidence, labels)),
-            left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
-            curl=curl,
+        last = numbered.get(lead.exchanges[-1]) if lead.exchanges else None
+        is_known = lead.signature in self.known
+        shown = [lead, *group.elsewhere[:MOST_ROWS], *group.at_once[:MOST_ROWS]]
+        return Card(
+            group=group,
+            rows=[CardRow(finding, self._anchor(finding)) for finding in shown],
+            expected=other_lines(lead, self.evidence) or expected_lines(lead, last),
+            seen=seen_lines(lead, last),
+            cause=cause(lead, last),
+            trail=_trail(numbers_of(lead), exchanges),
+            rerun=again.rerun_finding(self.run, lead),
+            curl=again.curl(last, lead) if last else None,
             har=again.har(exchanges, version=self.run.suite.version),
             baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
-            severity=SEVERITIES[severity_of(finding)],
+            is_known=is_known,
+            is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
+            follows=self.consequences.of(group),
+            before=self.evidence.before.get(lead.exchanges[0], ()) if lead.exchanges else (),
+            exchanges=tuple(exchange_views(lead, self.evidence, labels)),
+            left_out="" if exchanges or not lead.exchanges else "exchanges.jsonl lacks these exchanges.",
         )
-        return self._with_others(card, group)
+
+    def text(self, card: Card) -> Markup:
+        """The card as a part of the page."""
+        findings = card.group.findings
+        rules = [self.rules[each.requirement] for each in findings if each.requirement in self.rules]
+        numbers = {str(self.numbers[each.endpoint]) for each in findings if each.endpoint in self.numbers}
+        return part(
+            "finding.html.j2",
+            card=card,
+            group=card.group,
+            lead=card.group.lead,
+            rule=self.rules.get(card.group.lead.requirement),
+            statement=self._statement,
+            verdicts=" ".join(dict.fromkeys(each.verdict for each in findings)),
+            levels=" ".join(dict.fromkeys(rule.level for rule in rules)),
+            sections="|".join(dict.fromkeys(rule.section for rule in rules)),
+            endpoints=" ".join(sorted(numbers)),
+            **WORDS,
+        )
+
+    def _statement(self, finding: FindingEntry) -> Markup:
+        rule = self.rules.get(finding.requirement)
+        return with_code(rule.statement if rule else finding.requirement)
 
     def _weighs(self, finding: FindingEntry) -> bool:
         """Whether a finding can fail the run, so that a baseline may list it."""
         return finding.verdict in self.run.weighed
-
-    def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
-        """The exchanges of a finding that the record has, by number."""
-        record = self.evidence.exchanges
-        return {number: record[number] for number in finding.exchanges if number in record}
-
-    def _with_others(self, card: Card, group: FindingGroup) -> Card:
-        shown = group.elsewhere[:MOST_ROWS]
-        numbers = {str(self.numbers.get(finding.endpoint, "")) for finding in group.findings}
-        follows = self.consequences.of(group)
-        rows = [self.rows[name] for finding in group.findings if (name := finding.requirement) in self.rows]
-        return replace(
-            card,
-            endpoints=" ".join(sorted(numbers - {""})),
-            verdicts=" ".join(dict.fromkeys(finding.verdict for finding in group.findings)),
-            levels=" ".join(dict.fromkeys(row.level for row in rows)) or card.level,
-            sections="|".join(dict.fromkeys(row.section for row in rows)) or card.section,
-            elsewhere=[self._row(finding) for finding in shown],
-            at_once=[self._row(finding) for finding in group.at_once[:MOST_ROWS]],
-            filter=group.filter,
-            more=len(group.elsewhere) - len(shown),
-            more_at_once=max(0, len(group.at_once) - MOST_ROWS),
-            follows=[_unexplained(reason) for reason in follows],
-            follows_count=sum(len(reason.requirements) for reason in follows),
-        )
-
-    def _row(self, finding: FindingEntry) -> Cells:
-        """A finding as a row of the card that has its cause."""
-        row = self.rows.get(finding.requirement)
-        return cells(
-            anchor=self._anchor(finding),
-            verdict=finding.verdict,
-            requirement=finding.requirement,
-            statement=with_code(row.statement if row else finding.requirement),
-            endpoint=endpoint(finding.endpoint),
-            place=finding.path,
-            seen=seen(finding, 100),
-            contrast=contrast(finding),
-            expected=one_line(expectation(finding.expected), 160),
-            exchanges=_numbers(finding.exchanges[-1:]),
-            times=finding.times,
-        )
 
     def _anchor(self, finding: FindingEntry) -> str:
         name = anchor("finding", finding.requirement)
@@ -218,14 +178,29 @@ class Cards:
         return name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
 
 
-def _unexplained(reason: Untested) -> Cells:
-    """A reason of untested rules, with some of them."""
-    ids = [entry.id for entry in reason.requirements]
-    return cells(reason=one_line(reason.reason, 300), ids=ids[:MOST_IDS], more=max(0, len(ids) - MOST_IDS))
+def exchange_numbers(numbers: Sequence[int]) -> str:
+    shown = ", ".join(f"#{number}" for number in numbers[:8])
+    return shown if len(numbers) <= 8 else f"{shown} and {len(numbers) - 8} more"
 
 
-def _seen_in(finding: FindingEntry) -> str:
-    return f"in #{finding.exchanges[-1]}" if finding.exchanges else ""
+def _expected(finding: FindingEntry) -> str:
+    return one_line(expectation(finding.expected), 160)
+
+
+WORDS: dict[str, Callable[..., object]] = {
+    "contrast": contrast,
+    "endpoint": endpoint,
+    "expected": _expected,
+    "expected_in": expected_in,
+    "named": exchange_numbers,
+    "numbers_of": numbers_of,
+    "one_line": one_line,
+    "own_message": own_message,
+    "plural": plural,
+    "seen": seen,
+    "severity": lambda finding: SEVERITIES[severity_of(finding)],
+}
+"""What the template says of a finding."""
 
 
 def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
@@ -244,12 +219,57 @@ def _entries(findings: Sequence[FindingEntry]) -> str | None:
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
 
 
-def _exchange_words(numbers: Sequence[int]) -> str:
-    """``exchange #3``, ``exchanges #3, #5``; nothing where none is named."""
-    noun = "exchange" if len(numbers) == 1 else "exchanges"
-    return f"{noun} {_numbers(numbers)}" if numbers else ""
+REFUSAL = re.compile(r"\(?HTTP (?P<status>\d{3})(?:, (?P<code>[A-Z0-9][A-Z0-9_.]*))?")
+"""How a reason names the status and the code of the answer that kept a rule from being tested."""
+
+ENDPOINT = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /\S+")
+
+STEPS = {
+    "secure channel": (SECURE_SESSION,),
+    "login session": (LOGIN_MFA_SEND, LOGIN_COMPLETE),
+    "code is refused": (LOGIN_COMPLETE,),
+    "sign-in": (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE),
+    "email or password": (LOGIN_INITIATE,),
+    "profile": (PROFILE,),
+}
+"""What a reason calls an endpoint that it does not name."""
 
 
-def _numbers(numbers: Sequence[int]) -> str:
-    shown = ", ".join(f"#{number}" for number in numbers[:8])
-    return shown if len(numbers) <= 8 else f"{shown} and {len(numbers) - 8} more"
+@dataclass
+class Consequences:
+    """Gives each reason of untested rules to the first finding, in the order of the page, that explains it:
+    the reason names the answer that the finding is about."""
+
+    run: Run
+    evidence: RunEvidence
+    left: list[Untested] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = [group for group in untested(self.run) if REFUSAL.search(group.reason)]
+
+    def of(self, group: FindingGroup) -> Sequence[Untested]:
+        """The reasons that the findings of a group explain and no group before it did."""
+        if not self.left:
+            return ()
+        explained = [
+            reason for reason in self.left if any(self._explains(each, reason) for each in group.findings)
+        ]
+        self.left = [reason for reason in self.left if reason not in explained]
+        return explained
+
+    def _explains(self, finding: FindingEntry, reason: Untested) -> bool:
+        match = REFUSAL.search(reason.reason)
+        exchange = self.evidence.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
+        if match is None or exchange is None or exchange.success:
+            return False
+        if finding.endpoint not in _endpoints(reason.reason):
+            return False
+        return exchange.status == int(match["status"]) and match["code"] in (None, exchange.code)
+
+
+def _endpoints(reason: str) -> frozenset[str]:
+    """The endpoints whose answer a reason is about."""
+    named = [key for key in ENDPOINT.findall(reason) if key in BY_KEY]
+    if named:
+        return frozenset(named[:1])
+    return frozenset(key for words, keys in STEPS.items() if words in reason for key in keys)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.chart import figure, line
-from conformance.report.formats.html.scale import LogScale
+from conformance.report.formats.html.latency import LogScale
 from conformance.report.model.run import Run
 from conformance.report.model.words import duration, in_figures
 from conformance.traffic.exchange import dig

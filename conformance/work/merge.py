@@ -16,20 +16,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from conformance.check.lines import BUFFER, copy_bytes
-from conformance.check.merged_replays import (
-    exceeded_limits,
-    notes_of_replays,
-    replay_details,
-    row_in,
-    too_little,
-    unseen_by_all,
-)
-from conformance.check.traffic import DEFAULTS, NO_EXCHANGE, NO_REQUEST, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
@@ -41,10 +31,20 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
+from conformance.work.merged_replays import (
+    exceeded_limits,
+    notes_of_replays,
+    replay_details,
+    row_in,
+    too_little,
+    unseen_by_all,
+)
+from conformance.work.totals import NO_EXCHANGE, NO_REQUEST, TrafficTotals
 
 RESULTS, EXCHANGES = "results.json", "exchanges.jsonl"
-OF_IDLE_WORKERS = frozenset({"worker.json", "worker.log"})
-"""The files of a worker of a replay that had nothing to do."""
+BUFFER = 1 << 17
+"""Bytes that are copied at once: few enough to stay in a processor's cache."""
+
 MERGED = ("check", "replay")
 REGENERATED = (
     " exchange was judged.",
@@ -188,7 +188,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         ledger,
         Outputs(out, out / EXCHANGES, None),
         details=details,
-        target_url=traffic.target if is_check else first.target.url,
+        target_url=traffic.portal if is_check else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
@@ -218,11 +218,6 @@ def _folder(path: Path) -> Folder:
 def _refuse_without_results(path: Path) -> None:
     """UsageError: nothing was judged in a folder, or what was judged there did not end."""
     names = {each.name for each in path.iterdir()}
-    if names <= OF_IDLE_WORKERS:
-        raise UsageError(
-            f"{path}: nothing was judged here, as there is no results.json: its worker had no share. "
-            "Leave this folder out."
-        )
     if EXCHANGES in names and RESULTS not in names:
         raise UsageError(
             f"{path}: there is no {RESULTS} beside {EXCHANGES}: the run did not end. "
@@ -331,6 +326,12 @@ def _join(folders: Sequence[Folder], numbers: Sequence[Numbers], path: Path) -> 
                     out.writelines(_as_moved(line, move) for line in islice(lines, stretch.size))
 
 
+def copy_bytes(source: BinaryIO, out: BinaryIO, size: int) -> None:
+    while size > 0 and (chunk := source.read(min(size, BUFFER))):
+        out.write(chunk)
+        size -= len(chunk)
+
+
 def _as_moved(line: bytes, move: Move) -> bytes:
     """A line of exchanges begins with its number, ``{"n":``; an empty one stands for an exchange that was
     lost."""
@@ -413,9 +414,9 @@ def _selection(run: Run) -> RuleSelection | None:
     return RuleSelection(frozenset(REQUIREMENTS) - left_out, run.scope.selection)
 
 
-def _traffic(folders: Sequence[Folder]) -> PortalTraffic:
+def _traffic(folders: Sequence[Folder]) -> TrafficTotals:
     """What was set aside in all, and the hosts."""
-    traffic = PortalTraffic([], DEFAULTS)
+    traffic = TrafficTotals()
     for folder in folders:
         traffic.ignored.update(folder.details("set_aside"))
         traffic.count += sum(stretch.size for stretch in folder.stretches)
@@ -427,7 +428,7 @@ def _traffic(folders: Sequence[Folder]) -> PortalTraffic:
 
 
 def _details(
-    folders: Sequence[Folder], numbers: Sequence[Numbers], coverage: Coverage, traffic: PortalTraffic
+    folders: Sequence[Folder], numbers: Sequence[Numbers], coverage: Coverage, traffic: TrafficTotals
 ) -> Mapping[str, Any]:
     parts = [
         {"begins": stretch.begins, "digest": stretch.digest, "exchanges": stretch.size}
@@ -471,7 +472,7 @@ def _all_notes(folders: Sequence[Folder]) -> Iterator[str]:
     yield from dict.fromkeys(note for folder in folders for note in folder.run.notes)
 
 
-def _notes(folders: Sequence[Folder], coverage: Coverage, traffic: PortalTraffic) -> Iterator[str]:
+def _notes(folders: Sequence[Folder], coverage: Coverage, traffic: TrafficTotals) -> Iterator[str]:
     for note in _all_notes(folders):
         if not any(mark in note for mark in REGENERATED):
             yield note

@@ -1,0 +1,108 @@
+"""What fails a run: findings that no baseline lists, outdated entries, and what fails a replay beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from conformance.report.model.regressions import RegressedPlace, places
+from conformance.report.model.run import BaselineEntry, FindingEntry, RequirementEntry, Run
+from conformance.report.model.severity import RANK, gravity
+
+NO_LONGER = "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One requirement that fails the run, with its findings that no baseline lists."""
+
+    requirement: RequirementEntry
+    findings: tuple[FindingEntry, ...]
+
+    @property
+    def rank(self) -> tuple[bool, tuple[int, bool]]:
+        """Failures stand before warnings and of each the gravest first, as their cards do; of one severity,
+        rules about a single answer before comparisons of two."""
+        return self.requirement.verdict != "fail", min(map(gravity, self.findings), default=LEAST_GRAVE)
+
+
+LEAST_GRAVE = (len(RANK), True)
+
+
+class OutdatedEntry(NamedTuple):
+    """An entry of the baseline that fails the run itself: ``stale`` or ``expired``, and what is wrong with
+    it, to follow its signature."""
+
+    label: str
+    entry: BaselineEntry
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.entry.signature}: {self.problem}."
+
+
+class OtherFailure(NamedTuple):
+    """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
+    sentence."""
+
+    title: str
+    name: str
+    kind: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailures:
+    """What fails a run. ``known`` are the signatures that the baseline lists: these findings fail nothing.
+    ``new`` are the findings that do, ``warnings`` those that would where strict, ``blockers`` the rules of
+    the new ones, ``regressed`` the places where a replay differs."""
+
+    known: frozenset[str]
+    new: tuple[FindingEntry, ...]
+    warnings: tuple[FindingEntry, ...]
+    blockers: tuple[Blocker, ...]
+    regressed: tuple[RegressedPlace, ...]
+    others: tuple[OtherFailure, ...]
+    outdated: tuple[OutdatedEntry, ...]
+
+
+def failures_of(run: Run) -> RunFailures:
+    """What fails a run: every FAIL that no baseline lists, every WARN where strict, and the rest."""
+    base, ending = run.baseline, run.ending
+    known = frozenset(entry.signature for entry in base.known) if base else frozenset()
+    unlisted = [finding for finding in run.findings if finding.signature not in known]
+    new = tuple(finding for finding in unlisted if finding.verdict in run.weighed)
+    stale = [OutdatedEntry("stale", row, NO_LONGER) for row in base.stale] if base else []
+    expired = base.expired if base else []
+    return RunFailures(
+        known=known,
+        new=new,
+        warnings=() if run.strict else tuple(each for each in unlisted if each.verdict == "warn"),
+        blockers=_blockers(run, new, known),
+        regressed=tuple(places(run)),
+        others=(
+            *(OtherFailure("Too slow", "A limit on latency", "latency", each) for each in ending.too_slow),
+            *(
+                OtherFailure("Accepted differences out of date", "An accepted difference", "accepted", each)
+                for each in ending.outdated_rows
+            ),
+        ),
+        outdated=(
+            *stale,
+            *(OutdatedEntry("expired", row, f"accepted until {row.expires}") for row in expired),
+        ),
+    )
+
+
+def _blockers(run: Run, new: tuple[FindingEntry, ...], known: frozenset[str]) -> tuple[Blocker, ...]:
+    by_requirement: dict[str, list[FindingEntry]] = {}
+    for finding in new:
+        by_requirement.setdefault(finding.requirement, []).append(finding)
+    listed = {finding.requirement for finding in run.findings if finding.signature in known}
+    blockers = [
+        Blocker(entry, tuple(by_requirement.get(entry.id, ())))
+        for entry in run.requirements
+        if entry.id in by_requirement or (entry.verdict in run.weighed and entry.id not in listed)
+    ]
+    return tuple(sorted(blockers, key=lambda blocker: blocker.rank))
