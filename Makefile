@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-# Many tests wait for a server or a time-out: twice as many workers as cores.
-WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
+# Tests wait now and then, the slow ones for much: more workers than cores, though each imports all tests.
+CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count() or 2)")
 
 # How many of the slowest tests are listed; 0 would be all.
 DURATIONS := 5
@@ -25,11 +25,11 @@ run: $(READY)
 
 # Units, checks, and a whole run over a socket, in few minutes.
 test: $(READY)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations $(DURATIONS) -m "not slow"
+	$(BIN)/python -m pytest -q -n $$(($(CORES) + 1)) --dist worksteal --durations $(DURATIONS) -m "not slow"
 
 # The other tests: those that start processes, browsers, clusters and fresh environments.
 slow-tests: $(READY)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --durations $(DURATIONS) -m slow
+	$(BIN)/python -m pytest -q -n $$((2 * $(CORES))) --dist worksteal --durations $(DURATIONS) -m slow
 
 serve: $(READY)
 	$(BIN)/portal-conformance serve

@@ -24,6 +24,10 @@ class Change:
     def __call__(self, plan: Plan) -> None:
         self.apply(plan)
 
+    def at(self, *operations: str) -> "Change":
+        """The change as one of these operations, where it shows elsewhere than its verbs say."""
+        return Change(self.apply, operations)
+
 
 def chosen(**choices: Any) -> Change:
     """Other choices."""

@@ -76,7 +76,7 @@ def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: boo
         "profile = 1",
         _section("portal", _portal(portal, url)),
         *(_account(sign_in, inbox=inbox) for sign_in in seeded.sign_ins.values()),
-        *([_inbox(url)] if inbox else []),
+        *([_inbox(portal, url)] if inbox else []),
         _section("records", seeded.ids),
         _section("secure_channel", _secure_channel(portal)),
         *([_bot_challenge(portal)] if portal.choices.bot_token_known else []),
@@ -107,10 +107,11 @@ def _account(sign_in: SignIn, *, inbox: bool) -> str:
     return _section(f"accounts.{sign_in.name}", keys)
 
 
-def _inbox(url: str) -> str:
-    return _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"}) + (
-        "\npattern = '\\b(\\d{6})\\b'"
-    )
+def _inbox(portal: Portal, url: str) -> str:
+    """Codes of passwords have six digits, whatever those of sign-ins have."""
+    digits = "6" if portal.limits.mfa_code_digits == 6 else f"6,{portal.limits.mfa_code_digits}"
+    section = _section("inboxes.mail", {"kind": "http", "url": f"{url}/inbox/{{email}}"})
+    return f"{section}\npattern = '\\b(\\d{{{digits}}})\\b'"
 
 
 def _secure_channel(portal: Portal) -> dict[str, str]:

@@ -17,6 +17,7 @@ from conformance.errors import CaptureError
 from conformance.report.model.evidence import CountedPart, RunEvidence
 from conformance.report.model.words import plural
 from conformance.traffic.capture.places import Place
+from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.log import line_of
 from conformance.traffic.redaction.finder import finder_of
 from conformance.traffic.redaction.redact import Secrets
@@ -59,7 +60,7 @@ def write_lines(part: FilePart, options: CheckOptions, path: Path) -> WrittenLin
     cannot be read."""
     traffic, secrets = PortalTraffic([part], options), Secrets()
     finder, has_secrets, counted = finder_of(options.redact, options.keep), False, CountedPart()
-    with path.open("wb", BUFFER) as out:
+    with rare_garbage_collection(), path.open("wb", BUFFER) as out:
         for exchange in traffic.numbered_as_recorded():
             secrets.add_from(exchange)
             finder.register(exchange, secrets)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Literal, Protocol
+from typing import Protocol
 
 from conformance.checks.registry import CHECKS
 from conformance.judging.dispatch import Dispatcher
@@ -12,7 +12,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Finding, Ledger
 from conformance.verdicts.verdicts import Verdicts
 
-__all__ = ["AnyJudge", "Judge", "Share", "Verdicts", "Watch", "judge_of", "watch"]
+__all__ = ["AnyJudge", "Judge", "Verdicts", "Watch", "judge_of", "watch"]
 
 
 class AnyJudge(Protocol):
@@ -33,23 +33,13 @@ Watch = Callable[[Exchange], list[Finding]]
 """Judges an exchange into a ledger, and returns what it contradicts."""
 
 
-Share = Literal["all", "alone", "in order"]
-"""The share of the checks that a judge has: all; those that see one exchange alone, whatever came before it;
-or those that need all traffic in its order, because they remember. Both together decide what all do."""
-
-
-def judge_of(*, no_cache: bool = False, model: bool = True, share: Share = "all") -> AnyJudge:
+def judge_of(*, no_cache: bool = False, model: bool = True) -> AnyJudge:
     """A fresh judge. ``no_cache`` is a doubter's switch: each exchange is judged anew, with equal results.
 
     ``model``: also compares what several answers say of the same thing, which takes about as long again.
     """
     checks = [check for check in CHECKS if model or not check.is_of_model]
-    if share == "alone":
-        judge = Judge(checks=[check for check in checks if not check.remembers], reports="contradictions")
-    elif share == "in order":
-        judge = Judge(checks=[check for check in checks if check.remembers], readings=(), reports="shown")
-    else:
-        judge = Judge(checks=checks)
+    judge = Judge(checks=checks)
     if no_cache or find_spec("conformance.judging.cache") is None:  # judging works without that module
         return judge
     from conformance.judging.cache import CachingJudge

@@ -20,12 +20,12 @@ from conformance.checks.registry import (
     Sight,
     kind_of,
 )
-from conformance.judging.shapes import Shape, ShapeReport, shape_of
+from conformance.judging.shapes import Shape, shape_of
 from conformance.spec import Operation
 from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
-INGRESSES_KEPT, UNKNOWN_CODES_KEPT = 100, 1_000
+INGRESSES_KEPT = 100
 
 PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
@@ -109,17 +109,7 @@ class Dispatcher:
     forgotten or learned something, or a further ingress is known.
     """
 
-    def __init__(
-        self,
-        checks: tuple[Check, ...],
-        *,
-        readings: tuple[OpenReading, ...] | None = None,
-        reports: ShapeReport = "all",
-    ) -> None:
-        """``readings``: those that are read, all by default; ``reports``: what shapes report."""
-        self._readings, self._reports = readings, reports
-        self.unknown_codes: set[str] = set()
-        """Access codes that were of no known ingress when they were sent; of very many, some."""
+    def __init__(self, checks: tuple[Check, ...]) -> None:
         self.generation = 0
         self._checks = checks
         self._operations: dict[str, OperationCount] = {}
@@ -172,10 +162,8 @@ class Dispatcher:
 
     def _new_route(self, key: RouteKey, operation: Operation) -> Route:
         if key.operation not in self._shapes:
-            self._shapes[key.operation] = (
-                None if operation.data is None else shape_of(operation, self._reports)
-            )
-        by_sight = checks_by_sight(key, self._checks, steady=self._is_steady, readings=self._readings)
+            self._shapes[key.operation] = None if operation.data is None else shape_of(operation)
+        by_sight = checks_by_sight(key, self._checks, steady=self._is_steady)
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
             self._shapes[key.operation] if key.kind == "success" and not key.pending else None,
@@ -193,8 +181,6 @@ class Dispatcher:
         What turns away a wrong access code may stand before the portal, and answer in its own way. What is
         known of one file says nothing of the placeholders of another.
         """
-        if len(self.unknown_codes) < UNKNOWN_CODES_KEPT:
-            self.unknown_codes.add(code)
         if kind == "success" and len(self.ingresses) < INGRESSES_KEPT:
             self.ingresses[code] = n
             self.generation += 1
@@ -210,7 +196,6 @@ def checks_by_sight(
     checks: tuple[Check, ...],
     *,
     steady: bool,
-    readings: tuple[OpenReading, ...] | None = None,
 ) -> dict[Sight, CheckSet]:
     """The checks and readings of a route key, by what they read of an exchange.
 
@@ -225,7 +210,7 @@ def checks_by_sight(
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
 
     applied = [row for row in checks if applies(row.on)]
-    chosen = [row for row in (READINGS if readings is None else readings) if applies(row.on)]
+    chosen = [row for row in READINGS if applies(row.on)]
     return {
         wanted: CheckSet.of(
             _groups(

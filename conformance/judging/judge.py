@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Judging, Memory, OpenReading
 from conformance.judging.dispatch import CheckGroup, CheckSet, Dispatcher
-from conformance.judging.shapes import ShapeReport
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdicts, combined
@@ -32,13 +31,9 @@ class Judge:
         *,
         checks: Iterable[Check] = CHECKS,
         room: int = ROOM,
-        readings: Iterable[OpenReading] | None = None,
-        reports: ShapeReport = "all",
     ) -> None:
-        """``readings`` and ``reports`` as the dispatcher's."""
         chosen = tuple(checks)
-        read = None if readings is None else tuple(readings)
-        self.dispatcher = Dispatcher(chosen, readings=read, reports=reports)
+        self.dispatcher = Dispatcher(chosen)
         require_every_exchange, outdate = self.dispatcher.require_every_exchange, self.dispatcher.outdate
         self._memories: dict[Check, Memory] = {
             check: Memory(room, on_forget=require_every_exchange, on_outdated=outdate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -55,9 +55,6 @@ NAME = "shape"
 
 _data_of = called(Exchange.data)
 
-ShapeReport = Literal["all", "contradictions", "shown"]
-"""What a shape reports of an answer: both, what it contradicts, or what it is the first to show."""
-
 
 class Shape:
     """The model of one operation's ``data``, and which of its fields were shown.
@@ -65,8 +62,7 @@ class Shape:
     Memory is bounded by the model, not by the traffic.
     """
 
-    def __init__(self, operation: Operation, reports: ShapeReport = "all") -> None:
-        self._reports = reports
+    def __init__(self, operation: Operation) -> None:
         resource = RESOURCES[(operation.data or "").removesuffix("[]")]
         self.key = operation.key
         self.root = operation.requirement
@@ -96,15 +92,11 @@ class Shape:
     @property
     def is_inspected(self) -> bool:
         """Whether the fields of the response that was counted last are to be inspected."""
-        if self._reports == "contradictions":
-            return False
         return self.responses <= INSPECTED_AT_FIRST or self.responses % INSPECTED_OF_LATER == 0
 
     def compare(self, exchange: Exchange) -> Verdicts:
         """What the data contradicts; and what it is the first to show, where it is to be inspected."""
         is_inspected = self.is_inspected
-        if self._reports == "shown" and not is_inspected:
-            return NO_VERDICTS
         if self.is_exact_in(exchange):
             return self._shown(exchange, extras=[]) if is_inspected else NO_VERDICTS
         contradictions = self.contradictions(exchange)
@@ -113,8 +105,6 @@ class Shape:
         shown = NO_VERDICTS
         if is_inspected:
             shown = self.inspect(exchange, contradicted={requirement for requirement, _ in contradictions})
-        if self._reports == "shown":
-            return shown
         return Verdicts(
             self.key,
             exchange.n,
@@ -217,10 +207,6 @@ class Shape:
         self._null_forms.update(new)
         return new
 
-    def misshapen(self, exchange: Exchange) -> tuple[str, ...]:
-        """The places of the data that have not the stated shape."""
-        return _places_of(self.contradictions(exchange))
-
     def _requirement(self, place: Sequence[str | int]) -> tuple[str, tuple[str | int, ...]]:
         """The deepest field on the way to a place that a requirement states, and the way to it."""
         requirement: str = self.root
@@ -267,9 +253,9 @@ def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str
     return tuple([contradiction.path for _, contradiction in contradictions])
 
 
-def shape_of(operation: Operation, reports: ShapeReport = "all") -> Shape:
+def shape_of(operation: Operation) -> Shape:
     """A fresh shape of an operation whose data is shown."""
-    return Shape(operation, reports)
+    return Shape(operation)
 
 
 WORDS = {

@@ -41,7 +41,6 @@ SLOW_FILES = {
         "options",
         "recordings_guide",
         "restarted_portal",
-        "secrets_in_reports",
         "secrets_in_traffic",
         "waiting",
         "watching",

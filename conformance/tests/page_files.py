@@ -21,13 +21,12 @@ from conformance.tests.hostile_portal import hostile
 from conformance.tests.hostile_wrapper import Hostile
 from conformance.tests.page_runs import checked, of_findings, other_runs, replay_of, replayed, under_load
 from conformance.tests.sample_run import START, Sample, conformant, sample
-from conformance.tests.test_html import large
 from reference_impl import serve
 
 MANY = 300
 """Findings of a page that has many."""
 
-OTHERS = ("check", "inconclusive", "baseline", "interrupted")
+OTHERS = ("inconclusive", "baseline")
 
 Maker = Callable[[Path], Path]
 """Writes a page into a folder, and says where."""
@@ -71,12 +70,6 @@ def _text(make: Callable[[Path], str]) -> Maker:
         return folder / "page.html"
 
     return page
-
-
-def _large(folder: Path) -> Path:
-    run, exchanges = large(folder)
-    write_all(run, folder / "out", exchanges=exchanges)
-    return folder / "out" / "report.html"
 
 
 def _judged_behind_a_wrapper(folder: Path) -> Path:
@@ -161,10 +154,8 @@ def _selftest(folder: Path) -> Path:
 
 MAKERS: dict[str, Maker] = {
     "report": _of_sample(sample),
-    "conformant": _of_sample(conformant),
     "hostile": _of_sample(hostile),
     "wrapped": _judged_behind_a_wrapper,
-    "large": _large,
     "replay": _of_run(replayed),
     "load": _of_run(under_load),
     **{name: _of_run(partial(_other_run, name)) for name in OTHERS},
@@ -174,14 +165,9 @@ MAKERS: dict[str, Maker] = {
     "selftest": _selftest,
     "run-of-many": _of_sample(lambda: of_findings(MANY)),
     "check-of-none": _of_run(lambda: checked(conformant())),
-    "check-of-many": _of_run(lambda: checked(of_findings(MANY))),
-    "replay-of-none": _of_run(lambda: replay_of(0)),
     "replay-of-many": _of_run(lambda: replay_of(MANY)),
     "compare-of-none": _text(lambda folder: _comparison(conformant().run(), conformant().run())),
-    "compare-of-many": _text(lambda folder: _comparison(conformant().run(), replay_of(MANY))),
-    "matrix-of-none": _text(lambda folder: _side_by_side(conformant(), conformant())),
     "matrix-of-many": _text(lambda folder: _side_by_side(conformant(), of_findings(MANY))),
-    "history-of-none": _text(lambda folder: _over_time(folder, [conformant().run()])),
     "history-of-many": _text(lambda folder: _over_time(folder, _many_runs())),
 }
 """What writes each page."""

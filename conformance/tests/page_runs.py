@@ -129,7 +129,7 @@ COVERAGE = {
 
 
 def other_runs() -> list[tuple[str, Run]]:
-    """A check of recorded traffic, an inconclusive run, one against a baseline, one that was interrupted."""
+    """An inconclusive run, and one against a baseline."""
     run = sample().run()
     known = [
         baseline.KnownFailure(one.requirement, one.signature, "a supplier's, by contract", ticket="PORTAL-1")
@@ -140,14 +140,9 @@ def other_runs() -> list[tuple[str, Run]]:
     outcome = baseline.compare(run, baseline.Baseline("known-failures.toml", entries), date(2026, 11, 21))
     since = Since(started=run.started, newly_failing=["ENV-008"], fixed=["ENV-001"], changed_readings=["a"])
     little = Ending(inconclusive="[accounts.admin] cannot sign in. Fewer than half of the musts were tested.")
-    stopped = Ending(
-        interrupted=True, left_behind=["the channel 7f3c"], cleanup="portal-conformance cleanup x"
-    )
     return [
-        ("check", checked(sample())),
         ("inconclusive", sample().run(exit_code=5, ending=little)),
         ("baseline", run.model_copy(update={"baseline": outcome.record(), "since": since})),
-        ("interrupted", conformant().run(exit_code=2, ending=stopped)),
     ]
 
 

@@ -217,12 +217,12 @@ def test_a_rerun_of_a_rule_that_checks_alone_decide_sends_what_they_look_at(tmp_
 
 
 def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
-    rows = collect()
+    rows, run = collect(), sample().run()
     declared = {rule for row in rows for rule in row.requirements}
 
     assert not declared.issuperset(TESTABLE)
     for rule in sorted(TESTABLE):
-        words = shlex.split(rerun(sample().run(), rule))
+        words = shlex.split(rerun(run, rule))
         assert PlanChoice(rerun=words[words.index("--rerun") + 1]).chosen(rows), rule
 
 

@@ -1,32 +1,46 @@
-"""A whole run in a process of its own, on the bundled portal and on one over a socket, which it leaves as it
-was."""
+"""A whole run in a process of its own, on the bundled portal and on one over a socket: what it says, what it
+leaves, and what its files show."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+from conformance.spec import REQUIREMENTS
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
+from conformance.tests.planted import Listener, standing
 from reference_impl.offered import dump
 
 
-def test_the_bundled_portal_and_one_in_another_process_are_conformant(tmp_path: Path) -> None:
+def test_a_whole_run_is_conformant_leaves_its_target_as_it_was_and_shows_no_secret(tmp_path: Path) -> None:
     bundled = done(command("run", "--out", str(tmp_path / "bundled")), tmp_path / "bundled")
-    with deployed(tmp_path) as portal:
+    listener = Listener()
+    with deployed(tmp_path, wrap=listener.wrap) as portal:
         before = _state(portal)
         other = portal.run("--impact", "disruptive")
         after = _state(portal)
+        listener.know(portal.running)
 
-    untried = [
-        one["id"]
-        for one in bundled.results["requirements"]
-        if one["verdict"] == "untested" and not one.get("untestable")
-    ]
     assert (bundled.code, other.code) == (0, 0), bundled.said + other.said
     assert bundled.results["summary"]["fail"] == bundled.results["summary"]["warn"] == 0
-    assert untried == []
+    assert _untried(bundled) == []
     assert _verdicts(bundled) == _verdicts(other)
+
     assert after == before
+
+    (other.out / "terminal.txt").write_text(other.said, encoding="utf-8")
+    _assert_that_secrets_of_every_kind_passed(listener.heard)
+    assert standing(listener.heard, *(path for path in other.out.iterdir() if path.is_file())) == []
+
+    _assert_that_statements_are_those_of_the_requirements(other.out)
+
+
+def _untried(run: Done) -> list[str]:
+    rows = run.results["requirements"]
+    return [row["id"] for row in rows if row["verdict"] == "untested" and not row.get("untestable")]
 
 
 def _verdicts(run: Done) -> dict[str, str]:
@@ -41,3 +55,20 @@ def _state(portal: Deployment) -> dict[str, Any]:
         "passwords": [state.passwords[each.account_id].matches(each.password) for each in people],
         "secrets": [state.security(each.account_id)["otpSecret"] for each in people],
     }
+
+
+def _assert_that_secrets_of_every_kind_passed(heard: set[str]) -> None:
+    assert len([secret for secret in heard if re.fullmatch(r"\d{6}", secret)]) > 3
+    assert len([secret for secret in heard if secret.count(".") == 2]) > 3
+    assert len(heard) > 40
+
+
+def _assert_that_statements_are_those_of_the_requirements(folder: Path) -> None:
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    names = {case.get("name") for case in ElementTree.parse(folder / "junit.xml").getroot().iter("testcase")}
+    statements = {f"{row.id} {row.statement}" for row in REQUIREMENTS.values()}
+
+    assert statements <= {f"{row['id']} {row['statement']}" for row in results["requirements"]}
+    assert statements <= names
+    for file in ("report.html", "summary.md", "terminal.txt"):
+        assert not re.search(r"\[access-code-[2-9]\]", (folder / file).read_text(encoding="utf-8")), file

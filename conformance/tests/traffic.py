@@ -101,12 +101,18 @@ HAS_CACHE = find_spec("conformance.judging.cache") is not None
 
 def judged(*exchanges: Exchange) -> Ledger:
     """What a judge makes of a trace. AssertionError where a check is broken."""
+    for exchange in exchanges:
+        if exchange.response is not None:
+            assert overreaching(exchange) == [], "a check reads more of an exchange than its selection says"
+    return ledger_of(*exchanges)
+
+
+def ledger_of(*exchanges: Exchange) -> Ledger:
+    """What a judge makes of a trace. AssertionError where a check raises."""
     ledger = Ledger(REQUIREMENTS)
     judge = watch(ledger, judge=judge_of(no_cache=not HAS_CACHE))
     for exchange in exchanges:
         judge(exchange)
-        if exchange.response is not None:
-            assert overreaching(exchange) == [], "a check reads more of an exchange than its selection says"
     assert not ledger.errors, ledger.errors
     return ledger
 

@@ -22,15 +22,10 @@ def set_for_a_command() -> None:
     _collect_after(NEW_OBJECTS_OF_A_COMMAND)
 
 
-def collect_garbage_rarely() -> None:
-    """Has the collector skip the objects of now, and run less often, until the process ends."""
-    gc.freeze()
-    _collect_after(NEW_OBJECTS)
-
-
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """The same for a while. Where somebody else has the collector skip objects, it skips those alone."""
+    """Has the collector skip the objects of now, and run less often, for a while. Where somebody else has it
+    skip objects, it skips those alone."""
     before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
     if is_ours:
         gc.freeze()

@@ -154,7 +154,6 @@ class Ledger:
         requirements: Mapping[str, Requirement],
         *,
         selection: RuleSelection | None = None,
-        observations_kept: int = KEPT_OBSERVATIONS,
         places: dict[str, set[str]] | None = None,
     ) -> None:
         """``places``: where it notes by endpoint the rules that checks decided there."""
@@ -167,7 +166,6 @@ class Ledger:
         self._observations: dict[Topic, Observation] = {}
         self._times: dict[Topic, int] = {}
         self._kinds: Counter[tuple[str, str]] = Counter()
-        self._observations_kept = observations_kept
         self._misshapen: dict[int, tuple[str, ...]] = {}
         self.places = places
         self.errors: dict[str, str] = {}
@@ -277,7 +275,7 @@ class Ledger:
         key = topic, endpoint, type(observed), value
         if key in self._times:
             self._times[key] += times
-        elif self._kinds[topic, endpoint] < self._observations_kept:
+        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
             self._kinds[topic, endpoint] += 1
             self._times[key] = times
             self._observations[key] = Observation(topic, endpoint, observed, (n,))
@@ -339,7 +337,7 @@ class Ledger:
             self._tally(finding.requirement)
             self._findings[finding.signature] = finding
         for key, row in observations:
-            if self._kinds[row.topic, row.endpoint] < self._observations_kept:
+            if self._kinds[row.topic, row.endpoint] < KEPT_OBSERVATIONS:
                 self._kinds[row.topic, row.endpoint] += 1
                 self._observations[key], self._times[key] = row, row.times
 

@@ -1,98 +1,50 @@
-"""Accounts, currency grants, institutions and invitations as an administrator sees them (their chapters)."""
+"""Accounts, currency grants and institutions (their chapters)."""
 
 from typing import Any
 
-from reference_impl.changes import handled, together
+from reference_impl.changes import together
 from reference_impl.errors import INVALID
+from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
+    Call,
+    answered,
     asked,
-    fault,
+    first,
+    forgetting,
     ignoring,
     optional,
     pretending,
     renamed,
     reported,
+    reported_in_last,
     ruled,
+    served,
     then,
+    turned,
 )
-from reference_impl.faults.operations import (
-    ACCOUNT,
-    ACCOUNT_PASSWORD,
-    ACCOUNT_STATUS,
-    ACCOUNT_UPDATE,
-    ACCOUNTS_QUERY,
-    CANCEL,
-    GRANT,
-    INSTITUTION,
-    INVITE,
-    REVOKE,
+from reference_impl.faults.verbs import (
+    PAGE,
+    by_its_beginning,
+    first_given,
+    given_up_for,
+    named_with,
+    not_found,
+    nothing_for,
+    null_for_unknown,
+    one_item_twice,
+    unrefused,
+    updated_before,
 )
 from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Handler
-from reference_impl.shapes import Body, address
+from reference_impl.shapes import Body
 
 _UNFILTERED = ("institutionBizId", "accountPortal", "accountStatus", "email", "name")
 
 
-def _only_on_the_first_page(name: str) -> Any:
-    """Past the first page the filter is forgotten."""
-
-    def change(body: Body) -> Body:
-        if body.get("page"):
-            body.pop(name, None)
-        return body
-
-    return change
-
-
-def _not_with(name: str, other: str) -> Any:
-    """A filter that is dropped where another is given too."""
-
-    def change(body: Body) -> Body:
-        if body.get(other) is not None:
-            body.pop(name, None)
-        return body
-
-    return change
-
-
-def _nulls_meant(handler: Handler) -> Handler:
+def _nulls_meant(call: Call, data: Any) -> Any:
     """A filter that is null gives records without a value: none."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        named = [name for name in _UNFILTERED if name in body]
-        data = handler(portal, caller, body)
-        if any(body[name] is None for name in named):
-            data = data | {"accounts": [], "totalElements": 0, "totalPages": 0}
-        return data
-
-    return querying
-
-
-def _whole_system(handler: Handler) -> Handler:
-    """The counts are those of all accounts, whatever was filtered."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        return data | {"totalElements": len(portal.records["account"])}
-
-    return querying
-
-
-def _never_the_last(handler: Handler) -> Handler:
-    """One account of those that are active is never found by its state."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        if body.get("accountStatus") is None:
-            return handler(portal, caller, body)
-        hidden = next(iter(portal.records["account"]))
-        kept = portal.records["account"]
-        portal.records["account"] = {id: record for id, record in kept.items() if id != hidden}
-        data = handler(portal, caller, body)
-        portal.records["account"] = kept
-        return data
-
-    return querying
+    is_null = any(name in call.body and call.body[name] is None for name in _UNFILTERED)
+    return data | ({"accounts": [], "totalElements": 0, "totalPages": 0} if is_null else {})
 
 
 def _half_an_address(body: Body) -> Body:
@@ -102,202 +54,150 @@ def _half_an_address(body: Body) -> Body:
     return body
 
 
-def _by_prefix(handler: Handler) -> Handler:
-    """The filter looks at the first letter of the name only."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        return handler(portal, caller, body | {"name": body["name"][:1]} if body.get("name") else body)
-
-    return querying
-
-
-def _anywhere(body: Body) -> Body:
-    """The filter looks at the part after the at sign only."""
-    if body.get("email"):
-        body["email"] = "@" + body["email"].partition("@")[2]
-    return body
-
-
-def _first_account(handler: Handler) -> Handler:
-    """Whoever is asked for, the oldest account is given."""
-
-    def reading(portal: Portal, caller: Caller, body: Body) -> Any:
-        portal.find("account", body["userBizId"])
-        return handler(portal, caller, body | {"userBizId": next(iter(portal.records["account"]))})
-
-    return reading
-
-
-def _null_for_unknown(kind: str, name: str) -> Any:
-    """Nothing is found, and that is a success."""
-
-    def around(handler: Handler) -> Handler:
-        def reading(portal: Portal, caller: Caller, body: Body) -> Any:
-            return handler(portal, caller, body) if body[name] in portal.records[kind] else None
-
-        return reading
-
-    return around
-
-
 def _the_one_before(portal: Portal, caller: Caller, body: Body) -> None:
     """Another account is changed too."""
     ids = list(portal.records["account"])
-    other = portal.records["account"][ids[ids.index(body["userBizId"]) - 1]]
-    changes = {name: value for name, value in body.items() if name != "userBizId"}
-    other.update(changes)
+    before = ids[ids.index(body["userBizId"]) - 1]
+    portal.records["account"][before] |= {**body, "bizId": before}
 
 
-def _of_the_caller(handler: Handler) -> Handler:
-    def updating(portal: Portal, caller: Caller, body: Body) -> Any:
-        return handler(portal, caller, {"userBizId": caller.account_id} | body)
-
-    return updating
-
-
-def _password_kept(handler: Handler) -> Handler:
-    def resetting(portal: Portal, caller: Caller, body: Body) -> Any:
-        before = dict(portal.passwords)
-        data = handler(portal, caller, body)
-        portal.passwords.update(before)
-        return data
-
-    return resetting
-
-
-def _unknown_taken(handler: Handler) -> Handler:
-    """An unknown account is changed without a word."""
-
-    def updating(portal: Portal, caller: Caller, body: Body) -> Any:
-        return handler(portal, caller, body) if body["userBizId"] in portal.records["account"] else None
-
-    return updating
-
-
-def _any_days(value: Any, limits: Any) -> int:
-    return 7
-
-
-def _granted_once(handler: Handler) -> Handler:
+def _granted_once(call: Call) -> Any:
     """What was granted before is given again as it is, also where it was revoked."""
-
-    def granting(portal: Portal, caller: Caller, body: Body) -> Any:
-        for known in portal.newest("currency grant"):
-            if known["currencyCode"] == body["currencyCode"]:
-                return portal.view("currency grant", known)
-        return handler(portal, caller, body)
-
-    return granting
+    for known in call.portal.newest("currency grant"):
+        if known["currencyCode"] == call.body["currencyCode"]:
+            return call.portal.view("currency grant", known)
+    return call.run()
 
 
-FAULTS = (
-    # The filters of the query.
-    fault(
-        "ACCOUNT-020",
-        "status-filter-ignored",
-        ignoring(ACCOUNTS_QUERY, "accountStatus"),
-        also="ACCOUNT-025 ACCOUNT-040",
+def _unfiltered(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name in PAGE}
+
+
+def _counting_all(call: Call, data: Any) -> Any:
+    """The total and its pages are those without a filter."""
+    whole = call.run_with(_unfiltered(call.body))
+    return data | {name: whole[name] for name in ("totalElements", "totalPages")}
+
+
+def _alternatives(call: Call) -> Any:
+    """Of two texts to look for, one is enough."""
+    if not (call.body.get("email") and call.body.get("name")):
+        return call.run()
+    by_name = call.run(email=None)
+    return by_name if by_name["accounts"] else call.run(name=None)
+
+
+def _by_address(call: Call) -> Any:
+    name = call.body.get("name")
+    return call.run_with(call.body | {"name": None, "email": name} if name else call.body)
+
+
+def _by_its_workspace(portal: Portal, caller: Caller, body: Body) -> None:
+    """The id of a workspace is taken for that of its institution."""
+    workspace = portal.records["workspace"].get(body["institutionBizId"])
+    if workspace is not None:
+        body["institutionBizId"] = workspace["institutionBizId"]
+
+
+def _in_the_far_east(value: str) -> str:
+    """The time of day is UTC's, and the offset that of another zone."""
+    return f"{value[:-1]}+08:00"
+
+
+def _whole_seconds(value: str) -> str:
+    return f"{value[:19]}Z"
+
+
+def _last_account_too(portal: Portal, caller: Caller, body: Body) -> None:
+    named = portal.records["account"].get(body["userBizId"], {})
+    portal.newest("account")[0]["accountStatus"] = named.get("accountStatus", "ACTIVE")
+
+
+def _of_the_caller_stored(call: Call) -> Any:
+    """Whatever institution is asked for, the caller's is given."""
+    call.portal.find("institution", call.body["institutionBizId"])
+    return call.run(institutionBizId=call.caller.account["institutionBizId"])
+
+
+ROWS = {
+    "ACCOUNT-020 status-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "accountStatus"),
+    "ACCOUNT-021 portal-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "accountPortal"),
+    "ACCOUNT-022 institution-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "institutionBizId"),
+    "ACCOUNT-023 ACCOUNT-044 email-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "email"),
+    "ACCOUNT-024 name-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "name"),
+    "ACCOUNT-025 one-filter-at-a-time": asked(
+        op.ACCOUNTS_QUERY, given_up_for("accountPortal", "accountStatus")
     ),
-    fault(
-        "ACCOUNT-020",
-        "status-filter-forgotten-past-the-first-page",
-        asked(ACCOUNTS_QUERY, _only_on_the_first_page("accountStatus")),
+    "ACCOUNT-026 whole-address-finds-nobody": asked(op.ACCOUNTS_QUERY, _half_an_address),
+    "ACCOUNT-027 null-filter-finds-nobody": answered(op.ACCOUNTS_QUERY, _nulls_meant),
+    "ACCOUNT-028 count-is-of-all-accounts": answered(
+        op.ACCOUNTS_QUERY, lambda call, data: data | {"totalElements": len(call.portal.records["account"])}
     ),
-    fault("ACCOUNT-021", "portal-filter-ignored", ignoring(ACCOUNTS_QUERY, "accountPortal")),
-    fault("ACCOUNT-022", "institution-filter-ignored", ignoring(ACCOUNTS_QUERY, "institutionBizId")),
-    fault("ACCOUNT-023 ACCOUNT-044", "email-filter-ignored", ignoring(ACCOUNTS_QUERY, "email")),
-    fault("ACCOUNT-023 ACCOUNT-044", "email-filter-looks-at-the-domain", asked(ACCOUNTS_QUERY, _anywhere)),
-    fault("ACCOUNT-024", "name-filter-ignored", ignoring(ACCOUNTS_QUERY, "name")),
-    fault("ACCOUNT-024", "name-filter-looks-at-one-letter", handled(ACCOUNTS_QUERY, _by_prefix)),
-    fault(
-        "ACCOUNT-025",
-        "one-filter-at-a-time",
-        asked(ACCOUNTS_QUERY, _not_with("accountPortal", "accountStatus")),
-        also="ACCOUNT-021",
+    "ACCOUNT-041 page-takes-text": together(
+        ruled(op.ACCOUNTS_QUERY, "page", lambda value, limits: 0),
+        ruled(op.ACCOUNTS_QUERY, "size", lambda value, limits: 20),
     ),
-    fault("ACCOUNT-026", "whole-address-finds-nobody", asked(ACCOUNTS_QUERY, _half_an_address)),
-    fault("ACCOUNT-027", "null-filter-finds-nobody", handled(ACCOUNTS_QUERY, _nulls_meant)),
-    fault(
-        "ACCOUNT-028",
-        "count-is-of-all-accounts",
-        handled(ACCOUNTS_QUERY, _whole_system),
-        also="PAGE-027 ACCOUNT-040 ACCOUNT-025",
-    ),
-    fault("ACCOUNT-040", "an-account-is-not-found-by-its-state", handled(ACCOUNTS_QUERY, _never_the_last)),
-    fault(
-        "ACCOUNT-041",
-        "page-takes-text",
-        together(
-            ruled(ACCOUNTS_QUERY, "page", lambda value, limits: 0),
-            ruled(ACCOUNTS_QUERY, "size", lambda value, limits: 20),
+    "ACCOUNT-031 unknown-account-is-null": null_for_unknown(op.ACCOUNT, "account", "userBizId"),
+    "ACCOUNT-031 unknown-account-is-400": renamed(op.ACCOUNT, "RESOURCE.NOT_FOUND", INVALID),
+    "ACCOUNT-033 another-account-is-read": first_given(op.ACCOUNT, "account", "userBizId"),
+    "ACCOUNT-034 update-without-an-id-is-404": optional(op.ACCOUNT_UPDATE, "userBizId", "none"),
+    "ACCOUNT-034 update-without-an-id-changes-the-caller": together(
+        optional(op.ACCOUNT_UPDATE, "userBizId", None),
+        served(
+            op.ACCOUNT_UPDATE, lambda call: call.run_with({"userBizId": call.caller.account_id} | call.body)
         ),
-        also="PAGE-026 PAGE-028 PAGE-029 PAGE-039",
     ),
-    fault(
-        "ACCOUNT-041",
-        "size-takes-text",
-        ruled(ACCOUNTS_QUERY, "size", lambda value, limits: value if isinstance(value, int) else 20),
+    "ACCOUNT-035 account-update-forgotten": pretending(op.ACCOUNT_UPDATE, "account"),
+    "ACCOUNT-035 account-update-changes-another-too": then(op.ACCOUNT_UPDATE, _the_one_before),
+    "ACCOUNT-036 account-status-forgotten": pretending(op.ACCOUNT_STATUS, "account"),
+    "ACCOUNT-037 password-reset-by-an-administrator-forgotten": forgetting(op.ACCOUNT_PASSWORD, "passwords"),
+    "ACCOUNT-039 unknown-account-is-updated": null_for_unknown(op.ACCOUNT_UPDATE, "account", "userBizId"),
+    "GRANT-001 grant-is-not-kept": pretending(op.GRANT, "currency grant"),
+    "GRANT-001 a-revoked-grant-is-granted-no-more": served(op.GRANT, _granted_once),
+    "GRANT-002 revoked-grant-is-listed": pretending(op.REVOKE, "currency grant"),
+    "INSTITUTION-010 unknown-institution-is-null": null_for_unknown(
+        op.INSTITUTION, "institution", "institutionBizId"
     ),
-    # One account.
-    fault(
-        "ACCOUNT-031", "unknown-account-is-null", handled(ACCOUNT, _null_for_unknown("account", "userBizId"))
+    "ACCOUNT-045 the-status-of-nobody-is-changed": unrefused(op.ACCOUNT_STATUS, {}),
+    "ACCOUNT-046 the-password-of-nobody-is-reset": unrefused(op.ACCOUNT_PASSWORD, {}),
+    "INSTITUTION-012 an-institution-in-review-is-unknown": not_found(
+        op.INSTITUTION,
+        "institution",
+        "institutionBizId",
+        lambda portal, institution: institution["institutionStatus"] != "ACTIVE",
     ),
-    fault("ACCOUNT-031", "unknown-account-is-400", renamed(ACCOUNT, "RESOURCE.NOT_FOUND", INVALID)),
-    fault("ACCOUNT-033", "another-account-is-read", handled(ACCOUNT, _first_account)),
-    fault("ACCOUNT-034", "update-without-an-id-is-404", optional(ACCOUNT_UPDATE, "userBizId", "none")),
-    fault(
-        "ACCOUNT-034",
-        "update-without-an-id-changes-the-caller",
-        together(optional(ACCOUNT_UPDATE, "userBizId", None), handled(ACCOUNT_UPDATE, _of_the_caller)),
+    "ACCOUNT-025 email-and-name-are-alternatives": served(op.ACCOUNTS_QUERY, _alternatives),
+    "ACCOUNT-040 filtered-accounts-are-counted-as-all": answered(op.ACCOUNTS_QUERY, _counting_all),
+    "ACCOUNT-020 later-pages-are-not-filtered": asked(
+        op.ACCOUNTS_QUERY, lambda body: _unfiltered(body) if body.get("page") else body
     ),
-    fault("ACCOUNT-035", "account-update-forgotten", pretending(ACCOUNT_UPDATE, "account")),
-    fault("ACCOUNT-035", "account-update-changes-another-too", then(ACCOUNT_UPDATE, _the_one_before)),
-    fault("ACCOUNT-036", "account-status-forgotten", pretending(ACCOUNT_STATUS, "account")),
-    fault(
-        "ACCOUNT-037",
-        "password-reset-by-an-administrator-forgotten",
-        handled(ACCOUNT_PASSWORD, _password_kept),
+    "ACCOUNT-050 nobody-has-both-a-name-and-an-institution": asked(
+        op.ACCOUNTS_QUERY, nothing_for("name", "institutionBizId")
     ),
-    fault("ACCOUNT-039", "unknown-account-is-updated", handled(ACCOUNT_UPDATE, _unknown_taken)),
-    # Currency grants and institutions.
-    fault("GRANT-001", "grant-is-not-kept", pretending(GRANT, "currency grant")),
-    fault("GRANT-001", "a-revoked-grant-is-granted-no-more", handled(GRANT, _granted_once)),
-    fault("GRANT-002", "revoked-grant-is-listed", pretending(REVOKE, "currency grant")),
-    fault(
-        "INSTITUTION-010",
-        "unknown-institution-is-null",
-        handled(INSTITUTION, _null_for_unknown("institution", "institutionBizId")),
-        also="OP-063",
+    "ACCOUNT-033 an-account-is-read-by-the-beginning-of-its-id": by_its_beginning(
+        op.ACCOUNT, "account", "userBizId"
     ),
-    fault(
-        "INSTITUTION-010",
-        "unknown-institution-has-the-code-of-a-channel",
-        renamed(INSTITUTION, "RESOURCE.NOT_FOUND", "4040"),
+    "ACCOUNT-048 the-name-filter-looks-at-addresses": served(op.ACCOUNTS_QUERY, _by_address),
+    "INSTITUTION-011 an-institution-is-read-by-its-workspace": first(op.INSTITUTION, _by_its_workspace),
+    "ACCOUNT-029 an-account-twice-on-a-page": turned(op.ACCOUNTS_QUERY, "", one_item_twice("accounts")),
+    "ACCOUNT-014 account-times-of-another-zone": reported(op.PROFILE, "", createdAt=_in_the_far_east),
+    "ACCOUNT-014 last-account-of-another-zone": reported_in_last(
+        op.ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east
     ),
-    fault(
-        "INSTITUTION-011", "another-institution-is-read", reported(INSTITUTION, "", bizId=lambda id: id[::-1])
+    "ACCOUNT-043 account-times-without-a-zone": reported(op.PROFILE, "", createdAt=lambda value: value[:-1]),
+    "ACCOUNT-015 account-times-in-whole-seconds": reported(
+        op.PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds
     ),
-    # Invitations.
-    fault("INVITE-001", "any-text-is-invited", ruled(INVITE, "inviteeEmail", address)),
-    fault(
-        "INVITE-001",
-        "invalid-email-is-a-duplicate",
-        renamed(INVITE, INVALID, "DUPLICATE"),
-        also="INVITE-004 INVITE-007",
+    "ACCOUNT-016 account-updated-before-it-was-created": turned(
+        op.ACCOUNTS_QUERY, "accounts[]", updated_before
     ),
-    fault(
-        "INVITE-008",
-        "invalid-email-has-the-other-code",
-        renamed(INVITE, INVALID, "COMMAND_INVALID"),
-        also="INVITE-004 INVITE-007",
+    "INSTITUTION-011 every-institution-is-the-callers": served(op.INSTITUTION, _of_the_caller_stored),
+    "ACCOUNT-049 a-change-of-status-notes-itself": then(
+        op.ACCOUNT_STATUS, named_with("account", "userBizId", accountRemark="status changed")
     ),
-    fault("INVITE-002", "invitation-is-not-kept", pretending(INVITE, "invitation")),
-    fault("INVITE-003", "cancelled-invitation-stays-pending", pretending(CANCEL, "invitation")),
-    fault("INVITE-004", "nobody-is-invited", optional(INVITE, "inviteeEmail", "nobody@example.test")),
-    fault(
-        "INVITE-005",
-        "cancelling-an-unknown-invitation-is-400",
-        renamed(CANCEL, "RESOURCE.NOT_FOUND", INVALID),
+    "ACCOUNT-049 a-change-of-status-changes-the-last-account-too": then(op.ACCOUNT_STATUS, _last_account_too),
+    "GRANT-004 every-grant-is-of-dollars": asked(op.GRANT, lambda body: body | {"currencyCode": "USD"}),
+    "ACCOUNT-051 accounts-that-are-not-active-are-not-found": not_found(
+        op.ACCOUNT, "account", "userBizId", lambda portal, account: account["accountStatus"] != "ACTIVE"
     ),
-    fault("INVITE-007", "expiration-days-take-text", ruled(INVITE, "expirationDays", _any_days)),
-)
+}

@@ -4,20 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
-from reference_impl.faults.fault import Fault, fault, from_call, reported_in_last, spoil, turned
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    CURRENT_WORKSPACE,
-    INSTITUTION,
-    ORDERS,
-    OWN_INVITATIONS,
-    PROFILE,
-    TYPES_QUERY,
-    constants,
-)
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import Call, from_call, reported, reported_in_last, served, spoil, turned
+from reference_impl.faults.verbs import MFA_METHODS
 from reference_impl.wrappers import Answer, Seen
 
-# Two codes of each list, the requirement that its codes have their values, and the one that it has them all.
 SEEN = (
     ("countries", "CN", "JP", "CONSTANT-020", "CONSTANT-041"),
     ("timezones", "UTC", "ASIA_SHANGHAI", "CONSTANT-021", "CONSTANT-042"),
@@ -41,7 +32,6 @@ SEEN = (
     ("wallet-statuses", "ACTIVE", "INACTIVE", "CONSTANT-039", "CONSTANT-060"),
     ("workspace-role-types", "OWNER", "CUSTOM", "CONSTANT-040", "CONSTANT-061"),
 )
-# Two lists also hold states that carry the same values.
 STATE_OF = {"notification-channel-statuses": "STATE-005", "user-permission-statuses": "STATE-008"}
 
 
@@ -67,32 +57,6 @@ def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
     return lambda entry: spoil(entry, "code", lambda code: new if code == old else code)
 
 
-def _off_by_one(requirement: str, name: str, code: str) -> Fault:
-    operation = constants(name)
-    return fault(
-        f"{requirement} {STATE_OF.get(name, '')}",
-        f"{name}-value-off-by-one",
-        turned(operation, "[]", _valued(code, lambda value: value - 1)),
-    )
-
-
-def _left_out(requirement: str, name: str, code: str) -> Fault:
-    operation = constants(name)
-    return fault(requirement, f"{name}-lack-a-code", data_rewritten(_without(code), operation))
-
-
-def _shorter(seen: Seen, answer: Answer) -> None:
-    answer.body["data"] = answer.body["data"][:-1]
-
-
-def _twice(listed: Any) -> Any:
-    return [*listed, listed[-1] | {"value": listed[-1]["value"] + 7000}]
-
-
-def _value_twice(listed: Any) -> Any:
-    return [*listed, listed[-1] | {"code": "ANOTHER"}]
-
-
 def _stated(field: str, **values: int) -> Callable[[dict[str, Any]], None]:
     """The numbers that these symbolic codes carry in a coded field."""
 
@@ -108,110 +72,90 @@ def _only_past_the_first_page(seen: Seen, answer: Answer) -> None:
             _stated("accountStatus", ACTIVE=10010302)(account)
 
 
-GENERATED = tuple(
-    fault
-    for name, first, second, values, presence in SEEN
-    for fault in (_off_by_one(values, name, first), _left_out(presence, name, second or first))
-)
+OFF_BY_ONE = {
+    f"{values} {STATE_OF.get(name, '')} {name}-value-off-by-one": turned(
+        op.constants(name), "[]", _valued(first, lambda value: value - 1)
+    )
+    for name, first, _, values, _ in SEEN
+}
+LEFT_OUT = {
+    f"{presence} {name}-lack-a-code": data_rewritten(_without(second or first), op.constants(name))
+    for name, first, second, _, presence in SEEN
+}
 
-FAULTS = (
-    *GENERATED,
-    fault(
-        "CONSTANT-034",
-        "mfa-methods-swapped",
-        turned(
-            constants("user-mfa-methods"),
-            "[]",
-            lambda entry: spoil(
-                entry, "value", lambda value: {10011001: 10011002, 10011002: 10011001}[value]
-            ),
-        ),
+
+def _of_the_caller(call: Call) -> Any:
+    factors = call.portal.security(call.caller.account_id)["factors"]
+    shown = call.run()
+    return [item for item in shown if factors.get(item["code"], {}).get("isEnabled", True)]
+
+
+COUNTRIES = op.constants("countries")
+TIMEZONES = op.constants("timezones")
+
+
+def _numbered_otherwise(country: dict[str, Any]) -> None:
+    if country["code"] == "JP":
+        country["numericCode"] = 393
+
+
+def _extras_of_the_first(data: Any) -> Any:
+    own = ("code", "value", "label", "description")
+    extras = {name: value for name, value in data[0].items() if name not in own}
+    return [item | extras for item in data]
+
+
+ROWS = {
+    **OFF_BY_ONE,
+    **LEFT_OUT,
+    "CONSTANT-029 account-status-by-another-name": turned(
+        op.constants("user-account-statuses"), "[]", _renamed("REGISTERED", "NEW")
     ),
-    fault(
-        "CONSTANT-029",
-        "account-status-by-another-name",
-        turned(constants("user-account-statuses"), "[]", _renamed("REGISTERED", "NEW")),
-        also="CONSTANT-050",
+    "CONSTANT-002 last-wallet-status-has-no-value": reported_in_last(
+        op.constants("wallet-statuses"), "[]", value=None
     ),
-    fault(
-        "CONSTANT-039",
-        "wallet-status-of-another-list",
-        turned(constants("wallet-statuses"), "[]", _valued("ACTIVE", lambda value: 10010202)),
+    "CONSTANT-062 a-value-twice-in-a-list": data_rewritten(
+        lambda listed: [*listed, listed[-1] | {"code": "ANOTHER"}], op.constants("order-statuses")
     ),
-    fault(
-        "CONSTANT-020",
-        "country-value-is-the-numeric-code",
-        turned(constants("countries"), "[]", lambda entry: entry.update(value=entry["numericCode"])),
+    "CONSTANT-063 alpha-2-code-is-the-alpha-3-code": turned(
+        op.constants("countries"), "[]", lambda entry: entry.update(alpha2Code=entry["alpha3Code"])
     ),
-    fault(
-        "CONSTANT-005",
-        "last-country-lacks-its-alpha-3-code",
-        reported_in_last(constants("countries"), "[]", alpha3Code=None),
+    "CONSTANT-064 a-list-shrinks-at-the-second-call": rewritten(
+        from_call(2, lambda seen, answer: answer.body.update(data=answer.body["data"][:-1])),
+        op.constants("timezones"),
     ),
-    fault(
-        "CONSTANT-002",
-        "last-wallet-status-has-no-value",
-        reported_in_last(constants("wallet-statuses"), "[]", value=None),
+    "STATE-001 account-status-of-another-list": turned(
+        op.PROFILE, "", _stated("accountStatus", ACTIVE=10010301)
     ),
-    fault("CONSTANT-062", "a-code-twice-in-a-list", data_rewritten(_twice, constants("order-statuses"))),
-    fault(
-        "CONSTANT-062", "a-value-twice-in-a-list", data_rewritten(_value_twice, constants("order-statuses"))
+    "STATE-001 account-status-wrong-past-the-first-page": rewritten(
+        _only_past_the_first_page, op.ACCOUNTS_QUERY
     ),
-    fault(
-        "CONSTANT-063",
-        "alpha-2-code-is-the-alpha-3-code",
-        turned(constants("countries"), "[]", lambda entry: entry.update(alpha2Code=entry["alpha3Code"])),
+    "STATE-002 institution-status-off-by-one": turned(
+        op.INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)
     ),
-    fault(
-        "CONSTANT-064",
-        "a-list-shrinks-at-the-second-call",
-        rewritten(from_call(2, _shorter), constants("timezones")),
+    "CONSTANT-072 one-constants-list-is-forbidden": rewritten(_forbidden, op.constants("us-states")),
+    "STATE-003 workspace-status-off-by-one": turned(
+        op.CURRENT_WORKSPACE, "", _stated("workspaceStatus", ACTIVE=10010303)
     ),
-    fault(
-        "STATE-001",
-        "account-status-of-another-list",
-        turned(PROFILE, "", _stated("accountStatus", ACTIVE=10010301)),
+    "STATE-004 expired-carries-the-value-of-declined": turned(
+        op.OWN_INVITATIONS, "[]", _stated("invitationStatus", EXPIRED=10050303)
     ),
-    fault(
-        "STATE-001",
-        "account-status-wrong-past-the-first-page",
-        rewritten(_only_past_the_first_page, ACCOUNTS_QUERY),
+    "STATE-006 type-statuses-swapped": turned(
+        op.TYPES_QUERY, "items[]", _stated("typeStatus", ENABLED=80010302, DISABLED=80010301)
     ),
-    fault(
-        "STATE-002",
-        "institution-status-off-by-one",
-        turned(INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)),
+    "STATE-007 completed-order-by-another-name": reported_in_last(
+        op.ORDERS, "content[]", status=2, statusName="DONE"
     ),
-    fault("CONSTANT-072", "one-constants-list-is-forbidden", rewritten(_forbidden, constants("us-states"))),
-    fault(
-        "STATE-003",
-        "workspace-status-off-by-one",
-        turned(CURRENT_WORKSPACE, "", _stated("workspaceStatus", ACTIVE=10010303)),
+    "CONSTANT-064 mfa-methods-are-those-of-the-caller": served(MFA_METHODS, _of_the_caller),
+    "CONSTANT-070 offsets-are-names-of-zones": reported(
+        op.constants("timezones"), "[]", utcOffset="Asia/Shanghai"
     ),
-    fault(
-        "STATE-004",
-        "expired-carries-the-value-of-declined",
-        turned(OWN_INVITATIONS, "[]", _stated("invitationStatus", EXPIRED=10050303)),
+    "CONSTANT-067 japan-has-another-number": turned(COUNTRIES, "[]", _numbered_otherwise),
+    "CONSTANT-068 shanghai-is-nowhere": reported(TIMEZONES, "[]", zoneIdCode="Asia/Nowhere"),
+    "CONSTANT-069 countries-have-the-codes-of-the-first": data_rewritten(
+        _extras_of_the_first, op.constants("countries")
     ),
-    fault(
-        "STATE-006",
-        "type-statuses-swapped",
-        turned(TYPES_QUERY, "items[]", _stated("typeStatus", ENABLED=80010302, DISABLED=80010301)),
-        also="ENUM-009",
+    "CONSTANT-071 offsets-have-the-other-sign": reported(
+        op.constants("timezones"), "[]", utcOffset=lambda offset: offset.replace("+", "-")
     ),
-    fault(
-        "STATE-007",
-        "completed-order-with-status-three",
-        turned(
-            ORDERS,
-            "content[]",
-            lambda order: spoil(order, "status", lambda status: 4 if status == 2 else status),
-        ),
-    ),
-    fault(
-        "STATE-007",
-        "completed-order-by-another-name",
-        reported_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
-        also="ORDER-034",
-    ),
-)
+}

@@ -2,20 +2,16 @@
 
 from typing import Any
 
-from reference_impl.changes import data_rewritten
-from reference_impl.faults.fault import Fault, fault, refusing
-from reference_impl.faults.operations import (
-    ACCOUNT,
-    BACKUP_GENERATE,
-    MY_WORKSPACES,
-    OFFERED,
-    OTP_SETUP,
-    PUBLIC_KEY,
-)
-from reference_impl.routes import ROWS, Row
+from reference_impl.changes import Change, data_rewritten, together
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import erring, refusing
+from reference_impl.routes import ROWS as ROUTES
+from reference_impl.routes import Row
 
 # Their answers are not shown (N4, N5), so that no shape of data contradicts anything.
-NOT_SHOWN = frozenset({ACCOUNT, MY_WORKSPACES, OTP_SETUP, BACKUP_GENERATE})
+NOT_SHOWN = frozenset({op.ACCOUNT, op.MY_WORKSPACES, op.OTP_SETUP, op.BACKUP_GENERATE})
+OFFERED = {row.name: f"OP-{number:03}" for number, row in enumerate(ROUTES, 1)}
+"""The requirement that an endpoint is offered: they are numbered in the specification's order."""
 
 
 def _slug(row: Row) -> str:
@@ -23,27 +19,37 @@ def _slug(row: Row) -> str:
     return f"{row.method.lower()}-{path.replace('/', '-').lower()}"
 
 
-def _nothing(data: Any) -> Any:
-    return None
-
-
 def _wrapped(data: Any) -> Any:
     """A list within an object, or an object within a list."""
     return {"list": data} if isinstance(data, list) else [data]
 
 
-def _not_offered(row: Row) -> Fault:
-    name = f"{_slug(row)}-is-not-offered"
-    return fault(OFFERED[row.name], name, refusing(row.name, "METHOD_NOT_ALLOWED"))
+def _misshapen(number: int, row: Row) -> tuple[str, Change]:
+    """Every second endpoint answers nothing, and so does that of the public key."""
+    if number % 2 == 1 or row.name == op.PUBLIC_KEY:
+        return f"{_slug(row)}-answers-nothing", data_rewritten(lambda data: None, row.name)
+    return f"{_slug(row)}-answers-another-shape", data_rewritten(_wrapped, row.name)
 
 
-def _misshapen(row: Row) -> Fault:
-    is_odd = int(OFFERED[row.name].removeprefix("OP-")) % 2 == 1
-    turn = _nothing if is_odd or row.name == PUBLIC_KEY else _wrapped
-    word = "nothing" if turn is _nothing else "another-shape"
-    return fault(OFFERED[row.name], f"{_slug(row)}-answers-{word}", data_rewritten(turn, row.name))
+def _failing(operation: str) -> Change:
+    return together(erring("BROKEN", "INTERNAL_ERROR", 500), refusing(operation, "BROKEN"))
 
 
-_SHOWN = [row for row in ROWS if row.answer == "shown" and row.name not in NOT_SHOWN]
+REFUSED = {
+    f"{OFFERED[row.name]} {_slug(row)}-is-not-offered": refusing(row.name, "METHOD_NOT_ALLOWED")
+    for row in ROUTES
+}
+MISSHAPEN = {
+    f"{OFFERED[row.name]} {name}": change
+    for number, row in enumerate(ROUTES, 1)
+    if row.answer == "shown" and row.name not in NOT_SHOWN
+    for name, change in [_misshapen(number, row)]
+}
 
-FAULTS = (*map(_not_offered, ROWS), *map(_misshapen, _SHOWN))
+ROWS = {
+    **REFUSED,
+    **MISSHAPEN,
+    "OP-084 ENV-018 roles-always-fail": _failing(op.ROLES),
+    "OP-065 ENV-018 institutions-always-fail": _failing(op.INSTITUTION),
+    "OP-023 sessions-are-an-unknown-path": refusing(op.SESSIONS, "PATH_UNKNOWN"),
+}

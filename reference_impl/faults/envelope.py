@@ -4,22 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import chosen, rewritten, row
-from reference_impl.faults.fault import GONE, Wrong, fault, from_call, reported, spoil, turned
-from reference_impl.faults.operations import (
-    ACCOUNT,
-    CURRENT_WORKSPACE,
-    FORGOT,
-    INITIATE,
-    INSTITUTION,
-    MFA,
-    MY_WORKSPACES,
-    OWN_INVITATIONS,
-    PROFILE,
-    ROLE,
-    ROLES,
-    SECURE_SESSION,
-    constants,
-)
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import GONE, Wrong, from_call, reported, spoil, turned
 from reference_impl.wrappers import Answer, Seen
 
 Rewriting = Callable[[Seen, Answer], None]
@@ -35,20 +21,20 @@ def _any(**wrong: Wrong) -> Rewriting:
     return rewriting
 
 
-def _good(**wrong: Wrong) -> Rewriting:
-    return _where(lambda seen, answer: bool(answer.body["success"]), **wrong)
-
-
-def _bad(**wrong: Wrong) -> Rewriting:
-    return _where(lambda seen, answer: not answer.body["success"], **wrong)
-
-
-def _where(test: Callable[[Seen, Answer], bool], **wrong: Wrong) -> Rewriting:
+def _where(test: Callable[[Seen, Answer], object], **wrong: Wrong) -> Rewriting:
     def rewriting(seen: Seen, answer: Answer) -> None:
         if test(seen, answer):
             _any(**wrong)(seen, answer)
 
     return rewriting
+
+
+def _good(**wrong: Wrong) -> Rewriting:
+    return _where(lambda seen, answer: answer.body["success"], **wrong)
+
+
+def _bad(**wrong: Wrong) -> Rewriting:
+    return _where(lambda seen, answer: not answer.body["success"], **wrong)
 
 
 def _in_language(language: str, **wrong: Wrong) -> Rewriting:
@@ -70,17 +56,12 @@ def _labelled_as_text(seen: Seen, answer: Answer) -> None:
     answer.headers = [(b"content-type", b"text/plain;charset=utf-8")]
 
 
-def _status(status: int, test: Callable[[Answer], bool]) -> Rewriting:
-    def rewriting(seen: Seen, answer: Answer) -> None:
-        if test(answer):
-            answer.status = status
-
-    return rewriting
+def _found_as_not_found(seen: Seen, answer: Answer) -> None:
+    answer.status = 404 if answer.body["success"] else answer.status
 
 
-def _field_errors(seen: Seen, answer: Answer) -> None:
-    if answer.body["code"] in ("VALIDATION.INVALID_PARAMETER", "4000"):
-        answer.body["data"] = [{"field": "body", "message": "is not valid"}]
+def _as_server_error(seen: Seen, answer: Answer) -> None:
+    answer.status = 500 if answer.status == 404 else answer.status
 
 
 def _echoes(name: str) -> Rewriting:
@@ -97,10 +78,6 @@ def _another_value_each_time(seen: Seen, answer: Answer) -> None:
             entry["invitationStatus"]["value"] = 10050390 + seen.memory["calls"]
 
 
-def _answer_with_status_404(answer: Answer) -> bool:
-    return bool(answer.body["success"])
-
-
 def _status_value(**values: int) -> Callable[[dict[str, Any]], None]:
     """The numbers that these symbolic codes carry."""
 
@@ -110,120 +87,60 @@ def _status_value(**values: int) -> Callable[[dict[str, Any]], None]:
     return turn
 
 
-COUNTRIES = constants("countries")
-WALLETS = constants("wallet-statuses")
-ORDER_STATUSES = constants("order-statuses")
+COUNTRIES = op.constants("countries")
+WALLETS = op.constants("wallet-statuses")
 
-FAULTS = (
-    fault("ENV-001", "roles-without-envelope", rewritten(_data_alone, ROLES)),
-    fault("ENV-001", "unknown-institution-answered-in-html", rewritten(_page_of_html, INSTITUTION)),
-    fault("ENV-002", "success-as-text", rewritten(_any(success="true"), WALLETS)),
-    fault("ENV-002", "success-missing", rewritten(_any(success=GONE), WALLETS)),
-    fault("ENV-002", "success-as-number-on-errors", rewritten(_bad(success=0), ROLE)),
-    fault("ENV-003", "code-2000-without-success", rewritten(_good(success=False), WALLETS)),
-    fault("ENV-003", "error-code-with-success", rewritten(_bad(success=True), INSTITUTION)),
-    fault("ENV-004", "code-as-number", rewritten(_good(code=2000))),
-    fault("ENV-004", "code-missing", rewritten(_any(code=GONE), WALLETS)),
-    fault("ENV-005", "success-with-code-zero", rewritten(_good(code="0"))),
-    fault("ENV-005", "success-with-code-200", rewritten(_good(code="200"), ROLES)),
-    fault(
-        "ENV-005",
-        "success-with-other-code-in-japanese",
-        rewritten(_in_language("ja", code="2001"), COUNTRIES),
+
+ROWS = {
+    "ENV-001 roles-without-envelope": rewritten(_data_alone, op.ROLES),
+    "ENV-001 unknown-institution-answered-in-html": rewritten(_page_of_html, op.INSTITUTION),
+    "ENV-002 success-missing": rewritten(_any(success=GONE), WALLETS),
+    "ENV-002 success-as-number-on-errors": rewritten(_bad(success=0), op.ROLE),
+    "ENV-003 code-2000-without-success": rewritten(_good(success=False), WALLETS),
+    "ENV-003 error-code-with-success": rewritten(_bad(success=True), op.INSTITUTION),
+    "ENV-004 code-as-number": rewritten(_good(code=2000)),
+    "ENV-004 code-missing": rewritten(_any(code=GONE), WALLETS),
+    "ENV-005 success-with-code-zero": rewritten(_good(code="0")),
+    "ENV-005 success-with-other-code-in-japanese": rewritten(_in_language("ja", code="2001"), COUNTRIES),
+    "ENV-006 message-null-on-success": rewritten(_good(message=None)),
+    "ENV-006 message-missing-on-errors": rewritten(_bad(message=GONE)),
+    "ENV-006 message-object-in-vietnamese": rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
+    "ENV-020 success-message-in-vietnamese": rewritten(
+        _where(
+            lambda seen, answer: (
+                bool(answer.body["success"]) and seen.asked.headers.get("accept-language") == "vi"
+            ),
+            message="Thành công",
+        )
     ),
-    fault("ENV-006", "message-null-on-success", rewritten(_good(message=None))),
-    fault("ENV-006", "message-missing-on-errors", rewritten(_bad(message=GONE))),
-    fault(
-        "ENV-006",
-        "message-object-in-vietnamese",
-        rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
+    "ENV-007 success-message-done": chosen(success_message="Done"),
+    "ENV-008 error-with-empty-object": rewritten(_bad(data={})),
+    "ENV-009 version-as-number": rewritten(_any(version=2.0)),
+    "ENV-010 timestamp-as-text": rewritten(_any(timestamp=str)),
+    "ENV-011 timestamp-in-seconds": rewritten(_any(timestamp=lambda value: value // 1000)),
+    "ENV-014 success-with-status-404": rewritten(_found_as_not_found, op.MY_WORKSPACES),
+    "ENV-015 labelled-as-text": rewritten(_labelled_as_text),
+    "ENV-018 unknown-role-is-a-server-error": rewritten(_as_server_error, op.ROLE),
+    "ENV-018 unknown-account-is-a-server-error": rewritten(_as_server_error, op.ACCOUNT),
+    "ENV-019 initiate-echoes-the-password": rewritten(_echoes("password"), op.INITIATE),
+    "ENV-019 forgot-echoes-the-challenge": rewritten(_echoes("turnstileToken"), op.FORGOT),
+    "VERSION-001 version-2-0-1": rewritten(_any(version="2.0.1")),
+    "VERSION-001 another-version-on-errors": rewritten(_bad(version="2.1.0")),
+    "VERSION-002 secure-session-version-2-0-0": row(op.SECURE_SESSION, version="2.0.0"),
+    "ENUM-005 portal-carries-the-value-of-another": turned(
+        op.PROFILE, "accountPortal", _status_value(SYSTEM=10010202)
     ),
-    fault(
-        "ENV-020",
-        "success-message-in-vietnamese",
-        rewritten(
-            _where(
-                lambda seen, answer: (
-                    bool(answer.body["success"]) and seen.asked.headers.get("accept-language") == "vi"
-                ),
-                message="Thành công",
-            )
-        ),
+    "ENUM-005 mfa-method-values-swapped": turned(
+        op.MFA, "[].mfaMethod", _status_value(EMAIL=10011002, OTP=10011001)
     ),
-    fault("ENV-007", "success-message-done", chosen(success_message="Done")),
-    fault("ENV-008", "error-with-empty-object", rewritten(_bad(data={}))),
-    fault("ENV-008", "error-with-empty-text", rewritten(_bad(data=""), ROLE)),
-    fault("ENV-008", "validation-errors-in-data", rewritten(_field_errors)),
-    fault("ENV-009", "version-as-number", rewritten(_any(version=2.0))),
-    fault(
-        "ENV-009",
-        "version-as-object-in-chinese",
-        rewritten(_in_language("zh-Hant", version={"major": 2}), COUNTRIES),
+    "ENUM-006 workspace-kind-by-another-name": reported(
+        op.CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"
     ),
-    fault("ENV-010", "timestamp-as-text", rewritten(_any(timestamp=str))),
-    fault("ENV-010", "timestamp-as-date", rewritten(_any(timestamp="2026-01-01T00:00:00Z"), WALLETS)),
-    fault("ENV-011", "timestamp-in-seconds", rewritten(_any(timestamp=lambda value: value // 1000))),
-    fault("ENV-011", "timestamp-in-microseconds", rewritten(_any(timestamp=lambda value: value * 1000))),
-    fault(
-        "ENV-011", "timestamp-in-seconds-on-errors", rewritten(_bad(timestamp=lambda value: value // 1000))
+    "ENUM-010 role-types-with-other-values": turned(
+        op.ROLES, "[].roleType", _status_value(OWNER=10010903, CUSTOM=10010904)
     ),
-    fault(
-        "ENV-014", "success-with-status-404", rewritten(_status(404, _answer_with_status_404), MY_WORKSPACES)
+    "ENUM-011 institution-type-by-another-name": reported(op.INSTITUTION, "institutionType", code="HOUSE"),
+    "ENUM-009 cancelled-carries-another-value-each-time": rewritten(
+        from_call(1, _another_value_each_time), op.OWN_INVITATIONS
     ),
-    fault("ENV-015", "labelled-as-text", rewritten(_labelled_as_text)),
-    fault(
-        "ENV-018",
-        "unknown-role-is-a-server-error",
-        rewritten(_status(500, lambda answer: answer.status == 404), ROLE),
-    ),
-    fault(
-        "ENV-018",
-        "unknown-account-is-a-server-error",
-        rewritten(_status(500, lambda answer: answer.status == 404), ACCOUNT),
-    ),
-    fault("ENV-019", "initiate-echoes-the-password", rewritten(_echoes("password"), INITIATE)),
-    fault("ENV-019", "forgot-echoes-the-challenge", rewritten(_echoes("turnstileToken"), FORGOT)),
-    fault("VERSION-001", "version-2-0-1", rewritten(_any(version="2.0.1"))),
-    fault("VERSION-001", "version-1-3-0-everywhere", rewritten(_any(version="1.3.0"))),
-    fault("VERSION-001", "another-version-on-errors", rewritten(_bad(version="2.1.0"))),
-    fault("VERSION-002", "secure-session-version-2-0-0", row(SECURE_SESSION, version="2.0.0")),
-    fault(
-        "ENUM-005",
-        "portal-carries-the-value-of-another",
-        turned(PROFILE, "accountPortal", _status_value(SYSTEM=10010202)),
-    ),
-    fault(
-        "ENUM-005",
-        "mfa-method-values-swapped",
-        turned(MFA, "[].mfaMethod", _status_value(EMAIL=10011002, OTP=10011001)),
-        also="ENUM-006",
-    ),
-    fault(
-        "ENUM-006",
-        "mfa-method-by-another-name",
-        turned(
-            MFA,
-            "[].mfaMethod",
-            lambda entry: spoil(entry, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
-        ),
-    ),
-    fault(
-        "ENUM-006",
-        "workspace-kind-by-another-name",
-        reported(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
-    ),
-    fault(
-        "ENUM-010",
-        "role-types-with-other-values",
-        turned(ROLES, "[].roleType", _status_value(OWNER=10010903, CUSTOM=10010904)),
-        also="ENUM-009",
-    ),
-    fault(
-        "ENUM-011", "institution-type-by-another-name", reported(INSTITUTION, "institutionType", code="HOUSE")
-    ),
-    fault(
-        "ENUM-009",
-        "cancelled-carries-another-value-each-time",
-        rewritten(from_call(1, _another_value_each_time), OWN_INVITATIONS),
-    ),
-)
+}

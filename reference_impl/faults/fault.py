@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reference_impl.changes import Apply, Change, data_rewritten, handled, rewritten, row, together
+from reference_impl.changes import Apply, Change, data_rewritten, handled, row, together
 from reference_impl.errors import Error, Refusal
 from reference_impl.plan import Plan
-from reference_impl.portal import Caller, Portal
+from reference_impl.portal import Caller, LoginSession, MfaCode, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body, Field, Rule
 from reference_impl.wrappers import Answer, Seen
@@ -27,15 +27,6 @@ class Fault:
     apply: Apply
     operations: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-
-
-def fault(breaks: str, name: str, apply: Apply, *at: str, also: str = "") -> Fault:
-    """A row of a chapter; ``breaks`` and ``also`` are ids with blanks between them.
-
-    ``at``: the endpoints whose answers it changes, where these are not those that the change names.
-    """
-    named = apply.operations if isinstance(apply, Change) else ()
-    return Fault(name, tuple(breaks.split()), apply, at or named, tuple(also.split()))
 
 
 class Gone:
@@ -77,13 +68,11 @@ def spoil(record: dict[str, Any], name: str, wrong: Wrong) -> None:
 def reported(operation: str, place: str, **wrong: Wrong) -> Change:
     """Successes of an operation report other values in these fields of every object at a place."""
 
-    def rewriting(data: Any) -> Any:
-        for record in objects(data, place):
-            for name, value in wrong.items():
-                spoil(record, name, value)
-        return data
+    def turn(record: dict[str, Any]) -> None:
+        for name, value in wrong.items():
+            spoil(record, name, value)
 
-    return data_rewritten(rewriting, operation)
+    return turned(operation, place, turn)
 
 
 def reported_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
@@ -107,17 +96,6 @@ def turned(operation: str, place: str, turn: Callable[[dict[str, Any]], None]) -
         return data
 
     return data_rewritten(rewriting, operation)
-
-
-def turned_by_page(operation: str, turn: Callable[[dict[str, Any], int], None]) -> Change:
-    """The data of an operation's successes, with the page asked for, passes through a function."""
-
-    def rewriting(seen: Seen, data: Any) -> None:
-        sent = seen.body if isinstance(seen.body, dict) else {}
-        page = seen.asked.query.get("page", [sent.get("page") or 0])[-1]
-        turn(data, int(page))
-
-    return rewritten(on_success(rewriting), operation)
 
 
 def from_call(number: int, rewriting: Callable[[Seen, Answer], None]) -> Callable[[Seen, Answer], None]:
@@ -167,6 +145,73 @@ def renamed(operation: str, old: str, new: str) -> Change:
 # Handlers.
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of an operation's handler, and what the change remembers between the calls of one portal."""
+
+    handler: Handler
+    portal: Portal
+    caller: Caller
+    body: Body
+    memory: dict[Any, Any]
+
+    @property
+    def login_session(self) -> LoginSession | None:
+        """The one that the body names."""
+        return self.portal.login_sessions.get(self.body["sessionId"])
+
+    @property
+    def mailed_code(self) -> MfaCode | None:
+        """The code that was mailed for it."""
+        return self.portal.mfa_codes.get(self.body["sessionId"])
+
+    def is_again(self, times: int = 1) -> bool:
+        """Whether this was asked so often before, for the login session or the address that is named."""
+        key = self.body.get("sessionId") or self.body["email"]
+        self.memory[key] = self.memory.get(key, -1) + 1
+        return bool(self.memory[key] >= times)
+
+    def run(self, **fields: Any) -> Any:
+        """The handler's data, for the body with other fields."""
+        return self.run_with(self.body | fields)
+
+    def run_with(self, body: Body) -> Any:
+        """The handler's data, for another body."""
+        return self.handler(self.portal, self.caller, body)
+
+
+Serving = Callable[[Call], Any]
+
+
+def served(operation: str, serve: Serving) -> Change:
+    """A function serves the calls of an operation, and runs its handler or does not."""
+
+    def around(handler: Handler) -> Handler:
+        memory: dict[Any, Any] = {}
+        return lambda portal, caller, body: serve(Call(handler, portal, caller, body, memory))
+
+    return handled(operation, around)
+
+
+def answered(operation: str, answer: Callable[[Call, Any], Any]) -> Change:
+    """A function gives the data to answer, for the call and the handler's data."""
+    return served(operation, lambda call: answer(call, call.run()))
+
+
+def forgetting(operation: str, *kept: str) -> Change:
+    """What the handler writes into these mappings of the portal is gone after it, also where it refuses."""
+
+    def serve(call: Call) -> Any:
+        before = {name: copy.deepcopy(getattr(call.portal, name)) for name in kept}
+        try:
+            return call.run()
+        finally:
+            for name, mapping in before.items():
+                setattr(call.portal, name, mapping)
+
+    return served(operation, serve)
+
+
 def refusing(operation: str, name: str) -> Change:
     """Whatever is asked is refused, by a name of the table of errors."""
 
@@ -179,52 +224,42 @@ def refusing(operation: str, name: str) -> Change:
 def pretending(operation: str, *kinds: str) -> Change:
     """Answers as if it had been done, and leaves the records of these kinds as they were."""
 
-    def around(handler: Handler) -> Handler:
-        def pretended(portal: Portal, caller: Caller, body: Body) -> Any:
-            before = {kind: copy.deepcopy(portal.records[kind]) for kind in kinds}
-            data = handler(portal, caller, body)
-            portal.records.update(before)
-            return data
+    def serve(call: Call) -> Any:
+        before = {kind: copy.deepcopy(call.portal.records[kind]) for kind in kinds}
+        data = call.run()
+        call.portal.records.update(before)
+        return data
 
-        return pretended
-
-    return handled(operation, around)
+    return served(operation, serve)
 
 
-def first(operation: str, action: Callable[[Portal, Caller, Body], None]) -> Change:
+Action = Callable[[Portal, Caller, Body], object]
+
+
+def first(operation: str, action: Action) -> Change:
     """Something else is done before the handler."""
 
-    def around(handler: Handler) -> Handler:
-        def acting(portal: Portal, caller: Caller, body: Body) -> Any:
-            action(portal, caller, body)
-            return handler(portal, caller, body)
+    def serve(call: Call) -> Any:
+        action(call.portal, call.caller, call.body)
+        return call.run()
 
-        return acting
-
-    return handled(operation, around)
+    return served(operation, serve)
 
 
-def then(operation: str, action: Callable[[Portal, Caller, Body], None]) -> Change:
+def then(operation: str, action: Action) -> Change:
     """Something else is done after the handler has succeeded."""
 
-    def around(handler: Handler) -> Handler:
-        def acting(portal: Portal, caller: Caller, body: Body) -> Any:
-            data = handler(portal, caller, body)
-            action(portal, caller, body)
-            return data
+    def serve(call: Call) -> Any:
+        data = call.run()
+        action(call.portal, call.caller, call.body)
+        return data
 
-        return acting
-
-    return handled(operation, around)
+    return served(operation, serve)
 
 
 def asked(operation: str, change: Callable[[Body], Body]) -> Change:
     """The handler sees another body or query than was sent."""
-
-    def around(handler: Handler) -> Handler:
-        return lambda portal, caller, body: handler(portal, caller, change(dict(body)))
-
-    return handled(operation, around)
+    return served(operation, lambda call: call.run_with(change(dict(call.body))))
 
 
 def ignoring(operation: str, *names: str) -> Change:

@@ -1,8 +1,7 @@
 """Every field of every resource, once wrong: missing, of another type or another form (chapter "Resources").
 
-The table is this portal's own reading of the field tables: where a resource is shown, its fields, and for
-each a wrong value. A field without a type can only be missing; one that may be null can only be of another
-type.
+The table is this portal's own reading of the field tables: where a resource is shown, and the requirement,
+name and kind of each field. A field of any kind can only be missing; a nullable one is of another type.
 """
 
 import re
@@ -10,51 +9,28 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from reference_impl.changes import together
-from reference_impl.faults.fault import GONE, Fault, Wrong, fault, reported
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    BACKUP_CODES,
-    CHANNELS_QUERY,
-    COMMAND,
-    COMPLETE,
-    CURRENT_WORKSPACE,
-    FILE,
-    FORGOT,
-    HISTORY,
-    INITIATE,
-    INSTITUTION,
-    LOGOUT,
-    MFA,
-    ORDERS,
-    OWN_INVITATIONS,
-    PROFILE,
-    PROFILE_UPDATE,
-    REFRESH,
-    ROLE,
-    ROLES,
-    SECURE_SESSION,
-    SEND,
-    SESSION_CONFIG,
-    SESSIONS,
-    TYPES_QUERY,
-    WHITELIST,
-    constants,
-)
+from reference_impl.changes import Change, together
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import GONE, Wrong, reported
 
 
 class Field(NamedTuple):
     requirement: str
     name: str
-    wrong: tuple[Wrong, ...]
-    also: str = ""
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
+    """A kind of object: operations with the places in their data where it is shown, and its fields."""
+
     name: str
-    shown: tuple[tuple[str, str], ...]  # operation, and the place in its data
-    fields: tuple[Field, ...]
+    shown: tuple[tuple[str, str], ...]
+    table: str
+
+    @property
+    def fields(self) -> list[Field]:
+        return [Field(*row.split()) for row in self.table.split(", ")]
 
 
 class Turned(NamedTuple):
@@ -65,427 +41,229 @@ class Turned(NamedTuple):
 
 
 TEXT: Wrong = Turned("number", lambda value: zlib.crc32(str(value).encode()))
-NUMBER: Wrong = Turned("text", str)
-FLAG: Wrong = Turned("text", lambda value: str(value).lower())
 EPOCH: Wrong = Turned("epoch", lambda value: 1767225600)
 DAY_FIRST: Wrong = Turned("day-first", lambda value: f"{value[8:10]}/{value[5:7]}/{value[:4]} {value[11:16]}")
-BARE_CODE: Wrong = Turned("bare-code", lambda value: value["code"])
-BARE_VALUE: Wrong = Turned("bare-value", lambda value: value["value"])
-KEYED: Wrong = Turned("keyed", lambda value: {str(at): item for at, item in enumerate(value)})
 
-
-def text(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (TEXT, GONE), also)
-
-
-def nullable_text(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (17,), also)
-
-
-def number(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (NUMBER, GONE), also)
-
-
-def flag(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (FLAG, GONE), also)
-
-
-def instant(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (EPOCH, DAY_FIRST, GONE), also)
-
-
-def coded(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (BARE_CODE, BARE_VALUE, GONE), also)
-
-
-def untyped(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (GONE,), also)
-
-
-def listed(requirement: str, name: str, also: str = "") -> Field:
-    return Field(requirement, name, (KEYED, GONE), also)
-
+KINDS: dict[str, tuple[Wrong, ...]] = {
+    "any": (GONE,),
+    "nullable": (17,),
+    "past": (EPOCH,),
+    "text": (TEXT, GONE),
+    "number": (Turned("text", str), GONE),
+    "flag": (Turned("text", lambda value: str(value).lower()), GONE),
+    "time": (EPOCH, DAY_FIRST, GONE),
+    "code": (
+        Turned("bare-code", lambda value: value["code"]),
+        Turned("bare-value", lambda value: value["value"]),
+        GONE,
+    ),
+    "list": (Turned("keyed", lambda value: {str(at): item for at, item in enumerate(value)}), GONE),
+    "email": (Turned("name-only", lambda value: value.partition("@")[0]), TEXT, GONE),
+    "country": (Turned("three-letters", lambda value: "USA"), TEXT, GONE),
+    "codes": (Turned("comma-separated", ",".join), GONE),
+    "settings": (Turned("host-only", lambda value: value["smtpHost"]), GONE),
+    "moment": (Turned("yesterday", lambda value: "yesterday"), GONE),
+}
+"""Wrong values of each kind of field: of another type, of another form, and none at all."""
 
 RESOURCES = (
     Resource(
         "login-session",
-        ((INITIATE, ""),),
-        (
-            text("LOGIN-001", "sessionId"),
-            listed("LOGIN-002", "mfaMethods"),
-            number("LOGIN-003", "expiresIn"),
-            Field("LOGIN-004", "accountStatus", (17,)),
-            flag("LOGIN-005", "pendingApproval"),
-        ),
+        ((op.INITIATE, ""),),
+        "LOGIN-001 sessionId text, LOGIN-002 mfaMethods list, LOGIN-003 expiresIn number, "
+        "LOGIN-004 accountStatus nullable, LOGIN-005 pendingApproval flag",
     ),
     Resource(
         "mfa-send",
-        ((SEND, ""),),
-        (
-            flag("LOGIN-006", "sent"),
-            number("LOGIN-007", "cooldownSeconds"),
-            number("LOGIN-008", "codeExpiresIn"),
-        ),
+        ((op.SEND, ""),),
+        "LOGIN-006 sent flag, LOGIN-007 cooldownSeconds number, LOGIN-008 codeExpiresIn number",
     ),
     Resource(
         "token-pair",
-        ((COMPLETE, ""), (REFRESH, "")),
-        (
-            text("TOKEN-001", "accessToken"),
-            text("TOKEN-002", "refreshToken"),
-            number("TOKEN-003", "expiresIn"),
-        ),
+        ((op.COMPLETE, ""), (op.REFRESH, "")),
+        "TOKEN-001 accessToken text, TOKEN-002 refreshToken text, TOKEN-003 expiresIn number",
     ),
-    Resource("refreshed-pair", ((REFRESH, ""),), (text("TOKEN-002", "refreshToken"),)),
-    Resource("login-complete", ((COMPLETE, ""),), (flag("TOKEN-005", "pendingApproval"),)),
+    Resource("refreshed-pair", ((op.REFRESH, ""),), "TOKEN-002 refreshToken text"),
+    Resource("login-complete", ((op.COMPLETE, ""),), "TOKEN-005 pendingApproval flag"),
+    Resource("logout", ((op.LOGOUT, ""),), "LOGOUT-001 success flag, LOGOUT-002 terminatedSessions number"),
     Resource(
-        "logout",
-        ((LOGOUT, ""),),
-        (flag("LOGOUT-001", "success"), number("LOGOUT-002", "terminatedSessions")),
+        "forgotten-password", ((op.FORGOT, ""),), "PASSWORD-001 success flag, PASSWORD-002 message text"
     ),
     Resource(
-        "forgotten-password",
-        ((FORGOT, ""),),
-        (flag("PASSWORD-001", "success"), text("PASSWORD-002", "message")),
-    ),
-    Resource(
-        "secure-session",
-        ((SECURE_SESSION, ""),),
-        (text("SECURE-001", "sessionId"), number("SECURE-002", "expiresAt")),
+        "secure-session", ((op.SECURE_SESSION, ""),), "SECURE-001 sessionId text, SECURE-002 expiresAt number"
     ),
     Resource(
         "account",
-        ((PROFILE, ""), (PROFILE_UPDATE, ""), (ACCOUNTS_QUERY, "accounts[]")),
-        (
-            text("ACCOUNT-001", "bizId"),
-            text("ACCOUNT-002", "institutionBizId"),
-            Field(
-                "ACCOUNT-003",
-                "accountEmail",
-                (Turned("name-only", lambda value: value.partition("@")[0]), TEXT, GONE),
-            ),
-            text("ACCOUNT-004", "accountPhone"),
-            text("ACCOUNT-005", "accountName"),
-            nullable_text("ACCOUNT-006", "accountRemark"),
-            coded("ACCOUNT-007", "accountPortal"),
-            coded("ACCOUNT-008", "accountStatus"),
-            instant("ACCOUNT-009", "createdAt"),
-            instant("ACCOUNT-010", "updatedAt"),
-            text("ACCOUNT-011", "defaultLanguage"),
-            text("ACCOUNT-012", "defaultTimezone"),
-            Field(
-                "ACCOUNT-013", "defaultCountry", (Turned("three-letters", lambda value: "USA"), TEXT, GONE)
-            ),
-        ),
+        ((op.PROFILE, ""), (op.PROFILE_UPDATE, ""), (op.ACCOUNTS_QUERY, "accounts[]")),
+        "ACCOUNT-001 bizId text, ACCOUNT-002 institutionBizId text, ACCOUNT-003 accountEmail email, "
+        "ACCOUNT-004 accountPhone text, ACCOUNT-005 accountName text, "
+        "ACCOUNT-006 accountRemark nullable, ACCOUNT-007 accountPortal code, "
+        "ACCOUNT-008 accountStatus code, ACCOUNT-009 createdAt time, ACCOUNT-010 updatedAt time, "
+        "ACCOUNT-011 defaultLanguage text, ACCOUNT-012 defaultTimezone text, "
+        "ACCOUNT-013 defaultCountry country",
     ),
     Resource(
-        "ip-whitelist",
-        ((WHITELIST, ""),),
-        (flag("IPWHITELIST-001", "enabled"), listed("IPWHITELIST-002", "entries")),
+        "ip-whitelist", ((op.WHITELIST, ""),), "IPWHITELIST-001 enabled flag, IPWHITELIST-002 entries list"
     ),
     Resource(
         "mfa-setting",
-        ((MFA, "[]"),),
-        (
-            coded("MFA-001", "mfaMethod"),
-            flag("MFA-002", "isEnabled"),
-            flag("MFA-003", "isPrimary"),
-            Field("MFA-004", "verifiedAt", (EPOCH,)),
-        ),
+        ((op.MFA, "[]"),),
+        "MFA-001 mfaMethod code, MFA-002 isEnabled flag, MFA-003 isPrimary flag, MFA-004 verifiedAt past",
     ),
     Resource(
         "backup-codes",
-        ((BACKUP_CODES, ""),),
-        (number("BACKUP-001", "remainingCount"), number("BACKUP-002", "totalGenerated")),
+        ((op.BACKUP_CODES, ""),),
+        "BACKUP-001 remainingCount number, BACKUP-002 totalGenerated number",
     ),
     Resource(
         "session",
-        ((SESSIONS, "[]"),),
-        (
-            text("SESSION-001", "sessionId"),
-            text("SESSION-002", "clientIp"),
-            text("SESSION-003", "userAgent"),
-            instant("SESSION-004", "loginTime"),
-            instant("SESSION-005", "lastActivityTime"),
-            flag("SESSION-006", "isCurrent"),
-        ),
+        ((op.SESSIONS, "[]"),),
+        "SESSION-001 sessionId text, SESSION-002 clientIp text, SESSION-003 userAgent text, "
+        "SESSION-004 loginTime time, SESSION-005 lastActivityTime time, SESSION-006 isCurrent flag",
     ),
     Resource(
         "session-config",
-        ((SESSION_CONFIG, ""),),
-        (
-            text("SESSION-010", "accountBizId"),
-            flag("SESSION-011", "ssoEnabled"),
-            number("SESSION-012", "maxSessions"),
-        ),
+        ((op.SESSION_CONFIG, ""),),
+        "SESSION-010 accountBizId text, SESSION-011 ssoEnabled flag, SESSION-012 maxSessions number",
     ),
     Resource(
         "login-history",
-        ((HISTORY, "items[]"),),
-        (
-            text("HISTORY-001", "bizId"),
-            instant("HISTORY-002", "loginTime"),
-            untyped("HISTORY-003", "clientIp"),
-            untyped("HISTORY-004", "userAgent"),
-            number("HISTORY-005", "loginResult"),
-            nullable_text("HISTORY-006", "failureReason"),
-        ),
+        ((op.HISTORY, "items[]"),),
+        "HISTORY-001 bizId text, HISTORY-002 loginTime time, HISTORY-003 clientIp any, "
+        "HISTORY-004 userAgent any, HISTORY-005 loginResult number, HISTORY-006 failureReason nullable",
     ),
-    Resource(
-        "history-page",
-        ((HISTORY, ""),),
-        (listed("HISTORY-007", "items"), Field("HISTORY-008", "pagination", (GONE,))),
-    ),
+    Resource("history-page", ((op.HISTORY, ""),), "HISTORY-007 items list, HISTORY-008 pagination any"),
     Resource(
         "workspace",
-        ((CURRENT_WORKSPACE, ""),),
-        (
-            untyped("WORKSPACE-001", "bizId"),
-            untyped("WORKSPACE-002", "institutionBizId"),
-            untyped("WORKSPACE-004", "workspaceName"),
-            untyped("WORKSPACE-005", "workspaceTimezone"),
-            coded("WORKSPACE-006", "workspaceStatus"),
-            coded("WORKSPACE-007", "workspaceKind"),
-            untyped("WORKSPACE-009", "createdAt"),
-            untyped("WORKSPACE-010", "updatedAt"),
-        ),
+        ((op.CURRENT_WORKSPACE, ""),),
+        "WORKSPACE-001 bizId any, WORKSPACE-002 institutionBizId any, WORKSPACE-004 workspaceName any, "
+        "WORKSPACE-005 workspaceTimezone any, WORKSPACE-006 workspaceStatus code, "
+        "WORKSPACE-007 workspaceKind code, WORKSPACE-009 createdAt any, WORKSPACE-010 updatedAt any",
     ),
     Resource(
         "institution",
-        ((INSTITUTION, ""),),
-        (
-            untyped("INSTITUTION-001", "bizId"),
-            untyped("INSTITUTION-002", "institutionName"),
-            coded("INSTITUTION-005", "institutionType"),
-            coded("INSTITUTION-006", "institutionStatus"),
-            untyped("INSTITUTION-008", "createdAt"),
-            untyped("INSTITUTION-009", "updatedAt"),
-        ),
+        ((op.INSTITUTION, ""),),
+        "INSTITUTION-001 bizId any, INSTITUTION-002 institutionName any, "
+        "INSTITUTION-005 institutionType code, INSTITUTION-006 institutionStatus code, "
+        "INSTITUTION-008 createdAt any, INSTITUTION-009 updatedAt any",
     ),
     Resource(
         "role",
-        ((ROLES, "[]"), (ROLE, "")),
-        (
-            untyped("ROLE-001", "bizId"),
-            untyped("ROLE-002", "workspaceBizId"),
-            untyped("ROLE-003", "roleName"),
-            coded("ROLE-004", "roleType"),
-            untyped("ROLE-005", "description"),
-            Field(
-                "ROLE-006",
-                "permissionCodes",
-                (Turned("comma-separated", lambda value: ",".join(value)), GONE),
-            ),
-            untyped("ROLE-007", "createdAt"),
-            untyped("ROLE-008", "updatedAt"),
-        ),
+        ((op.ROLES, "[]"), (op.ROLE, "")),
+        "ROLE-001 bizId any, ROLE-002 workspaceBizId any, ROLE-003 roleName any, ROLE-004 roleType code, "
+        "ROLE-005 description any, ROLE-006 permissionCodes codes, ROLE-007 createdAt any, "
+        "ROLE-008 updatedAt any",
     ),
     Resource(
         "invitation",
-        ((OWN_INVITATIONS, "[]"),),
-        (
-            text("INVITATION-001", "bizId"),
-            text("INVITATION-002", "workspaceBizId"),
-            text("INVITATION-003", "workspaceName"),
-            text("INVITATION-004", "inviterBizId"),
-            text("INVITATION-005", "inviterName"),
-            text("INVITATION-006", "inviteeEmail"),
-            text("INVITATION-007", "inviteeAccountBizId"),
-            text("INVITATION-008", "inviteeAccountName"),
-            coded("INVITATION-009", "invitationStatus"),
-            nullable_text("INVITATION-010", "message"),
-            instant("INVITATION-011", "expiresAt"),
-            Field("INVITATION-012", "acceptedAt", (EPOCH,)),
-            instant("INVITATION-013", "createdAt"),
-            flag("INVITATION-014", "canAccept"),
-        ),
+        ((op.OWN_INVITATIONS, "[]"),),
+        "INVITATION-001 bizId text, INVITATION-002 workspaceBizId text, "
+        "INVITATION-003 workspaceName text, INVITATION-004 inviterBizId text, "
+        "INVITATION-005 inviterName text, INVITATION-006 inviteeEmail text, "
+        "INVITATION-007 inviteeAccountBizId text, INVITATION-008 inviteeAccountName text, "
+        "INVITATION-009 invitationStatus code, INVITATION-010 message nullable, "
+        "INVITATION-011 expiresAt time, INVITATION-012 acceptedAt past, INVITATION-013 createdAt time, "
+        "INVITATION-014 canAccept flag",
     ),
     Resource(
         "channel-type",
-        ((TYPES_QUERY, "items[]"),),
-        (
-            untyped("CHANNELTYPE-001", "bizId"),
-            text("CHANNELTYPE-002", "typeCode"),
-            number("CHANNELTYPE-003", "typeValue"),
-            untyped("CHANNELTYPE-004", "typeName"),
-            untyped("CHANNELTYPE-005", "typeDescription"),
-            coded("CHANNELTYPE-006", "typeStatus"),
-            number("CHANNELTYPE-007", "displayOrder"),
-            untyped("CHANNELTYPE-010", "createdAt"),
-            untyped("CHANNELTYPE-011", "updatedAt"),
-            flag("CHANNELTYPE-012", "enabled"),
-        ),
+        ((op.TYPES_QUERY, "items[]"),),
+        "CHANNELTYPE-001 bizId any, CHANNELTYPE-002 typeCode text, CHANNELTYPE-003 typeValue number, "
+        "CHANNELTYPE-004 typeName any, CHANNELTYPE-005 typeDescription any, "
+        "CHANNELTYPE-006 typeStatus code, CHANNELTYPE-007 displayOrder number, "
+        "CHANNELTYPE-010 createdAt any, CHANNELTYPE-011 updatedAt any, CHANNELTYPE-012 enabled flag",
     ),
     Resource(
         "channel-type-page",
-        ((TYPES_QUERY, ""),),
-        (listed("CHANNELTYPE-013", "items"), Field("CHANNELTYPE-014", "pagination", (GONE,))),
+        ((op.TYPES_QUERY, ""),),
+        "CHANNELTYPE-013 items list, CHANNELTYPE-014 pagination any",
     ),
     Resource(
         "channel",
-        ((CHANNELS_QUERY, "items[]"), (COMMAND, "")),
-        (
-            text("CHANNEL-001", "bizId"),
-            text("CHANNEL-002", "institutionBizId"),
-            text("CHANNEL-003", "channelName"),
-            nullable_text("CHANNEL-004", "channelRemark"),
-            text("CHANNEL-005", "channelHost"),
-            text("CHANNEL-006", "channelCategory"),
-            text("CHANNEL-007", "channelStatus"),
-            Field(
-                "CHANNEL-008",
-                "emailConfig",
-                (Turned("host-only", lambda value: value["smtpHost"]), GONE),
-            ),
-            instant("CHANNEL-009", "createdAt"),
-            instant("CHANNEL-010", "updatedAt"),
-            text("CHANNEL-021", "createdBy"),
-            text("CHANNEL-022", "updatedBy"),
-        ),
+        ((op.CHANNELS_QUERY, "items[]"), (op.COMMAND, "")),
+        "CHANNEL-001 bizId text, CHANNEL-002 institutionBizId text, CHANNEL-003 channelName text, "
+        "CHANNEL-004 channelRemark nullable, CHANNEL-005 channelHost text, "
+        "CHANNEL-006 channelCategory text, CHANNEL-007 channelStatus text, "
+        "CHANNEL-008 emailConfig settings, CHANNEL-009 createdAt time, CHANNEL-010 updatedAt time, "
+        "CHANNEL-021 createdBy text, CHANNEL-022 updatedBy text",
     ),
     Resource(
         "email-config",
-        ((CHANNELS_QUERY, "items[].emailConfig"), (COMMAND, "emailConfig")),
-        (
-            text("CHANNEL-011", "smtpHost"),
-            number("CHANNEL-012", "smtpPort"),
-            untyped("CHANNEL-013", "senderEmail"),
-            untyped("CHANNEL-014", "senderName"),
-            untyped("CHANNEL-015", "username"),
-            untyped("CHANNEL-016", "password"),
-            flag("CHANNEL-017", "useSsl"),
-            flag("CHANNEL-018", "useStartTls"),
-            number("CHANNEL-019", "connectionTimeout"),
-            number("CHANNEL-020", "readTimeout"),
-        ),
+        ((op.CHANNELS_QUERY, "items[].emailConfig"), (op.COMMAND, "emailConfig")),
+        "CHANNEL-011 smtpHost text, CHANNEL-012 smtpPort number, CHANNEL-013 senderEmail any, "
+        "CHANNEL-014 senderName any, CHANNEL-015 username any, CHANNEL-016 password any, "
+        "CHANNEL-017 useSsl flag, CHANNEL-018 useStartTls flag, CHANNEL-019 connectionTimeout number, "
+        "CHANNEL-020 readTimeout number",
     ),
     Resource(
-        "channel-page",
-        ((CHANNELS_QUERY, ""),),
-        (listed("CHANNEL-023", "items"), Field("CHANNEL-024", "pagination", (GONE,))),
+        "channel-page", ((op.CHANNELS_QUERY, ""),), "CHANNEL-023 items list, CHANNEL-024 pagination any"
     ),
     Resource(
         "file",
-        ((FILE, ""),),
-        (
-            text("FILE-001", "bizId"),
-            text("FILE-002", "bucket"),
-            text("FILE-003", "objectKey"),
-            text("FILE-004", "originalFilename"),
-            number("FILE-005", "fileSize"),
-            text("FILE-006", "contentType"),
-            coded("FILE-007", "fileCategory"),
-            coded("FILE-008", "fileStatus"),
-            text("FILE-009", "etag"),
-            text("FILE-010", "remark"),
-            Field("FILE-011", "createdAt", (Turned("yesterday", lambda value: "yesterday"), GONE)),
-            text("FILE-012", "createdBy"),
-        ),
+        ((op.FILE, ""),),
+        "FILE-001 bizId text, FILE-002 bucket text, FILE-003 objectKey text, "
+        "FILE-004 originalFilename text, FILE-005 fileSize number, FILE-006 contentType text, "
+        "FILE-007 fileCategory code, FILE-008 fileStatus code, FILE-009 etag text, FILE-010 remark text, "
+        "FILE-011 createdAt moment, FILE-012 createdBy text",
     ),
     Resource(
         "order",
-        ((ORDERS, "content[]"),),
-        (
-            text("ORDER-001", "bizId"),
-            text("ORDER-002", "fromWalletId"),
-            text("ORDER-003", "toWalletId"),
-            text("ORDER-004", "currency"),
-            number("ORDER-005", "amount"),
-            number("ORDER-006", "feeAmount"),
-            number("ORDER-007", "totalAmount"),
-            number("ORDER-008", "status"),
-            text("ORDER-009", "statusName"),
-            nullable_text("ORDER-010", "failureReason"),
-            text("ORDER-011", "remark"),
-            instant("ORDER-012", "createdAt"),
-            Field("ORDER-013", "completedAt", (EPOCH,)),
-        ),
+        ((op.ORDERS, "content[]"),),
+        "ORDER-001 bizId text, ORDER-002 fromWalletId text, ORDER-003 toWalletId text, "
+        "ORDER-004 currency text, ORDER-005 amount number, ORDER-006 feeAmount number, "
+        "ORDER-007 totalAmount number, ORDER-008 status number, ORDER-009 statusName text, "
+        "ORDER-010 failureReason nullable, ORDER-011 remark text, ORDER-012 createdAt time, "
+        "ORDER-013 completedAt past",
     ),
     Resource(
         "history-pagination",
-        ((HISTORY, "pagination"),),
-        (
-            number("PAGE-001", "totalPages"),
-            number("PAGE-002", "totalRecords"),
-            number("PAGE-003", "currentPage"),
-            number("PAGE-004", "pageSize"),
-        ),
+        ((op.HISTORY, "pagination"),),
+        "PAGE-001 totalPages number, PAGE-002 totalRecords number, PAGE-003 currentPage number, "
+        "PAGE-004 pageSize number",
     ),
     Resource(
         "channels-pagination",
-        ((CHANNELS_QUERY, "pagination"),),
-        (
-            flag("PAGE-005", "hasNext"),
-            flag("PAGE-006", "empty"),
-            flag("PAGE-007", "paginated"),
-        ),
+        ((op.CHANNELS_QUERY, "pagination"),),
+        "PAGE-005 hasNext flag, PAGE-006 empty flag, PAGE-007 paginated flag",
     ),
     Resource(
         "account-page",
-        ((ACCOUNTS_QUERY, ""),),
-        (
-            listed("PAGE-020", "accounts"),
-            untyped("PAGE-021", "totalElements"),
-            untyped("PAGE-022", "totalPages"),
-            untyped("PAGE-023", "currentPage"),
-            untyped("PAGE-024", "pageSize"),
-        ),
+        ((op.ACCOUNTS_QUERY, ""),),
+        "PAGE-020 accounts list, PAGE-021 totalElements any, PAGE-022 totalPages any, "
+        "PAGE-023 currentPage any, PAGE-024 pageSize any",
     ),
     Resource(
         "order-page",
-        ((ORDERS, ""),),
-        (
-            listed("PAGE-030", "content"),
-            untyped("PAGE-031", "totalElements"),
-            untyped("PAGE-032", "totalPages"),
-            untyped("PAGE-033", "size"),
-            untyped("PAGE-034", "number"),
-        ),
+        ((op.ORDERS, ""),),
+        "PAGE-030 content list, PAGE-031 totalElements any, PAGE-032 totalPages any, PAGE-033 size any, "
+        "PAGE-034 number any",
     ),
     Resource(
         "portal-type",
-        ((constants("user-portal-types"), "[]"),),
-        (
-            text("CONSTANT-001", "code"),
-            number("CONSTANT-002", "value"),
-            text("CONSTANT-003", "label"),
-        ),
+        ((op.constants("user-portal-types"), "[]"),),
+        "CONSTANT-001 code text, CONSTANT-002 value number, CONSTANT-003 label text",
     ),
     Resource(
         "country",
-        ((constants("countries"), "[]"),),
-        (
-            text("CONSTANT-004", "alpha2Code"),
-            text("CONSTANT-005", "alpha3Code"),
-            number("CONSTANT-006", "numericCode"),
-            text("CONSTANT-007", "phoneCode"),
-        ),
+        ((op.constants("countries"), "[]"),),
+        "CONSTANT-004 alpha2Code text, CONSTANT-005 alpha3Code text, CONSTANT-006 numericCode number, "
+        "CONSTANT-007 phoneCode text",
     ),
     Resource(
         "time-zone",
-        ((constants("timezones"), "[]"),),
-        (text("CONSTANT-008", "zoneIdCode"), text("CONSTANT-009", "utcOffset")),
+        ((op.constants("timezones"), "[]"),),
+        "CONSTANT-008 zoneIdCode text, CONSTANT-009 utcOffset text",
     ),
-    Resource("us-state", ((constants("us-states"), "[]"),), (untyped("CONSTANT-010", "isoCode"),)),
+    Resource("us-state", ((op.constants("us-states"), "[]"),), "CONSTANT-010 isoCode any"),
     Resource(
         "mfa-method",
-        ((INITIATE, "mfaMethods[]"),),
-        (
-            text("ENUM-001", "code"),
-            number("ENUM-002", "value"),
-            text("ENUM-003", "label"),
-            nullable_text("ENUM-004", "description"),
-        ),
+        ((op.INITIATE, "mfaMethods[]"),),
+        "ENUM-001 code text, ENUM-002 value number, ENUM-003 label text, ENUM-004 description nullable",
     ),
     Resource(
         "role-type",
-        ((ROLES, "[].roleType"),),
-        (
-            text("ENUM-001", "code"),
-            number("ENUM-002", "value"),
-            text("ENUM-003", "label"),
-            nullable_text("ENUM-004", "description"),
-        ),
+        ((op.ROLES, "[].roleType"),),
+        "ENUM-001 code text, ENUM-002 value number, ENUM-003 label text, ENUM-004 description nullable",
     ),
 )
 
@@ -502,11 +280,10 @@ def _kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", name).lower()
 
 
-def _fault(resource: Resource, field: Field, wrong: Wrong) -> Fault:
+def _row(resource: Resource, field: Field, wrong: Wrong) -> tuple[str, Change]:
     value: Any = _nulls_kept(wrong.turn) if isinstance(wrong, Turned) else wrong
-    name = f"{resource.name}-{_kebab(field.name)}-{_word(wrong)}"
     shown = (reported(operation, place, **{field.name: value}) for operation, place in resource.shown)
-    return fault(field.requirement, name, together(*shown), also=field.also)
+    return f"{field.requirement} {resource.name}-{_kebab(field.name)}-{_word(wrong)}", together(*shown)
 
 
 def _nulls_kept(turn: Any) -> Any:
@@ -514,8 +291,8 @@ def _nulls_kept(turn: Any) -> Any:
 
 
 # Of the ways in which a field may be wrong each has one, in turn: more would show the same again.
-FAULTS = tuple(
-    _fault(resource, field, field.wrong[number % len(field.wrong)])
+ROWS = dict(
+    _row(resource, field, KINDS[field.kind][number % len(KINDS[field.kind])])
     for resource in RESOURCES
     for number, field in enumerate(resource.fields)
 )

@@ -1,208 +1,157 @@
 """Notification channels and their types (chapter "Notifications")."""
 
+from collections.abc import Callable, Collection
 from typing import Any
 
-from reference_impl.changes import handled, moved, refused_with, row
-from reference_impl.errors import INVALID
+from reference_impl.changes import Change, moved, row, together
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
-    fault,
+    Call,
+    answered,
+    asked,
+    first,
     ignoring,
     optional,
     pretending,
     renamed,
     reported,
     reported_in_last,
+    then,
     turned,
 )
-from reference_impl.faults.operations import (
-    CHANNEL_CREATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-    COMMAND,
-    TYPE_CREATE,
-    TYPE_DELETE,
-    TYPE_DISABLE,
-    TYPE_ENABLE,
-    TYPE_UPDATE,
-    TYPES_QUERY,
-)
-from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Handler
+from reference_impl.faults.verbs import given_up_for, named_with, newest_with, nothing_for, one_item_twice
+from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body
 
-_TYPE_FILTERS = ("bizId", "typeCode", "typeStatus")
-_CHANNEL_FILTERS = ("bizId", "institutionBizId", "channelCategory", "channelStatus")
+
+def _known_while_active(portal: Portal, caller: Caller, body: Body) -> None:
+    if portal.records["channel"].get(body["bizId"], {}).get("channelStatus") == "INACTIVE":
+        raise Refusal("RESOURCE.NOT_FOUND")
 
 
-def _nulls_meant(*names: str) -> Any:
+def _nulls_meant(operation: str, *names: str) -> Change:
     """A filter that is null gives records without a value: none."""
 
-    def around(handler: Handler) -> Handler:
-        def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-            data = handler(portal, caller, body)
-            if any(name in body and body[name] is None for name in names):
-                data["items"] = []
-                data["pagination"] |= {"totalRecords": 0, "totalPages": 0, "hasNext": False, "empty": True}
-            return data
-
-        return querying
-
-    return around
-
-
-def _enabled_always(record: dict[str, Any]) -> None:
-    record["enabled"] = True
-
-
-def _some_of_another(handler: Handler) -> Handler:
-    """The last channel of a filtered page is one that does not match."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        if body.get("channelStatus") is not None and len(data["items"]) > 1:
-            others = handler(
-                portal,
-                caller,
-                {"channelStatus": "INACTIVE" if data["items"][0]["channelStatus"] == "ACTIVE" else "ACTIVE"},
-            )
-            data["items"][-1] = others["items"][0]
+    def answer(call: Call, data: Any) -> Any:
+        if any(name in call.body and call.body[name] is None for name in names):
+            data["items"] = []
+            data["pagination"] |= {"totalRecords": 0, "totalPages": 0, "hasNext": False, "empty": True}
         return data
 
-    return querying
+    return answered(operation, answer)
 
 
-def _of_sms(handler: Handler) -> Handler:
+def _of_sms(call: Call, data: Any) -> Any:
     """Asked for a category, the first channel is one of another."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        if body.get("channelCategory") is not None:
-            for channel in data["items"][:1]:
-                channel["channelCategory"] = "SMS"
-        return data
-
-    return querying
+    if call.body.get("channelCategory") is not None and data["items"]:
+        data["items"][0]["channelCategory"] = "SMS"
+    return data
 
 
-def _unmasked(handler: Handler) -> Handler:
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        for channel in data.get("items", [data]):
-            real = portal.records["channel"][channel["bizId"]]["emailConfig"]["password"]
-            channel["emailConfig"] = channel["emailConfig"] | {"password": real}
-        return data
-
-    return querying
-
-
-def _masked_in_part(handler: Handler) -> Handler:
-    """Only the first letters are masked."""
-
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = _unmasked(handler)(portal, caller, body)
-        for channel in data["items"]:
-            config = channel["emailConfig"]
-            config["password"] = "**" + config["password"][2:]
-        return data
-
-    return querying
+def _unmasked(
+    call: Call, data: Any, hidden: int = 0, *, states: Collection[str] = ("ACTIVE", "INACTIVE")
+) -> Any:
+    """The passwords of channels in some states are shown from a letter on."""
+    for channel in data.get("items", [data]):
+        if channel["channelStatus"] in states:
+            real = call.portal.records["channel"][channel["bizId"]]["emailConfig"]["password"]
+            channel["emailConfig"] = channel["emailConfig"] | {"password": "*" * hidden + real[hidden:]}
+    return data
 
 
-def _unmasked_where_inactive(handler: Handler) -> Handler:
-    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        for channel in data["items"]:
-            if channel["channelStatus"] == "INACTIVE":
-                real = portal.records["channel"][channel["bizId"]]["emailConfig"]["password"]
-                channel["emailConfig"] = channel["emailConfig"] | {"password": real}
-        return data
-
-    return querying
+def _config(**values: Any) -> Callable[[Record], Record]:
+    return lambda record: record["emailConfig"] | values
 
 
-def _another_channel(handler: Handler) -> Handler:
-    """The right channel is deactivated, and another one answered."""
-
-    def deactivating(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        return data | {"bizId": data["bizId"][::-1]}
-
-    return deactivating
+def _two_alike(portal: Portal, caller: Caller, body: Body) -> None:
+    """A new type has the value of the one that was made before it."""
+    new, *others = portal.newest("channel type")
+    new["typeValue"] = others[0]["typeValue"]
 
 
-FAULTS = (
-    # Channel types.
-    fault("CHANNELTYPE-020", "type-id-filter-ignored", ignoring(TYPES_QUERY, "bizId")),
-    fault("CHANNELTYPE-021", "type-code-filter-ignored", ignoring(TYPES_QUERY, "typeCode")),
-    fault("CHANNELTYPE-022", "type-status-filter-ignored", ignoring(TYPES_QUERY, "typeStatus")),
-    fault("CHANNELTYPE-023", "enabled-only-ignored", ignoring(TYPES_QUERY, "enabledOnly")),
-    fault(
-        "CHANNELTYPE-024",
-        "null-type-filter-finds-nothing",
-        handled(TYPES_QUERY, _nulls_meant(*_TYPE_FILTERS)),
+ROWS = {
+    "CHANNEL-066 an-inactive-channel-is-unknown-to-the-command": first(op.COMMAND, _known_while_active),
+    "CHANNEL-062 channels-in-a-state-are-of-any-institution": asked(
+        op.CHANNELS_QUERY, given_up_for("institutionBizId", "channelStatus")
     ),
-    fault("CHANNELTYPE-025", "every-type-is-enabled", turned(TYPES_QUERY, "items[]", _enabled_always)),
-    fault(
-        "CHANNELTYPE-025",
-        "last-type-is-the-other-way-round",
-        reported_in_last(TYPES_QUERY, "items[]", enabled=lambda enabled: not enabled),
+    "CHANNEL-044 a-channel-asked-for-by-id-may-be-inactive": asked(
+        op.CHANNELS_QUERY, given_up_for("activeOnly", "bizId")
     ),
-    fault("CHANNELTYPE-026", "created-type-is-not-kept", pretending(TYPE_CREATE, "channel type")),
-    fault("CHANNELTYPE-027", "type-update-is-not-kept", pretending(TYPE_UPDATE, "channel type")),
-    fault(
-        "CHANNELTYPE-028",
-        "disabling-a-type-does-not-stick",
-        moved("channel type", "ENABLED", "disable", "ENABLED"),
-        TYPE_DISABLE,
+    "CHANNEL-065 active-channels-of-an-institution-are-none": asked(
+        op.CHANNELS_QUERY, nothing_for("institutionBizId", "activeOnly")
     ),
-    fault(
-        "CHANNELTYPE-029",
-        "enabling-a-type-does-not-stick",
-        moved("channel type", "DISABLED", "enable", "DISABLED"),
-        TYPE_ENABLE,
+    "CHANNELTYPE-035 an-enabled-type-is-not-found-by-its-code": asked(
+        op.TYPES_QUERY, nothing_for("typeCode", "enabledOnly")
     ),
-    fault("CHANNELTYPE-030", "deleted-type-is-listed", pretending(TYPE_DELETE, "channel type")),
-    # Channels.
-    fault("CHANNEL-040", "channel-id-filter-ignored", ignoring(CHANNELS_QUERY, "bizId")),
-    fault("CHANNEL-041", "channel-institution-filter-ignored", ignoring(CHANNELS_QUERY, "institutionBizId")),
-    fault("CHANNEL-042", "channel-category-filter-gives-another", handled(CHANNELS_QUERY, _of_sms)),
-    fault("CHANNEL-043", "channel-status-filter-ignored", ignoring(CHANNELS_QUERY, "channelStatus")),
-    fault("CHANNEL-043", "last-channel-is-in-another-state", handled(CHANNELS_QUERY, _some_of_another)),
-    fault("CHANNEL-044", "active-only-ignored", ignoring(CHANNELS_QUERY, "activeOnly")),
-    fault(
-        "CHANNEL-045",
-        "null-channel-filter-finds-nothing",
-        handled(CHANNELS_QUERY, _nulls_meant(*_CHANNEL_FILTERS)),
+    "CHANNELTYPE-020 type-id-filter-ignored": ignoring(op.TYPES_QUERY, "bizId"),
+    "CHANNELTYPE-021 type-code-filter-ignored": ignoring(op.TYPES_QUERY, "typeCode"),
+    "CHANNELTYPE-022 type-status-filter-ignored": ignoring(op.TYPES_QUERY, "typeStatus"),
+    "CHANNELTYPE-023 enabled-only-ignored": ignoring(op.TYPES_QUERY, "enabledOnly"),
+    "CHANNELTYPE-024 null-type-filter-finds-nothing": _nulls_meant(
+        op.TYPES_QUERY, "bizId", "typeCode", "typeStatus"
     ),
-    fault("CHANNEL-046", "channel-password-in-the-clear", handled(CHANNELS_QUERY, _unmasked)),
-    fault("CHANNEL-046", "channel-password-masked-in-part", handled(CHANNELS_QUERY, _masked_in_part)),
-    fault(
-        "CHANNEL-046",
-        "inactive-channels-tell-their-password",
-        handled(CHANNELS_QUERY, _unmasked_where_inactive),
+    "CHANNELTYPE-025 every-type-is-enabled": reported(op.TYPES_QUERY, "items[]", enabled=True),
+    "CHANNELTYPE-025 last-type-is-the-other-way-round": reported_in_last(
+        op.TYPES_QUERY, "items[]", enabled=lambda enabled: not enabled
     ),
-    fault("CHANNEL-046", "deactivation-tells-the-password", handled(COMMAND, _unmasked)),
-    fault("CHANNEL-047", "created-channel-is-not-kept", pretending(CHANNEL_CREATE, "channel")),
-    fault("CHANNEL-048", "channel-update-is-not-kept", pretending(CHANNEL_UPDATE, "channel")),
-    fault("CHANNEL-049", "deactivating-a-channel-does-not-stick", pretending(CHANNEL_DEACTIVATE, "channel")),
-    fault("CHANNEL-050", "deleted-channel-is-listed", pretending(CHANNEL_DELETE, "channel")),
-    # The command.
-    fault("CHANNEL-030", "command-answers-an-active-channel", reported(COMMAND, "", channelStatus="ACTIVE")),
-    fault("CHANNEL-030", "command-answers-disabled", reported(COMMAND, "", channelStatus="DISABLED")),
-    fault("CHANNEL-031", "command-does-not-stick", pretending(COMMAND, "channel")),
-    fault("CHANNEL-052", "command-without-an-id-is-unknown", optional(COMMAND, "bizId", "none")),
-    fault("CHANNEL-059", "command-without-an-id-is-invalid-by-name", renamed(COMMAND, INVALID, INVALID)),
-    fault(
-        "CHANNEL-060",
-        "unknown-channel-has-the-code-of-others",
-        renamed(COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND"),
+    "CHANNELTYPE-026 created-type-is-not-kept": pretending(op.TYPE_CREATE, "channel type"),
+    "CHANNELTYPE-027 type-update-is-not-kept": pretending(op.TYPE_UPDATE, "channel type"),
+    "CHANNELTYPE-028 disabling-a-type-does-not-stick": moved(
+        "channel type", "ENABLED", "disable", "ENABLED"
+    ).at(op.TYPE_DISABLE),
+    "CHANNELTYPE-029 enabling-a-type-does-not-stick": moved(
+        "channel type", "DISABLED", "enable", "DISABLED"
+    ).at(op.TYPE_ENABLE),
+    "CHANNELTYPE-030 deleted-type-is-listed": pretending(op.TYPE_DELETE, "channel type"),
+    "CHANNEL-040 channel-id-filter-ignored": ignoring(op.CHANNELS_QUERY, "bizId"),
+    "CHANNEL-041 channel-institution-filter-ignored": ignoring(op.CHANNELS_QUERY, "institutionBizId"),
+    "CHANNEL-042 channel-category-filter-gives-another": answered(op.CHANNELS_QUERY, _of_sms),
+    "CHANNEL-043 channel-status-filter-ignored": ignoring(op.CHANNELS_QUERY, "channelStatus"),
+    "CHANNEL-044 active-only-ignored": ignoring(op.CHANNELS_QUERY, "activeOnly"),
+    "CHANNEL-045 null-channel-filter-finds-nothing": _nulls_meant(
+        op.CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory", "channelStatus"
     ),
-    fault(
-        "CHANNEL-053", "unknown-channel-is-a-duplicate", renamed(COMMAND, "RESOURCE.NOT_FOUND", "DUPLICATE")
+    "CHANNEL-046 channel-password-in-the-clear": answered(op.CHANNELS_QUERY, _unmasked),
+    "CHANNEL-046 channel-password-masked-in-part": answered(
+        op.CHANNELS_QUERY, lambda call, data: _unmasked(call, data, 2)
     ),
-    fault("CHANNEL-054", "command-asks-for-no-challenge", row(COMMAND, bot="")),
-    fault("CHANNEL-055", "command-answers-another-channel", handled(COMMAND, _another_channel)),
-    fault("ERROR-003", "invalid-parameter-is-422", refused_with(INVALID, status=422)),
-)
+    "CHANNEL-046 inactive-channels-tell-their-password": answered(
+        op.CHANNELS_QUERY, lambda call, data: _unmasked(call, data, states=["INACTIVE"])
+    ),
+    "CHANNEL-046 deactivation-tells-the-password": answered(op.COMMAND, _unmasked),
+    "CHANNEL-047 created-channel-is-not-kept": pretending(op.CHANNEL_CREATE, "channel"),
+    "CHANNEL-048 channel-update-is-not-kept": pretending(op.CHANNEL_UPDATE, "channel"),
+    "CHANNEL-049 deactivating-a-channel-does-not-stick": pretending(op.CHANNEL_DEACTIVATE, "channel"),
+    "CHANNEL-050 deleted-channel-is-listed": pretending(op.CHANNEL_DELETE, "channel"),
+    "CHANNEL-030 command-answers-disabled": reported(op.COMMAND, "", channelStatus="DISABLED"),
+    "CHANNEL-031 command-does-not-stick": pretending(op.COMMAND, "channel"),
+    "CHANNEL-052 command-without-an-id-is-unknown": optional(op.COMMAND, "bizId", "none"),
+    "CHANNEL-059 command-without-an-id-is-invalid-by-name": renamed(op.COMMAND, INVALID, INVALID),
+    "CHANNEL-060 unknown-channel-has-the-code-of-others": renamed(
+        op.COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND"
+    ),
+    "CHANNEL-053 unknown-channel-is-a-duplicate": renamed(op.COMMAND, "RESOURCE.NOT_FOUND", "DUPLICATE"),
+    "CHANNEL-054 command-asks-for-no-challenge": row(op.COMMAND, bot=""),
+    "CHANNEL-055 command-answers-another-channel": reported(op.COMMAND, "", bizId=lambda id: id[::-1]),
+    "CHANNEL-058 a-channel-twice-on-a-page": turned(op.CHANNELS_QUERY, "", one_item_twice("items")),
+    "CHANNEL-058 a-channel-type-twice-on-a-page": turned(op.TYPES_QUERY, "", one_item_twice("items")),
+    "CHANNEL-063 a-new-channel-forgets-its-port": then(
+        op.CHANNEL_CREATE, newest_with("channel", emailConfig=_config(smtpPort=25))
+    ),
+    "CHANNELTYPE-034 a-new-type-forgets-its-description": then(
+        op.TYPE_CREATE, newest_with("channel type", typeDescription="")
+    ),
+    "CHANNEL-061 an-update-resets-the-mail-settings": then(
+        op.CHANNEL_UPDATE, named_with("channel", "bizId", emailConfig=_config(readTimeout=1))
+    ),
+    "CHANNELTYPE-036 a-new-type-has-the-value-of-another": then(op.TYPE_CREATE, _two_alike),
+    "CHANNEL-064 a-deactivation-answers-another-port": reported(op.COMMAND, "emailConfig", smtpPort=2525),
+    "CHANNELTYPE-028 CHANNELTYPE-029 disabling-a-type-twice-enables-it": together(
+        moved("channel type", "DISABLED", "disable", "ENABLED"),
+        moved("channel type", "ENABLED", "enable", "DISABLED"),
+    ).at(op.TYPE_DISABLE, op.TYPE_ENABLE),
+    "CHANNEL-049 deactivating-a-channel-twice-activates-it": moved(
+        "channel", "INACTIVE", "deactivate", "ACTIVE"
+    ).at(op.CHANNEL_DEACTIVATE),
+}

@@ -1,118 +1,127 @@
-"""What holds between the fields of a record, and of all records (chapter "Resources and their fields")."""
+"""What holds within a record, and between answers that show it (chapter "Resources and their fields")."""
 
 import zlib
+from collections.abc import Callable
 from typing import Any
 
-from reference_impl.faults.fault import fault, reported, reported_in_last, turned
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    CHANNELS_QUERY,
-    CURRENT_WORKSPACE,
-    HISTORY,
-    INSTITUTION,
-    ORDERS,
-    OWN_INVITATIONS,
-    PROFILE,
-    ROLE,
-    ROLES,
-    SESSIONS,
-    TYPES_QUERY,
-)
+from reference_impl.changes import Change, rewritten
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import answered, objects, on_success, reported, turned
+from reference_impl.faults.verbs import updated_before
+from reference_impl.wrappers import Seen
 
 
-def _in_the_far_east(value: str) -> str:
-    """The time of day is UTC's, and the offset that of another zone."""
-    return f"{value[:-1]}+08:00"
+def _where(operation: str, place: str, asks: Callable[[Seen], object], **wrong: Any) -> Change:
+    """Successes report other values in these fields, where the request asks for something."""
+
+    def rewriting(seen: Seen, data: Any) -> None:
+        if asks(seen):
+            for record in objects(data, place):
+                record.update(wrong)
+
+    return rewritten(on_success(rewriting), operation)
 
 
-def _whole_seconds(value: str) -> str:
-    return f"{value[:19]}Z"
+def _one_id(seen: Seen) -> object:
+    return isinstance(seen.body, dict) and seen.body.get("bizId")
 
 
-def _updated_before(record: dict[str, Any]) -> None:
-    record["updatedAt"] = "2019-01-01T00:00:00.000Z"
-
-
-def _no_day(value: Any) -> Any:
-    return value if value is None else f"{value[:5]}02-31{value[10:]}"
+def _still_pending(item: dict[str, Any]) -> None:
+    if item["invitationStatus"]["code"] == "ACCEPTED":
+        item["invitationStatus"] |= {"code": "PENDING", "value": 10050301}
 
 
 _NO_DAYS = (
-    ("ACCOUNT-009", PROFILE, "", "createdAt", ""),
-    ("SESSION-004", SESSIONS, "[]", "loginTime", ""),
-    ("HISTORY-002", HISTORY, "items[]", "loginTime", "HISTORY-009 HISTORY-010"),
-    ("INVITATION-011", OWN_INVITATIONS, "[]", "expiresAt", ""),
-    ("CHANNEL-010", CHANNELS_QUERY, "items[]", "updatedAt", ""),
-    ("ORDER-013", ORDERS, "content[]", "completedAt", ""),
-    ("RESOURCE-002", ROLES, "[]", "createdAt", ""),
+    ("ACCOUNT-009", op.PROFILE, "", "createdAt"),
+    ("SESSION-004", op.SESSIONS, "[]", "loginTime"),
+    ("HISTORY-002", op.HISTORY, "items[]", "loginTime"),
+    ("INVITATION-011", op.OWN_INVITATIONS, "[]", "expiresAt"),
+    ("CHANNEL-010", op.CHANNELS_QUERY, "items[]", "updatedAt"),
+    ("ORDER-013", op.ORDERS, "content[]", "completedAt"),
+    ("RESOURCE-002", op.ROLES, "[]", "createdAt"),
 )
 """Times on a day that no year has."""
 
-FAULTS = (
-    *(
-        fault(
-            breaks,
-            f"{breaks.lower()}-on-february-31",
-            reported(operation, place, **{field: _no_day}),
-            also=also,
+
+def _elsewhere(seen: Seen, data: Any) -> None:
+    """Each invitation names a workspace beside its own."""
+    workspaces = seen.portal.records["workspace"]
+    for record in objects(data, "[]"):
+        others = [each for id, each in workspaces.items() if id != record["workspaceBizId"]]
+        record["workspaceName"] = others[0]["workspaceName"]
+
+
+ROWS = {
+    "AGREE-001 an-account-has-another-phone-for-the-admin": reported(
+        op.ACCOUNT, "", accountPhone="+1 555 0199"
+    ),
+    "AGREE-002 a-role-read-by-its-id-was-created-at-another-time": reported(
+        op.ROLE, "", createdAt="2021-03-04T05:06:07.000Z"
+    ),
+    "AGREE-002 listed-roles-were-updated-at-another-time": reported(
+        op.ROLES, "[]", updatedAt="2026-01-02T03:04:05.000Z"
+    ),
+    "AGREE-003 the-current-workspace-is-of-another-zone": reported(
+        op.CURRENT_WORKSPACE, "", workspaceTimezone="ASIA_SHANGHAI"
+    ),
+    "AGREE-004 invitations-by-state-have-another-inviter": _where(
+        op.OWN_INVITATIONS, "[]", lambda seen: seen.asked.query.get("statuses"), inviterName="Somebody Else"
+    ),
+    "AGREE-005 a-channel-asked-for-by-id-has-another-port": _where(
+        op.CHANNELS_QUERY, "items[].emailConfig", _one_id, smtpPort=2525
+    ),
+    "AGREE-006 a-type-asked-for-by-id-stands-elsewhere": _where(
+        op.TYPES_QUERY, "items[]", _one_id, displayOrder=77
+    ),
+    "AGREE-007 orders-on-a-page-of-two-have-another-wallet": _where(
+        op.ORDERS,
+        "content[]",
+        lambda seen: seen.asked.query.get("size") == ["2"],
+        toWalletId="wallet-of-another",
+    ),
+    "AGREE-003 the-current-workspace-is-of-the-callers-institution": answered(
+        op.CURRENT_WORKSPACE,
+        lambda call, data: data | {"institutionBizId": call.caller.account["institutionBizId"]},
+    ),
+    "AGREE-008 an-institution-has-a-name-for-each-reader": answered(
+        op.INSTITUTION,
+        lambda call, data: data | {"institutionName": f"Institution of {call.caller.account['accountName']}"},
+    ),
+    "AGREE-009 an-accepted-invitation-is-still-pending-for-its-sender": turned(
+        op.INVITATIONS, "[]", _still_pending
+    ),
+    "RESOURCE-007 accounts-live-nowhere": reported(op.ACCOUNTS_QUERY, "accounts[]", defaultCountry="JX"),
+    "RESOURCE-008 the-profile-is-of-no-zone": reported(op.PROFILE, "", defaultTimezone="ASIA_ATLANTIS"),
+    "RESOURCE-008 the-workspace-is-of-no-zone": reported(
+        op.CURRENT_WORKSPACE, "", workspaceTimezone="MARS_OLYMPUS"
+    ),
+    "RESOURCE-009 the-profile-speaks-no-language": reported(op.PROFILE, "", defaultLanguage="qj"),
+    **{
+        f"{breaks} {breaks.lower()}-on-february-31": reported(
+            operation,
+            place,
+            **{field: lambda value: value if value is None else f"{value[:5]}02-31{value[10:]}"},
         )
-        for breaks, operation, place, field, also in _NO_DAYS
+        for breaks, operation, place, field in _NO_DAYS
+    },
+    "RESOURCE-001 role-without-a-name": reported(op.ROLES, "[]", roleName=None),
+    "RESOURCE-001 workspace-without-a-time-zone": reported(op.CURRENT_WORKSPACE, "", workspaceTimezone=None),
+    "RESOURCE-002 workspace-created-in-epoch-seconds": reported(
+        op.CURRENT_WORKSPACE, "", createdAt=1767225600
     ),
-    fault("ACCOUNT-014", "account-times-of-another-zone", reported(PROFILE, "", createdAt=_in_the_far_east)),
-    fault(
-        "ACCOUNT-014",
-        "last-account-of-another-zone",
-        reported_in_last(ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east),
+    "RESOURCE-002 type-updated-day-first": reported(op.TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
+    "RESOURCE-003 institution-id-as-number": reported(
+        op.INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())
     ),
-    fault(
-        "ACCOUNT-043",
-        "account-times-without-a-zone",
-        reported(PROFILE, "", createdAt=lambda value: value[:-1]),
+    "RESOURCE-003 workspace-of-a-role-as-number": reported(
+        op.ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())
     ),
-    fault(
-        "ACCOUNT-015",
-        "account-times-in-whole-seconds",
-        reported(PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds),
+    "RESOURCE-004 channel-updated-before-it-was-created": turned(
+        op.CHANNELS_QUERY, "items[]", updated_before
     ),
-    fault(
-        "ACCOUNT-016",
-        "account-updated-before-it-was-created",
-        turned(ACCOUNTS_QUERY, "accounts[]", _updated_before),
+    "RESOURCE-004 workspace-updated-before-it-was-created": turned(op.CURRENT_WORKSPACE, "", updated_before),
+    "AGREE-002 listed-roles-have-no-permission-codes": reported(op.ROLES, "[]", permissionCodes=[]),
+    "AGREE-010 an-invitation-names-another-workspace": rewritten(
+        on_success(_elsewhere), op.OWN_INVITATIONS, op.INVITATIONS
     ),
-    fault("RESOURCE-001", "role-without-a-name", reported(ROLES, "[]", roleName=None)),
-    fault(
-        "RESOURCE-001",
-        "workspace-without-a-time-zone",
-        reported(CURRENT_WORKSPACE, "", workspaceTimezone=None),
-    ),
-    fault(
-        "RESOURCE-002",
-        "workspace-created-in-epoch-seconds",
-        reported(CURRENT_WORKSPACE, "", createdAt=1767225600),
-    ),
-    fault(
-        "RESOURCE-002",
-        "type-updated-day-first",
-        reported(TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
-    ),
-    fault(
-        "RESOURCE-003",
-        "institution-id-as-number",
-        reported(INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())),
-    ),
-    fault(
-        "RESOURCE-003",
-        "workspace-of-a-role-as-number",
-        reported(ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())),
-    ),
-    fault(
-        "RESOURCE-004",
-        "channel-updated-before-it-was-created",
-        turned(CHANNELS_QUERY, "items[]", _updated_before),
-    ),
-    fault(
-        "RESOURCE-004",
-        "workspace-updated-before-it-was-created",
-        turned(CURRENT_WORKSPACE, "", _updated_before),
-    ),
-)
+}

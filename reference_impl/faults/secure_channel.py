@@ -1,82 +1,128 @@
-"""The secure channel and what travels in it (chapters "Secure channel", "Authentication endpoints")."""
+"""The secure channel (chapter "Secure channel")."""
 
 import base64
+import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl import keys, sealing
-from reference_impl.changes import Change, handled, limited, moved, refused_with, rewritten, row, together
+from reference_impl.asked import read_body
+from reference_impl.changes import Change, chosen, limited, moved, refused_with, together, wrapped
 from reference_impl.errors import INVALID
+from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     GONE,
+    Call,
+    answered,
     asked,
-    erring,
-    fault,
     first,
-    on_success,
     optional,
     refusing,
-    renamed,
     reported,
+    served,
+    then,
 )
-from reference_impl.faults.operations import (
-    CHANGE,
-    FORGOT,
-    INIT,
-    PUBLIC_KEY,
-    RESET,
-    SECURE_CLOSE,
-    SECURE_SESSION,
-)
-from reference_impl.passwords import Password
-from reference_impl.portal import Caller, Portal, SecureKey
-from reference_impl.routes import Handler
+from reference_impl.faults.requests import AnyChannel, adding
+from reference_impl.portal import Caller, Portal, SecureKey, SecureSession
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Seen
+from reference_impl.wrappers import replayed
 
 
-def _newest(portal: Portal) -> Any:
-    return next(reversed(portal.secure_sessions.values()))
+def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.secure_sessions[str(caller.secure_session_id)].state = "CLOSED"
 
 
-def _keys_returned(coded: Callable[[bytes], str], *names: str) -> Callable[[Seen, Any], None]:
-    """The answer holds AES keys under these names: the request key, then the response key."""
+def _opening(change: Callable[[Call, SecureSession], object]) -> Change:
+    """A session that was opened is changed by a function, which may give other data to answer."""
 
-    def returning(seen: Seen, data: Any) -> None:
-        session = _newest(seen.portal)
-        data.update(zip(names, map(coded, (session.request_key, session.response_key)), strict=False))
+    def serve(call: Call, data: Any) -> Any:
+        return change(call, call.portal.secure_sessions[data["sessionId"]]) or data
 
-    return returning
+    return answered(op.SECURE_SESSION, serve)
+
+
+def _keys_swapped(call: Call, session: SecureSession) -> None:
+    session.request_key, session.response_key = session.response_key, session.request_key
+
+
+HEADER = b"x-secure-channel-session-id"
+IV, TAG = 12, 16
+Sealed = dict[str, Any]
+Turning = Callable[[Sealed, SecureSession], Sealed]
+
+
+@dataclass
+class Turned:
+    """What is asked of a password change reaches the portal as its own clients would have sent it."""
+
+    app: ASGIApp
+    turn: Turning
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        octets = await read_body(receive, 1 << 20) or b""
+        portal: Portal = scope["app"].state.portal
+        session = portal.secure_sessions.get(dict(scope["headers"]).get(HEADER, b"").decode())
+        if session is not None and (sealed := _opened(octets)):
+            octets = json.dumps(json.dumps(self.turn(sealed, session))).encode()
+        await self.app(scope, replayed(octets), send)
+
+
+def _opened(octets: bytes) -> Sealed:
+    """The object of an encrypted body; nothing, where it is none."""
+    with suppress(ValueError, TypeError):
+        sealed = json.loads(json.loads(octets))
+        return sealed if isinstance(sealed, dict) and isinstance(sealed.get("p"), str) else {}
+    return {}
+
+
+def _sealed_anew(sealed: Sealed, session: SecureSession) -> Sealed:
+    """The tag is not looked at."""
+    try:
+        octets = base64.b64decode(sealed["p"], validate=True)
+    except ValueError:
+        return sealed
+    iv, ciphertext = octets[:IV], octets[IV:-TAG]
+    counter = modes.CTR(iv + (2).to_bytes(4, "big"))
+    decryptor = Cipher(algorithms.AES(session.request_key), counter).decryptor()
+    plain = decryptor.update(ciphertext) + decryptor.finalize()
+    anew = iv + AESGCM(session.request_key).encrypt(iv, plain, None)
+    return sealed | {"p": base64.b64encode(anew).decode()}
+
+
+def _turned(turn: Turning) -> Change:
+    return wrapped(lambda app: Turned(app, turn), op.CHANGE)
+
+
+def _with_its_keys(call: Call, data: Any) -> Any:
+    session = call.portal.secure_sessions[data["sessionId"]]
+    return data | {"requestKey": _base64(session.request_key), "responseKey": _base64(session.response_key)}
 
 
 def _base64(octets: bytes) -> str:
     return base64.b64encode(octets).decode()
 
 
-def _nested(seen: Seen, data: Any) -> None:
-    data["keys"] = {"aes": [_base64(_newest(seen.portal).response_key)]}
-
-
 def _any_key_id(portal: Portal, caller: Caller, body: Body) -> None:
     portal.secure_keys.append(SecureKey(body["keyId"], portal.now()))
 
 
-def _broken_keys_taken(handler: Handler) -> Handler:
+def _broken_keys_taken(call: Call) -> Any:
     """What cannot be decrypted is replaced by another key, as who hides a padding error."""
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        replaced = dict(body)
-        for name in ("encReqKey", "encRespKey"):
-            try:
-                sealing.unwrap(body[name], keys.rsa_key(), portal.choices)
-            except sealing.Unreadable:
-                replaced[name] = _wrapped(portal.draw.bytes(32))
-        return handler(portal, caller, replaced)
-
-    return opening
+    replaced = dict(call.body)
+    for name in ("encReqKey", "encRespKey"):
+        try:
+            sealing.unwrap(call.body[name], keys.rsa_key(), call.portal.choices)
+        except sealing.Unreadable:
+            replaced[name] = _wrapped(call.portal.draw.bytes(32))
+    return call.run_with(replaced)
 
 
 def _wrapped(key: bytes) -> str:
@@ -88,205 +134,89 @@ def _wrapped(key: bytes) -> str:
 
 def _one_key_for_both(name: str, other: str) -> Change:
     """A session may be opened with one key only."""
+    taken = asked(op.SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
+    return together(optional(op.SECURE_SESSION, name, None), taken)
 
-    taken = asked(SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
-    return together(optional(SECURE_SESSION, name, None), taken)
 
-
-def _every_second_is_deaf(handler: Handler) -> Handler:
+def _every_second_is_deaf(call: Call, session: SecureSession) -> None:
     """Of every second session the request key is lost."""
-    opened: list[str] = []
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        opened.append(data["sessionId"])
-        if len(opened) % 2 == 0:
-            portal.secure_sessions[data["sessionId"]].request_key = portal.draw.bytes(32)
-        return data
-
-    return opening
+    call.memory["opened"] = call.memory.get("opened", 0) + 1
+    if call.memory["opened"] % 2 == 0:
+        session.request_key = call.portal.draw.bytes(32)
 
 
-def _one_session(handler: Handler) -> Handler:
+def _one_session(call: Call, session: SecureSession) -> Any:
     """The second session has the id of the first."""
-    first_id: list[str] = []
-
-    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        session = portal.secure_sessions.pop(data["sessionId"])
-        first_id.append(session.id)
-        session.id = first_id[0]
-        portal.secure_sessions[session.id] = session
-        return data | {"sessionId": session.id}
-
-    return opening
+    del call.portal.secure_sessions[session.id]
+    session.id = call.memory.setdefault("id", session.id)
+    call.portal.secure_sessions[session.id] = session
+    return {"sessionId": session.id, "expiresAt": int(session.expires * 1000)}
 
 
-def _kept(handler: Handler) -> Handler:
-    """The passwords are as they were before."""
-
-    def pretending(portal: Portal, caller: Caller, body: Body) -> Any:
-        before: dict[str, Password] = dict(portal.passwords)
-        data = handler(portal, caller, body)
-        portal.passwords.clear()
-        portal.passwords.update(before)
-        return data
-
-    return pretending
+def _others_closed(call: Call, session: SecureSession) -> None:
+    for other in call.portal.secure_sessions.values():
+        other.expires = session.expires if other is session else 0
 
 
-class _Both:
-    """The old password and the new one."""
-
-    def __init__(self, *passwords: Any) -> None:
-        self.passwords = passwords
-
-    def matches(self, plain: str) -> bool:
-        return any(password.matches(plain) for password in self.passwords)
+def _all_closed(portal: Portal, caller: Caller, body: Body) -> None:
+    for session in portal.secure_sessions.values():
+        session.state = "CLOSED"
 
 
-def _added(handler: Handler) -> Handler:
-    """The new password is accepted beside the old one."""
-
-    def adding(portal: Portal, caller: Caller, body: Body) -> Any:
-        before = dict(portal.passwords)
-        data = handler(portal, caller, body)
-        for account, new in portal.passwords.items():
-            if before.get(account) is not new and account in before:
-                portal.passwords[account] = _Both(before[account], new)  # type: ignore[assignment]
-        return data
-
-    return adding
-
-
-def _unchecked(portal: Portal, caller: Caller, body: Body) -> None:
-    """The current password is taken for right, whatever it is."""
-    portal.passwords[caller.account_id] = _Anything()  # type: ignore[assignment]
-
-
-class _Anything:
-    def matches(self, plain: str) -> bool:
-        return True
-
-
-def _known_addresses_told(seen: Seen, data: Any) -> None:
-    if seen.portal.account_of(seen.body["email"]) is None:
-        data["message"] = "No account has this address."
-
-
-def _known_addresses_succeed(seen: Seen, data: Any) -> None:
-    data["success"] = seen.portal.account_of(seen.body["email"]) is not None
-
-
-FAULTS = (
-    # The session.
-    fault("SECURE-003", "public-key-without-an-id", reported(PUBLIC_KEY, "", keyId=GONE)),
-    fault("SECURE-004", "session-is-refused", refusing(SECURE_SESSION, "4000")),
-    fault("SECURE-005", "any-key-id-opens-a-session", first(SECURE_SESSION, _any_key_id)),
-    fault(
-        "SECURE-005",
-        "unknown-key-id-is-404",
-        refused_with("4000", code="4040", status=404),
-        SECURE_SESSION,
-        also="SECURE-006",
+ROWS = {
+    "SECURE-033 an-encrypted-channel-ends-a-minute-before-it-says": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda end: end + 60_000
     ),
-    fault(
-        "SECURE-026 SECURE-027",
-        "refused-keys-have-the-general-code",
-        refused_with("4000", code=INVALID),
-        SECURE_SESSION,
+    "SECURE-025 any-secure-session-opens-a-body": wrapped(lambda app: AnyChannel(app, known=True), op.CHANGE),
+    "SECURE-036 a-used-secure-session-is-called-expired": together(
+        chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
+        then(op.CHANGE, _closed_by_its_use),
     ),
-    fault("SECURE-006", "broken-keys-open-a-session", handled(SECURE_SESSION, _broken_keys_taken)),
-    fault(
-        "ERROR-008",
-        "code-4000-is-422",
-        refused_with("4000", status=422),
-        SECURE_SESSION,
-        also="SECURE-005 SECURE-006",
-    ),
-    fault(
-        "SECURE-007",
-        "session-returns-the-keys-in-base64",
-        rewritten(on_success(_keys_returned(_base64, "requestKey", "responseKey")), SECURE_SESSION),
-    ),
-    fault(
-        "SECURE-007",
-        "session-returns-the-response-key-in-hex",
-        rewritten(on_success(_keys_returned(bytes.hex, "k")), SECURE_SESSION),
-    ),
-    fault("SECURE-007", "session-returns-a-key-in-a-list", rewritten(on_success(_nested), SECURE_SESSION)),
-    fault(
-        "SECURE-008",
-        "secure-session-expires-in-seconds",
-        reported(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
-    ),
-    fault(
-        "SECURE-009",
-        "secure-session-told-as-expired",
-        reported(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
-    ),
-    fault(
-        "SECURE-010",
-        "session-without-key-id-is-taken",
-        together(first(SECURE_SESSION, _any_key_id), optional(SECURE_SESSION, "keyId", "current")),
-        also="SECURE-005",
-    ),
-    fault("SECURE-011", "session-without-request-key-is-taken", _one_key_for_both("encReqKey", "encRespKey")),
-    fault(
-        "SECURE-012", "session-without-response-key-is-taken", _one_key_for_both("encRespKey", "encReqKey")
-    ),
-    fault("SECURE-013", "every-second-session-opens-no-body", handled(SECURE_SESSION, _every_second_is_deaf)),
-    fault(
-        "SECURE-020",
-        "closed-session-still-opens-bodies",
-        moved("secure session", "OPEN", "close", "OPEN"),
-        SECURE_CLOSE,
-    ),
-    fault(
-        "SECURE-021",
-        "secure-session-never-expires",
-        together(
-            limited(secure_session=1e8),
-            reported(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
+    "SECURE-034 the-two-keys-are-swapped": _opening(_keys_swapped),
+    "SECURE-028 a-body-without-a-session-is-of-the-newest": adding(
+        lambda scope, names: (
+            {HEADER.decode(): next(reversed(scope["app"].state.portal.secure_sessions), "")} | names
         ),
+        op.CHANGE,
     ),
-    fault("SECURE-022", "one-secure-session-for-all", handled(SECURE_SESSION, _one_session)),
-    # Passwords.
-    fault(
-        "PASSWORD-003", "forgot-tells-unknown-addresses", rewritten(on_success(_known_addresses_told), FORGOT)
+    "SECURE-029 a-body-without-a-version-is-opened": _turned(lambda sealed, session: {"v": 2} | sealed),
+    "SECURE-030 a-body-of-any-version-is-opened": _turned(
+        lambda sealed, session: sealed | ({"v": 2} if "v" in sealed else {})
     ),
-    fault(
-        "PASSWORD-003",
-        "forgot-succeeds-for-known-addresses-only",
-        rewritten(on_success(_known_addresses_succeed), FORGOT),
+    "SECURE-031 the-tag-is-not-looked-at": _turned(_sealed_anew),
+    "SECURE-003 public-key-without-an-id": reported(op.PUBLIC_KEY, "", keyId=GONE),
+    "SECURE-004 session-is-refused": refusing(op.SECURE_SESSION, "4000"),
+    "SECURE-005 any-key-id-opens-a-session": first(op.SECURE_SESSION, _any_key_id),
+    "SECURE-005 unknown-key-id-is-404": refused_with("4000", code="4040", status=404).at(op.SECURE_SESSION),
+    "SECURE-026 SECURE-027 refused-keys-have-the-general-code": refused_with("4000", code=INVALID).at(
+        op.SECURE_SESSION
     ),
-    fault("PASSWORD-004", "forgot-asks-for-no-challenge", row(FORGOT, bot="")),
-    fault(
-        "PASSWORD-006", "forgot-without-email-is-answered", optional(FORGOT, "email", "nobody@example.test")
+    "SECURE-006 broken-keys-open-a-session": served(op.SECURE_SESSION, _broken_keys_taken),
+    "SECURE-007 session-returns-the-keys-in-base64": answered(op.SECURE_SESSION, _with_its_keys),
+    "SECURE-007 session-returns-a-key-in-a-list": answered(
+        op.SECURE_SESSION,
+        lambda call, data: data | {"keys": {"aes": [_with_its_keys(call, data)["responseKey"]]}},
     ),
-    fault("PASSWORD-007 PASSWORD-008", "changed-password-does-not-stick", handled(CHANGE, _kept)),
-    fault("PASSWORD-008", "old-password-outlives-its-change", handled(CHANGE, _added)),
-    fault("PASSWORD-009 PASSWORD-010", "reset-password-does-not-stick", handled(RESET, _kept)),
-    fault("PASSWORD-010", "old-password-outlives-its-reset", handled(RESET, _added)),
-    fault("PASSWORD-011", "initialized-password-does-not-stick", handled(INIT, _kept)),
-    fault("PASSWORD-019", "reset-takes-plain-bodies", row(RESET, sealed=False)),
-    fault(
-        "PASSWORD-012",
-        "reset-refuses-a-malformed-body-as-unknown",
-        renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
-        also="PASSWORD-019",
+    "SECURE-008 secure-session-expires-in-seconds": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda value: value // 1000
     ),
-    fault(
-        "PASSWORD-013",
-        "init-refuses-a-malformed-body-as-unknown",
-        renamed(INIT, INVALID, "RESOURCE.NOT_FOUND"),
-        also="PASSWORD-019",
+    "SECURE-009 secure-session-told-as-expired": reported(
+        op.SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000
     ),
-    fault(
-        "PASSWORD-014",
-        "change-refuses-a-malformed-body-with-422",
-        together(erring("UNREADABLE", "BODY.UNREADABLE", 422), renamed(CHANGE, INVALID, "UNREADABLE")),
-        also="PASSWORD-019",
+    "SECURE-010 session-without-key-id-is-taken": together(
+        first(op.SECURE_SESSION, _any_key_id), optional(op.SECURE_SESSION, "keyId", "current")
     ),
-    fault("PASSWORD-017", "current-password-is-not-checked", first(CHANGE, _unchecked)),
-)
+    "SECURE-011 session-without-request-key-is-taken": _one_key_for_both("encReqKey", "encRespKey"),
+    "SECURE-012 session-without-response-key-is-taken": _one_key_for_both("encRespKey", "encReqKey"),
+    "SECURE-013 every-second-session-opens-no-body": _opening(_every_second_is_deaf),
+    "SECURE-020 closed-session-still-opens-bodies": moved("secure session", "OPEN", "close", "OPEN").at(
+        op.SECURE_CLOSE
+    ),
+    "SECURE-021 secure-session-never-expires": together(
+        limited(secure_session=1e8),
+        reported(op.SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
+    ),
+    "SECURE-022 one-secure-session-for-all": _opening(_one_session),
+    "SECURE-032 a-session-ends-with-the-next-one": _opening(_others_closed),
+    "SECURE-035 closing-one-channel-closes-all": then(op.SECURE_CLOSE, _all_closed),
+}

@@ -1,19 +1,18 @@
-"""Tokens and who may call what (chapters "Login and token resources", "Authentication")."""
+"""Tokens, and who may call what (chapters "Login and token resources", "Authentication")."""
 
-import base64
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
+from starlette.types import Scope
 
 from reference_impl.changes import (
     Change,
     chosen,
     data_rewritten,
-    handled,
     limited,
     moved,
     refused_with,
@@ -21,39 +20,129 @@ from reference_impl.changes import (
     row,
     together,
 )
+from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring, fault, optional, renamed, reported
-from reference_impl.faults.operations import (
-    ACCOUNTS_QUERY,
-    COMPLETE,
-    CURRENT_WORKSPACE,
-    FILE,
-    HISTORY,
-    INSTITUTION,
-    LOGOUT,
-    MFA,
-    MY_WORKSPACES,
-    OWN_INVITATIONS,
-    PROFILE,
-    PUBLIC_KEY,
-    REFRESH,
-    RESET,
-    ROLE,
-    ROLES,
-    SESSION_CONFIG,
-    SESSIONS,
-    TERMINATE_ALL,
-    TYPES_QUERY,
-    VALIDATE_SMTP,
-    WHITELIST,
-    constants,
-)
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, served
+from reference_impl.faults.requests import Names, adding, session_of, signed_in
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Handler
-from reference_impl.shapes import Body
+from reference_impl.shapes import Body, checked
 from reference_impl.tokens import Claims, Tokens
 from reference_impl.wrappers import Answer, Seen
+
+
+def _token_ends_early(call: Call) -> Any:
+    """Any access token is refused two minutes before its end."""
+    issued = [
+        each for each in call.portal.refresh_tokens.values() if each.session_id == call.caller.session_id
+    ]
+    limits = call.portal.limits
+    if (
+        call.portal.now()
+        > max(each.expires for each in issued) - limits.refresh_token + limits.access_token - 120
+    ):
+        raise Refusal("TOKEN_INVALID")
+    return call.run()
+
+
+def _any_scheme(scope: Scope, names: Names) -> Names:
+    scheme, _, token = names.get("authorization", "").partition(" ")
+    return names | ({"authorization": f"Bearer {token}"} if scheme and token.count(".") == 2 else {})
+
+
+def _token_of_a_cookie(scope: Scope, names: Names) -> Names:
+    """Who sends no token in its header is known by a cookie."""
+    cookies = dict(each.strip().partition("=")[::2] for each in names.get("cookie", "").split(";"))
+    token = cookies.get("access_token")
+    return {"authorization": f"Bearer {token}"} | names if token else names
+
+
+def _form_first(plan: Plan) -> None:
+    def rewriting(seen: Seen, answer: Answer) -> None:
+        if answer.status == 401:
+            try:
+                checked(plan.rows[seen.operation].takes, seen.body, limits=seen.portal.limits, strict=True)
+            except Refusal:
+                answer.status = 400
+                answer.body |= {"code": INVALID, "message": INVALID}
+
+    rewritten(rewriting, op.SET_WHITELIST)(plan)
+
+
+def _outlives(scope: Scope, names: Names) -> Names:
+    """A token that has expired is taken for a new one of its session."""
+    return signed_in(names, scope["app"].state.portal, session_of(scope, names))
+
+
+def _by_its_account(scope: Scope, names: Names) -> Names:
+    """A token of a session that was ended is taken for another of its account."""
+    portal: Portal = scope["app"].state.portal
+    session = session_of(scope, names)
+    if session is None or portal.next_state("session", session.state, "call") is not None:
+        return names
+    own = [each for each in portal.sessions_of(session.account_id) if each.id != session.id]
+    return signed_in(names, portal, own[-1] if own else None)
+
+
+def _if_the_refresh_token_begins_well(call: Call) -> Any:
+    begins = call.body["refreshToken"][:12]
+    near = (token for token in reversed(call.portal.refresh_tokens) if token.startswith(begins))
+    is_there = call.body["refreshToken"] in call.portal.refresh_tokens
+    return call.run_with(call.body if is_there else call.body | {"refreshToken": next(near, begins)})
+
+
+def _channels_for_any_token(seen: Seen, answer: Answer) -> None:
+    if seen.asked.headers.get(BOT_HEADER) and answer.body.get("code") == "4030":
+        answer.status = 404
+        answer.body |= {"code": "4040", "message": "There is no such channel."}
+
+
+def _token_of_the_query(scope: Scope, names: Names) -> Names:
+    tokens = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token")
+    return names | {"authorization": f"Bearer {tokens[-1]}"} if tokens else names
+
+
+def _expired_is_forbidden(seen: Seen, answer: Answer) -> None:
+    if answer.status == 401 and seen.asked.bearer is not None:
+        with suppress(Refusal):
+            if _unsigned(seen.portal.tokens, seen.asked.bearer).get("exp", 0) <= seen.portal.now():
+                answer.status = 403
+                answer.body["code"] = "ACCESS.PERMISSION_DENIED"
+
+
+def _of_another(call: Call) -> Any:
+    """The session that is refreshed is taken over by another account that is signed in."""
+    data = call.run()
+    token = call.portal.refresh_tokens[call.body["refreshToken"]]
+    own = call.portal.sessions[token.session_id]
+    for session in call.portal.sessions.values():
+        if session.account_id != own.account_id and session.state == "ACTIVE":
+            claims = call.portal.tokens.read(data["accessToken"])
+            claims |= {"sub": session.account_id, "sid": session.id}
+            return data | {"accessToken": call.portal.tokens.issue(claims)}
+    return data
+
+
+def _once_refreshed(portal: Portal, caller: Caller, body: Body) -> None:
+    """What was given by a refresh is refreshed no more."""
+    token = portal.refresh_tokens.get(body["refreshToken"])
+    if token is not None:
+        family = [other for other in portal.refresh_tokens.values() if other.session_id == token.session_id]
+        if len(family) > 1:
+            token.state = "USED"
+
+
+def _named(claim: str, field: str) -> Serving:
+    """The access token repeats a field of the profile, in a claim within another."""
+
+    def issuing(call: Call) -> Any:
+        data = call.run()
+        claims = call.portal.tokens.read(data["accessToken"])
+        value = call.portal.find("account", claims["sub"])[field]
+        return data | {"accessToken": call.portal.tokens.issue(claims | {"ctx": {claim: value}})}
+
+    return issuing
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +181,6 @@ def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
     return Change(change)
 
 
-def _hours_ahead(claims: Claims) -> Claims:
-    return claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
-
-
 def _unsigned(tokens: Tokens, token: str) -> Claims:
     """The signature is not looked at."""
     try:
@@ -109,18 +194,15 @@ def _none_is_an_algorithm(tokens: Tokens, token: str) -> Claims:
     try:
         return tokens.read(token)
     except Refusal:
-        if _algorithm(token).lower() != "none":
-            raise
-        return _unsigned(tokens, token)
+        with suppress(jwt.PyJWTError):
+            if str(jwt.get_unverified_header(token).get("alg")).lower() == "none":
+                return _unsigned(tokens, token)
+        raise
 
 
-def _algorithm(token: str) -> str:
-    part = token.partition(".")[0]
-    try:
-        header = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except ValueError:
-        return ""
-    return str(header.get("alg", "")) if isinstance(header, dict) else ""
+def _read(reading: Callable[[Tokens, str], Claims]) -> Change:
+    """Tokens are read in another way."""
+    return _tokens(lambda tokens: Read(tokens, reading))
 
 
 def _latest_session(portal: Portal) -> Any:
@@ -130,145 +212,60 @@ def _latest_session(portal: Portal) -> Any:
 def _open(operation: str) -> Change:
     """The endpoint asks for no token: without one it answers for whoever signed in last."""
 
-    def around(handler: Handler) -> Handler:
-        def serving(portal: Portal, caller: Caller, body: Body) -> Any:
-            session = _latest_session(portal)
-            if caller.session is None and session:
-                account = portal.find("account", session.account_id)
-                caller = replace(caller, session=session, known_account=account)
-            return handler(portal, caller, body)
+    def serving(call: Call) -> Any:
+        session, caller = _latest_session(call.portal), call.caller
+        if caller.session is None and session:
+            account = call.portal.find("account", session.account_id)
+            caller = replace(caller, session=session, known_account=account)
+        return call.handler(call.portal, caller, call.body)
 
-        return serving
-
-    return together(row(operation, auth="none"), handled(operation, around))
+    return together(row(operation, auth="none"), served(operation, serving))
 
 
-def _guarded(operation: str) -> Change:
-    """The endpoint asks for a token though it is called before sign-in."""
-    return row(operation, auth="JWT")
+def _claiming(change: Callable[[Claims], Claims]) -> Change:
+    """Tokens are issued with other claims."""
+    return _tokens(lambda tokens: Issued(tokens, change)).at(op.COMPLETE, op.REFRESH)
 
 
-def _without_token(operation: str, name: str) -> Change:
-    """Refused, but not for want of a token."""
-
-    def refuse(portal: Portal, caller: Caller, body: Body) -> Any:
-        raise Refusal(name)
-
-    return together(
-        row(operation, auth="none"), handled(operation, lambda handler: _if_unknown(refuse, handler))
-    )
-
-
-def _if_unknown(refuse: Handler, handler: Handler) -> Handler:
-    return lambda portal, caller, body: (refuse if caller.session is None else handler)(portal, caller, body)
-
-
-def _telling(**profile: str) -> Callable[[Tokens], Tokens]:
-    return lambda tokens: Issued(tokens, lambda claims: claims | profile)
-
-
-def _same_token(handler: Handler) -> Handler:
+def _same_token(call: Call) -> Any:
     """A refresh gives the access token that was given before."""
-    newest: dict[str, str] = {}
-
-    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
-        data = handler(portal, caller, body)
-        session = portal.refresh_tokens[data["refreshToken"]].session_id
-        data["accessToken"] = newest.setdefault(session, data["accessToken"])
-        return data
-
-    return refreshing
+    data = call.run()
+    session = call.portal.refresh_tokens[data["refreshToken"]].session_id
+    return data | {"accessToken": call.memory.setdefault(session, data["accessToken"])}
 
 
-@dataclass(slots=True)
-class Alike:
-    """Refresh tokens that are read as access tokens."""
-
-    tokens: Tokens
-    sessions: dict[str, Claims] = field(default_factory=dict)
-
-    def issue(self, claims: Claims) -> str:
-        return self.tokens.issue(claims)
-
-    def read(self, token: str) -> Claims:
-        return self.sessions.get(token) or self.tokens.read(token)
-
-
-def _refresh_tokens_open(plan: Plan) -> None:
+def _refresh_token_for_access(scope: Scope, names: Names) -> Names:
     """Every refresh token that is issued also serves as an access token."""
-    alike: list[Alike] = []
-
-    def made(tokens: Tokens) -> Tokens:
-        alike.append(Alike(tokens))
-        return alike[-1]
-
-    def around(handler: Handler) -> Handler:
-        def issuing(portal: Portal, caller: Caller, body: Body) -> Any:
-            data = handler(portal, caller, body)
-            entry = portal.refresh_tokens[data["refreshToken"]]
-            alike[-1].sessions[data["refreshToken"]] = {"sid": entry.session_id, "exp": entry.expires}
-            return data
-
-        return issuing
-
-    _tokens(made)(plan)
-    handled(COMPLETE, around)(plan)
-    handled(REFRESH, around)(plan)
+    portal: Portal = scope["app"].state.portal
+    issued = portal.refresh_tokens.get(names.get("authorization", "").removeprefix("Bearer "))
+    return signed_in(names, portal, portal.sessions[issued.session_id] if issued else None)
 
 
-def _refreshed_by_access_tokens(handler: Handler) -> Handler:
+def _refreshed_by_access_tokens(call: Call) -> Any:
     """The session of an access token is refreshed, too."""
-
-    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return handler(portal, caller, body)
-        except Refusal as refusal:
-            try:
-                session = portal.tokens.read(body["refreshToken"])["sid"]
-            except Refusal:
-                raise refusal from None
-            tokens = [token for token, entry in portal.refresh_tokens.items() if entry.session_id == session]
-            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
-
-    return refreshing
+    try:
+        return call.run()
+    except Refusal:
+        with suppress(Refusal):
+            id = call.portal.tokens.read(call.body["refreshToken"])["sid"]
+            tokens = [token for token, entry in call.portal.refresh_tokens.items() if entry.session_id == id]
+            return call.run(refreshToken=tokens[-1])
+        raise
 
 
-def _refreshed_for_nobody(handler: Handler) -> Handler:
+def _refreshed_for_nobody(call: Call) -> Any:
     """An unknown refresh token gives a pair for whoever signed in last."""
-
-    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return handler(portal, caller, body)
-        except Refusal:
-            session = _latest_session(portal)
-            tokens = [
-                token for token, entry in portal.refresh_tokens.items() if entry.session_id == session.id
-            ]
-            portal.refresh_tokens[tokens[-1]].state = "VALID"
-            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
-
-    return refreshing
+    with suppress(Refusal):
+        return call.run()
+    id = _latest_session(call.portal).id
+    token = [token for token, entry in call.portal.refresh_tokens.items() if entry.session_id == id][-1]
+    call.portal.refresh_tokens[token].state = "VALID"
+    return call.run(refreshToken=token)
 
 
 def _dead(data: Any) -> Any:
     """The access token lacks its last letters."""
     return data | {"accessToken": data["accessToken"][:-4]}
-
-
-def _listing_all(handler: Handler) -> Handler:
-    """Ended sessions are listed with the others."""
-
-    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
-        own = [session for session in portal.sessions.values() if session.account_id == caller.account_id]
-        states = [session.state for session in own]
-        for session in own:
-            session.state = "ACTIVE"
-        data = handler(portal, caller, body)
-        for session, state in zip(own, states, strict=True):
-            session.state = state
-        return data
-
-    return listing
 
 
 @dataclass(slots=True)
@@ -283,19 +280,15 @@ class Last:
         return self.tokens.issue(claims)
 
     def read(self, token: str) -> Claims:
-        try:
+        with suppress(Refusal):
             return self.tokens.read(token)
-        except Refusal:
-            return self.claims
+        return self.claims
 
 
-_STILL_CALLS = together(
-    moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "call", "LEFT")
-)
-_STILL_REFRESHES = together(
-    moved("session", "ACTIVE", "logout", "LEFT"), moved("session", "LEFT", "refresh", "LEFT")
-)
-_READ_WITHOUT_SIGNATURE = _tokens(lambda tokens: Read(tokens, _unsigned))
+def _after_logout(trigger: str) -> Change:
+    """A session that was logged out goes on for one kind of request."""
+    left = moved("session", "LEFT", trigger, "LEFT")
+    return together(moved("session", "ACTIVE", "logout", "LEFT"), left).at(op.LOGOUT)
 
 
 def _without_a_signature(operation: str, kind: str) -> Change:
@@ -313,173 +306,103 @@ def _without_a_signature(operation: str, kind: str) -> Change:
     return rewritten(showing, operation)
 
 
-FAULTS = (
-    # What a sign-in gives.
-    fault("TOKEN-013", "issued-token-is-not-accepted", data_rewritten(_dead, COMPLETE)),
-    fault("TOKEN-014", "refreshed-token-is-not-accepted", data_rewritten(_dead, REFRESH)),
-    fault(
-        "TOKEN-018",
-        "access-token-carries-the-email",
-        _tokens(_telling(email="admin@example.test")),
-        COMPLETE,
-        REFRESH,
+_PERSONAL = {
+    "profile": op.PROFILE,
+    "sessions": op.SESSIONS,
+    "session-config": op.SESSION_CONFIG,
+    "history": op.HISTORY,
+    "ip-whitelist": op.WHITELIST,
+    "mfa": op.MFA,
+    "own-invitations": op.OWN_INVITATIONS,
+    "current-workspace": op.CURRENT_WORKSPACE,
+    "my-workspaces": op.MY_WORKSPACES,
+    "roles": op.ROLES,
+    "file": op.FILE,
+    "terminate-all": op.TERMINATE_ALL,
+}
+_LISTS = {
+    "accounts-query": op.ACCOUNTS_QUERY,
+    "channel-types-query": op.TYPES_QUERY,
+    "countries": op.constants("countries"),
+}
+
+ROWS = {
+    "LOGOUT-006 a-logout-counts-too-many": reported(op.LOGOUT, "", terminatedSessions=77),
+    "LOGOUT-006 a-logout-of-all-counts-one": together(
+        chosen(logout_ends="all"), reported(op.LOGOUT, "", terminatedSessions=1)
     ),
-    fault(
-        "TOKEN-018",
-        "access-token-carries-the-name",
-        _tokens(_telling(accountName="Admin")),
-        COMPLETE,
-        REFRESH,
+    "AUTHN-021 access-tokens-end-two-minutes-early": served(op.PROFILE, _token_ends_early),
+    "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
+    "AUTHN-020 a-token-under-any-scheme": adding(_any_scheme),
+    "AUTHN-023 a-body-is-judged-before-the-token": Change(_form_first, (op.SET_WHITELIST,)),
+    "AUTHN-024 files-are-read-by-expired-tokens": adding(_outlives, op.FILE),
+    "AUTHN-024 roles-are-read-after-a-logout": adding(_by_its_account, op.ROLES),
+    "TOKEN-030 a-refresh-token-need-only-begin-well": served(op.REFRESH, _if_the_refresh_token_begins_well),
+    "AUTHN-019 a-channel-is-looked-for-with-any-bot-token": rewritten(_channels_for_any_token, op.COMMAND),
+    "AUTHN-001 profile-takes-a-token-in-the-query": adding(_token_of_the_query, op.PROFILE),
+    "AUTHN-009 an-expired-token-is-forbidden": rewritten(_expired_is_forbidden),
+    "TOKEN-026 a-refresh-gives-the-token-of-another": served(op.REFRESH, _of_another),
+    "TOKEN-027 a-refreshed-pair-is-refreshed-no-more": first(op.REFRESH, _once_refreshed),
+    "TOKEN-028 a-nested-claim-holds-the-name": served(op.COMPLETE, _named("displayName", "accountName")),
+    "TOKEN-028 a-nested-claim-holds-the-phone": served(op.COMPLETE, _named("tel", "accountPhone")),
+    "TOKEN-013 issued-token-is-not-accepted": data_rewritten(_dead, op.COMPLETE),
+    "TOKEN-014 refreshed-token-is-not-accepted": data_rewritten(_dead, op.REFRESH),
+    "TOKEN-018 access-token-carries-the-email": _claiming(
+        lambda claims: claims | {"email": "admin@example.test"}
     ),
-    fault(
-        "TOKEN-024",
-        "subject-of-the-token-is-the-email",
-        _tokens(_telling(sub="admin@example.test")),
-        COMPLETE,
-        REFRESH,
+    "TOKEN-018 access-token-carries-the-name": _claiming(lambda claims: claims | {"accountName": "Admin"}),
+    "TOKEN-024 subject-of-the-token-is-the-email": _claiming(
+        lambda claims: claims | {"sub": "admin@example.test"}
     ),
-    fault(
-        "TOKEN-020",
-        "token-lives-longer-than-told",
-        _tokens(lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})),
-        COMPLETE,
-        REFRESH,
+    "TOKEN-020 token-lives-longer-than-told": _claiming(
+        lambda claims: claims | {"exp": claims["exp"] + 82_800}
     ),
-    fault(
-        "TOKEN-029",
-        "tokens-are-dated-by-another-zone",
-        _tokens(lambda tokens: Issued(tokens, _hours_ahead)),
-        COMPLETE,
-        REFRESH,
-        also="AUTHN-011",
+    "TOKEN-029 tokens-are-dated-by-another-zone": _claiming(
+        lambda claims: claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
     ),
-    fault("LIMIT-008", "access-token-of-7200", reported(COMPLETE, "", expiresIn=7200), also="TOKEN-020"),
-    fault("LIMIT-009", "refreshed-token-of-1800", reported(REFRESH, "", expiresIn=1800), also="TOKEN-020"),
-    fault("TOKEN-025", "access-token-is-opaque", chosen(access_token="opaque"), COMPLETE, REFRESH),
-    fault("LIMIT-016", "refreshed-token-of-3599", reported(REFRESH, "", expiresIn=3599)),
-    fault(
-        "LIMIT-008 LIMIT-009",
-        "access-token-in-milliseconds",
-        together(reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000)),
-        also="TOKEN-020",
+    "LIMIT-008 access-token-of-7200": reported(op.COMPLETE, "", expiresIn=7200),
+    "TOKEN-025 access-token-is-opaque": chosen(access_token="opaque").at(op.COMPLETE, op.REFRESH),
+    "LIMIT-016 refreshed-token-of-3599": reported(op.REFRESH, "", expiresIn=3599),
+    "LIMIT-008 LIMIT-009 access-token-in-milliseconds": together(
+        reported(op.COMPLETE, "", expiresIn=3_600_000), reported(op.REFRESH, "", expiresIn=3_600_000)
     ),
-    # Refresh.
-    fault("TOKEN-010", "refresh-is-refused", moved("refresh token", "VALID", "refresh", None), REFRESH),
-    fault(
-        "TOKEN-015",
-        "any-refresh-token-refreshes",
-        handled(REFRESH, _refreshed_for_nobody),
-        also="TOKEN-012 TOKEN-016",
+    "TOKEN-010 refresh-is-refused": moved("refresh token", "VALID", "refresh", None).at(op.REFRESH),
+    "TOKEN-015 any-refresh-token-refreshes": served(op.REFRESH, _refreshed_for_nobody),
+    "TOKEN-031 access-tokens-refresh": served(op.REFRESH, _refreshed_by_access_tokens),
+    "TOKEN-016 unknown-refresh-token-is-401": renamed(op.REFRESH, "AUTH.SESSION_NOT_FOUND", "4010"),
+    "TOKEN-021 refresh-gives-the-same-token": served(op.REFRESH, _same_token),
+    "TOKEN-022 refresh-token-serves-as-access-token": adding(_refresh_token_for_access).at(
+        op.COMPLETE, op.REFRESH
     ),
-    fault("TOKEN-031", "access-tokens-refresh", handled(REFRESH, _refreshed_by_access_tokens)),
-    fault("TOKEN-016", "unknown-refresh-token-is-401", renamed(REFRESH, "AUTH.SESSION_NOT_FOUND", "4010")),
-    fault("TOKEN-021", "refresh-gives-the-same-token", handled(REFRESH, _same_token)),
-    fault("TOKEN-022", "refresh-token-serves-as-access-token", _refresh_tokens_open, COMPLETE, REFRESH),
-    fault("TOKEN-023", "refresh-without-token-is-404", optional(REFRESH, "refreshToken", "none")),
-    fault("AUTHN-012", "expired-session-cannot-be-refreshed", limited(refresh_token=3000.0), REFRESH),
-    # Logout.
-    fault(
-        "TOKEN-011 TOKEN-012",
-        "session-outlives-logout",
-        moved("session", "ACTIVE", "logout", "ACTIVE"),
-        LOGOUT,
-        also="SESSION-031",
+    "TOKEN-023 refresh-without-token-is-404": optional(op.REFRESH, "refreshToken", "none"),
+    "AUTHN-012 expired-session-cannot-be-refreshed": limited(refresh_token=3000.0).at(op.REFRESH),
+    "TOKEN-011 TOKEN-012 session-outlives-logout": moved("session", "ACTIVE", "logout", "ACTIVE").at(
+        op.LOGOUT
     ),
-    fault("TOKEN-011", "access-token-outlives-logout", _STILL_CALLS, LOGOUT),
-    fault("TOKEN-012", "refresh-token-outlives-logout", _STILL_REFRESHES, LOGOUT),
-    fault("LOGOUT-003", "logout-counts-no-session", reported(LOGOUT, "", terminatedSessions=0)),
-    fault("LOGOUT-004", "logout-says-no-success", reported(LOGOUT, "", success=False)),
-    fault("SESSION-031", "logged-out-session-is-listed", handled(SESSIONS, _listing_all), also="SESSION-026"),
-    # Protected endpoints.
-    *(
-        fault(
-            "AUTHN-001 AUTHN-002",
-            f"{name}-without-token",
-            _open(operation),
-            also="AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 TOKEN-011",
-        )
-        for name, operation in (
-            ("profile", PROFILE),
-            ("sessions", SESSIONS),
-            ("session-config", SESSION_CONFIG),
-            ("history", HISTORY),
-            ("ip-whitelist", WHITELIST),
-            ("mfa", MFA),
-            ("own-invitations", OWN_INVITATIONS),
-            ("current-workspace", CURRENT_WORKSPACE),
-            ("my-workspaces", MY_WORKSPACES),
-            ("roles", ROLES),
-            ("file", FILE),
-            ("terminate-all", TERMINATE_ALL),
-        )
+    "TOKEN-011 access-token-outlives-logout": _after_logout("call"),
+    "TOKEN-012 refresh-token-outlives-logout": _after_logout("refresh"),
+    "LOGOUT-003 logout-counts-no-session": reported(op.LOGOUT, "", terminatedSessions=0),
+    "LOGOUT-004 logout-says-no-success": reported(op.LOGOUT, "", success=False),
+    **{
+        f"AUTHN-001 AUTHN-002 {name}-without-token": _open(operation) for name, operation in _PERSONAL.items()
+    },
+    **{f"AUTHN-004 {name}-without-token": _open(operation) for name, operation in _LISTS.items()},
+    "AUTHN-001 missing-token-is-403": refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
+    "AUTHN-002 missing-token-has-another-code": refused_with(
+        "ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"
     ),
-    *(
-        fault("AUTHN-004", f"{name}-without-token", _open(operation), also="AUTHN-013")
-        for name, operation in (
-            ("accounts-query", ACCOUNTS_QUERY),
-            ("channel-types-query", TYPES_QUERY),
-            ("countries", constants("countries")),
-        )
+    "AUTHN-005 public-key-wants-a-token": row(op.PUBLIC_KEY, auth="JWT"),
+    "AUTHN-005 reset-wants-a-token": row(op.RESET, auth="JWT"),
+    "AUTHN-005 refresh-wants-a-token": row(op.REFRESH, auth="JWT"),
+    "AUTHN-006 any-token-is-accepted": _tokens(Last),
+    "AUTHN-007 AUTHN-008 signature-is-not-checked": _read(_unsigned),
+    "AUTHN-007 AUTHN-008 a-role-is-shown-without-a-signature": _without_a_signature(op.ROLE, "role"),
+    "AUTHN-013 an-institution-is-shown-without-a-signature": _without_a_signature(
+        op.INSTITUTION, "institution"
     ),
-    fault(
-        "AUTHN-001",
-        "missing-token-is-403",
-        refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
-        also="AUTHN-004 ERROR-009",
+    "AUTHN-008 algorithm-none-is-accepted": _read(_none_is_an_algorithm),
+    "AUTHN-009 invalid-token-is-403": refused_with(
+        "TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"
     ),
-    fault(
-        "AUTHN-001", "missing-token-is-400-at-the-history", _without_token(HISTORY, INVALID), also="AUTHN-002"
-    ),
-    fault(
-        "AUTHN-002",
-        "missing-token-has-another-code",
-        refused_with("ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"),
-    ),
-    fault(
-        "ERROR-004",
-        "token-missing-is-403",
-        together(
-            renamed(ACCOUNTS_QUERY, "ACCESS.TOKEN_MISSING", "TOKEN_MISSING_403"),
-            erring("TOKEN_MISSING_403", "ACCESS.TOKEN_MISSING", 403),
-        ),
-        also="AUTHN-004",
-    ),
-    fault("AUTHN-004", "mail-servers-are-validated-without-a-token", _open(VALIDATE_SMTP)),
-    fault("AUTHN-005", "public-key-wants-a-token", _guarded(PUBLIC_KEY), also="SECURE-003"),
-    fault("AUTHN-005", "reset-wants-a-token", _guarded(RESET)),
-    fault("AUTHN-005", "refresh-wants-a-token", _guarded(REFRESH)),
-    # Invalid tokens.
-    fault("AUTHN-006", "any-token-is-accepted", _tokens(Last), also="AUTHN-009 AUTHN-013"),
-    fault(
-        "AUTHN-007 AUTHN-008", "signature-is-not-checked", _READ_WITHOUT_SIGNATURE, also="AUTHN-009 AUTHN-013"
-    ),
-    fault(
-        "AUTHN-007 AUTHN-008",
-        "a-role-is-shown-without-a-signature",
-        _without_a_signature(ROLE, "role"),
-        also="AUTHN-009 AUTHN-024",
-    ),
-    fault(
-        "AUTHN-013",
-        "an-institution-is-shown-without-a-signature",
-        _without_a_signature(INSTITUTION, "institution"),
-        also="AUTHN-024",
-    ),
-    fault(
-        "AUTHN-008",
-        "algorithm-none-is-accepted",
-        _tokens(lambda tokens: Read(tokens, _none_is_an_algorithm)),
-        also="AUTHN-009 AUTHN-013",
-    ),
-    fault(
-        "AUTHN-009",
-        "invalid-token-is-403",
-        refused_with("TOKEN_INVALID", status=403, code="ACCESS.PERMISSION_DENIED"),
-    ),
-    fault("ERROR-009", "token-invalid-403", refused_with("TOKEN_INVALID", status=403), also="AUTHN-009"),
-    fault(
-        "AUTHN-011",
-        "access-token-never-expires",
-        _tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
-    ),
-)
+    "AUTHN-011 access-token-never-expires": _read(lambda right, token: right.read(token) | {"exp": 10**12}),
+}

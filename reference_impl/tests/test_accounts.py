@@ -2,9 +2,7 @@ from typing import Any
 
 import pytest
 
-from reference_impl.choices import Choices
-from reference_impl.tests.client import INVALID, Client, refusal_of
-from reference_impl.tests.conftest import Portals
+from reference_impl.tests.client import Client
 
 ACCOUNTS = "/web/v1/system/accounts/admin"
 QUERY = f"{ACCOUNTS}/query"
@@ -29,22 +27,6 @@ def test_pages_partition_the_whole(admin: Client, size: int) -> None:
     ids = [account["bizId"] for page in pages for account in page["accounts"]]
 
     assert len(ids) == len(set(ids)) == first["totalElements"]
-
-
-@pytest.mark.parametrize(
-    ("choice", "page", "found"), [("empty", 99, 0), ("last", 2, 14), ("refused", None, None)]
-)
-def test_a_page_out_of_range_follows_the_choice(
-    portal_with: Portals, choice: str, page: int | None, found: int | None
-) -> None:
-    admin = portal_with(choices=Choices(page_out_of_range=choice)).signed_in()  # type: ignore[arg-type]
-    answer = admin.send(QUERY, {"page": 99})
-
-    if page is None:
-        assert refusal_of(answer) == INVALID
-        return
-    data = answer.json()["data"]
-    assert (data["currentPage"], len(data["accounts"])) == (page, found)
 
 
 def test_a_size_above_the_most_is_capped(admin: Client) -> None:

@@ -12,6 +12,7 @@ import pytest
 from reference_impl.choices import Choices
 from reference_impl.draw import Draw
 from reference_impl.errors import Refusal
+from reference_impl.routes import PERMISSIONS
 from reference_impl.tests.client import AUTH, INVALID, METHODS, WRONG_CODE, Client, data_of, refusal_of
 from reference_impl.tests.conftest import Portals
 from reference_impl.tokens import VERIFIED_KEPT, Signed
@@ -24,6 +25,9 @@ WHITELIST = f"{SYSTEM}/security/ip-whitelist"
 ACCOUNTS = f"{SYSTEM}/accounts/admin/query"
 CHANNELS = f"{SYSTEM}/notifications/channels/query"
 GRANTS = f"{SYSTEM}/currency-grants"
+WORKSPACES = f"{SYSTEM}/workspaces/mine"
+COUNTRIES = f"{SYSTEM}/constants/countries"
+ORDERS = "/web/v1/admin/transfer/query/orders/workspace"
 SINGAPORE = {"currencyCode": "SGD"}
 SOURCES = "".join(
     path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if "tests" not in path.parts
@@ -39,12 +43,28 @@ def algorithm(client: Client) -> str:
 
 
 def orders(client: Client, **query: Any) -> Any:
-    path = f"/web/v1/admin/transfer/query/orders/workspace/{client.seeded.ids['workspace']}"
-    return client.verified().get(path, **query)
+    return client.verified().get(f"{ORDERS}/{client.seeded.ids['workspace']}", **query)
 
 
 def unfinished(client: Client) -> set[str]:
     return {order["statusName"] for order in orders(client, size=100)["content"] if not order["completedAt"]}
+
+
+def page_99(client: Client) -> tuple[int, int]:
+    page = client.post(ACCOUNTS, {"page": 99})
+    return page["currentPage"], len(page["accounts"])
+
+
+def permissions(client: Client) -> Any:
+    return client.get(f"{SYSTEM}/roles/{client.seeded.ids['role']}/permissions")
+
+
+def wallet_status(client: Client) -> Any:
+    return client.get(f"{SYSTEM}/constants/wallet-statuses")[0]
+
+
+def public_key(client: Client) -> type:
+    return type(client.get(PUBLIC_KEY)["publicKey"])
 
 
 SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
@@ -102,6 +122,36 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         True,
     ),
     ({"unfinished_orders": True}, unfinished, {"PROCESSING"}),
+    (
+        {"statuses_required": True},
+        lambda admin: refusal_of(admin.ask("GET", f"{PROFILE}/invitations")),
+        INVALID,
+    ),
+    (
+        {"statuses_required": True},
+        lambda admin: bool(admin.get(f"{PROFILE}/invitations", statuses=10050301)),
+        True,
+    ),
+    ({"workspaces_mine": "array"}, lambda admin: len(admin.get(WORKSPACES)), 2),
+    ({"workspaces_mine": "items"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
+    ({"workspaces_mine": "workspaces"}, lambda admin: len(admin.get(WORKSPACES)["workspaces"]), 2),
+    ({"workspaces_mine": "page"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
+    (
+        {"orders_of_unknown_workspace": "empty"},
+        lambda admin: admin.verified().get(f"{ORDERS}/unknown")["totalElements"],
+        0,
+    ),
+    ({"page_out_of_range": "empty"}, page_99, (99, 0)),
+    ({"page_out_of_range": "last"}, page_99, (2, 14)),
+    ({"page_out_of_range": "refused"}, lambda admin: refusal_of(admin.send(ACCOUNTS, {"page": 99})), INVALID),
+    ({"permission_items": "codes"}, permissions, list(PERMISSIONS)),
+    ({"label_style": "key"}, lambda admin: wallet_status(admin)["label"], "enum.wallet_statuses.active"),
+    ({"descriptions": True}, lambda admin: "description" in wallet_status(admin), True),
+    ({"constants_complete": False}, lambda admin: len(admin.get(COUNTRIES)), 2),
+    ({"constants_public": True}, lambda admin: bool(admin.but(Authorization=None).get(COUNTRIES)), True),
+    ({"public_key_format": "spki-base64"}, public_key, str),
+    ({"public_key_format": "pem"}, public_key, str),
+    ({"public_key_format": "jwk"}, public_key, dict),
     (
         {"constants_need_permission": False},
         lambda admin: bool(admin.signed_in("limited").get(f"{SYSTEM}/constants/countries")),

@@ -1,7 +1,5 @@
-from reference_impl.choices import Choices
 from reference_impl.enumerations import CONSTANTS, HIDDEN
 from reference_impl.tests.client import Client
-from reference_impl.tests.conftest import Portals
 
 EXTRA = {
     "countries": {"alpha2Code", "alpha3Code", "numericCode", "phoneCode"},
@@ -28,17 +26,3 @@ def test_every_list_has_codes_that_were_seen() -> None:
     seen = {name: sum(code.shown for code in codes) for name, codes in CONSTANTS.items()}
 
     assert seen == dict.fromkeys(CONSTANTS, 2) | {"notification-channel-types": 1}
-
-
-def test_a_label_may_be_a_key_and_a_description_may_be_there(portal_with: Portals) -> None:
-    admin = portal_with(choices=Choices(label_style="key", descriptions=True)).signed_in()
-    first = admin.get("/web/v1/system/constants/wallet-statuses")[0]
-
-    assert first["label"] == "enum.wallet_statuses.active"
-    assert first["description"]
-
-
-def test_a_list_may_be_short_and_public(portal_with: Portals) -> None:
-    client = portal_with(choices=Choices(constants_complete=False, constants_public=True))
-
-    assert len(client.get("/web/v1/system/constants/countries")) == 2

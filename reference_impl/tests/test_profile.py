@@ -1,8 +1,6 @@
 import pytest
 
-from reference_impl.choices import Choices
-from reference_impl.tests.client import INVALID, NOT_FOUND, Client, data_of, refusal_of
-from reference_impl.tests.conftest import Portals
+from reference_impl.tests.client import INVALID, NOT_FOUND, Client, refusal_of
 
 PROFILE = "/web/v1/system/profile"
 INVITATIONS = f"{PROFILE}/invitations"
@@ -54,13 +52,6 @@ def test_statuses_narrow_the_list(admin: Client, statuses: list[object]) -> None
 
 def test_an_unknown_status_is_invalid(admin: Client) -> None:
     assert refusal_of(admin.ask("GET", INVITATIONS, params={"statuses": 1})) == INVALID
-
-
-def test_statuses_may_be_required(portal_with: Portals) -> None:
-    admin = portal_with(choices=Choices(statuses_required=True)).signed_in()
-
-    assert refusal_of(admin.ask("GET", INVITATIONS)) == INVALID
-    assert admin.get(INVITATIONS, statuses=STATUS["PENDING"])
 
 
 def test_an_accepted_invitation_is_accepted_for_good(admin: Client) -> None:
@@ -141,16 +132,6 @@ def test_no_current_workspace_is_told_by_a_code_that_is_its_message(client: Clie
 
         assert refusal_of(refused) == (400, "GA2031")
         assert refused.json()["message"] == "GA2031"
-
-
-@pytest.mark.parametrize(
-    ("form", "at"), [("array", None), ("items", "items"), ("workspaces", "workspaces"), ("page", "items")]
-)
-def test_own_workspaces_come_in_the_form_chosen(portal_with: Portals, form: str, at: str | None) -> None:
-    admin = portal_with(choices=Choices(workspaces_mine=form)).signed_in()  # type: ignore[arg-type]
-    data = data_of(admin.ask("GET", f"{WORKSPACES}/mine"))
-
-    assert len(data[at] if at else data) == 2
 
 
 def one(client: Client, status: str) -> str:

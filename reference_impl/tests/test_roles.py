@@ -1,7 +1,5 @@
-from reference_impl.choices import Choices
 from reference_impl.routes import PERMISSIONS
 from reference_impl.tests.client import Client
-from reference_impl.tests.conftest import Portals
 
 ROLES = "/web/v1/system/roles"
 
@@ -25,9 +23,3 @@ def test_the_permissions_of_a_role_are_its_own(admin: Client) -> None:
 
     assert {item["permissionCode"] for item in listed} == set(PERMISSIONS)
     assert {item["permissionStatus"]["value"] for item in listed} == {13010201}
-
-
-def test_permissions_may_be_mere_codes(portal_with: Portals) -> None:
-    admin = portal_with(choices=Choices(permission_items="codes")).signed_in()
-
-    assert admin.get(f"{ROLES}/{admin.seeded.ids['role']}/permissions") == list(PERMISSIONS)

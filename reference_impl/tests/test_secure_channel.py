@@ -126,10 +126,3 @@ def test_what_is_sealed_can_be_opened(mode: str, payload: str, form: str) -> Non
     assert open_body(sealed, key, choices) == {"a": 1}
     with pytest.raises(Unreadable):
         open_body(sealed, draw.bytes(32), choices)
-
-
-@pytest.mark.parametrize("form", ["spki-base64", "pem", "jwk"])
-def test_the_public_key_is_told_in_the_form_chosen(portal_with: Portals, form: str) -> None:
-    told = portal_with(choices=Choices(public_key_format=form)).get("/web/v1/secure-channel/public-key")  # type: ignore[arg-type]
-
-    assert {"spki-base64": str, "pem": str, "jwk": dict}[form] is type(told["publicKey"])

@@ -2,10 +2,8 @@ from typing import Any
 
 import pytest
 
-from reference_impl.choices import Choices
 from reference_impl.fields import instant, seconds
-from reference_impl.tests.client import NOT_FOUND, Client, refusal_of
-from reference_impl.tests.conftest import Portals
+from reference_impl.tests.client import Client, refusal_of
 
 DAY = 86400
 
@@ -85,18 +83,6 @@ def test_the_query_speaks_in_numbers(client: Client) -> None:
         "4010",
     )
     assert refusal_of(admin.ask("GET", path(client))) == (403, "4030")
-
-
-def test_an_unknown_workspace_is_not_found_or_empty(portal_with: Portals) -> None:
-    unknown = "/web/v1/admin/transfer/query/orders/workspace/unknown"
-    strict = portal_with().signed_in().verified().ask("GET", unknown)
-
-    assert refusal_of(strict) == NOT_FOUND
-
-    choices = Choices(orders_of_unknown_workspace="empty")
-    lenient = portal_with(choices=choices).signed_in().verified().get(unknown)
-
-    assert lenient["totalElements"] == 0
 
 
 def whole(client: Client, **query: str) -> list[dict[str, Any]]:

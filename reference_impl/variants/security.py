@@ -9,7 +9,7 @@ from reference_impl.changes import Change, chosen, data_rewritten, rewritten
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import first, objects, on_success, reported, then, turned
-from reference_impl.faults.side_effects import where_refused
+from reference_impl.faults.verbs import where_refused
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body

@@ -71,11 +71,6 @@ class RecordingNumber:
         """The exchanges of the file."""
         return exchanges if self.count == 1 else map(self._exchange, exchanges)
 
-    def has(self, value: str) -> bool:
-        """Whether a value may stand in the file, as a placeholder of its own or as it is."""
-        block = block_of(value)
-        return block is None or block % self.count == self.number
-
     def _exchange(self, exchange: Exchange) -> Exchange:
         line = _ENCODE(exchange)
         changed = self.line(line)

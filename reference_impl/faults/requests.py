@@ -1,0 +1,84 @@
+"""Requests that reach the portal with other headers or bodies than were sent."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reference_impl.asked import read_body
+from reference_impl.changes import Change, wrapped
+from reference_impl.errors import Refusal
+from reference_impl.portal import Portal, Session
+from reference_impl.wrappers import Headers, collected, replayed
+
+Names = dict[str, str]
+SESSION_HEADER = "x-secure-channel-session-id"
+
+
+@dataclass
+class Adding:
+    """Requests reach the portal with other headers than were sent."""
+
+    app: ASGIApp
+    change: Callable[[Scope, Names], Names]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        changed = self.change(scope, names(scope))
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
+        await self.app({**scope, "headers": headers}, receive, send)
+
+
+def names(scope: Scope) -> Names:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def answer(send: Send, status: int, body: bytes) -> None:
+    headers: Headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def adding(change: Callable[[Scope, Names], Names], *operations: str) -> Change:
+    return wrapped(lambda app: Adding(app, change), *operations)
+
+
+def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
+    """The headers with a new token of a session, where there is one."""
+    if session is None:
+        return names
+    token = portal.tokens.issue({"sid": session.id, "exp": portal.now() + 60})
+    return names | {"authorization": f"Bearer {token}"}
+
+
+@dataclass
+class AnyChannel:
+    """A body is tried with every secure-channel session, where the one named is known, or where it is not."""
+
+    app: ASGIApp
+    known: bool
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sessions = scope["app"].state.portal.secure_sessions
+        named = names(scope).get(SESSION_HEADER, "")
+        if (named in sessions) != self.known:
+            await self.app(scope, receive, send)
+            return
+        octets, sent = await read_body(receive, 1 << 20) or b"", names(scope)
+        for id in (named, *sessions):
+            tried = sent | {SESSION_HEADER: id}
+            headers = [(name.encode(), value.encode("latin-1")) for name, value in tried.items()]
+            start, body = await collected(self.app, {**scope, "headers": headers}, replayed(octets))
+            if start["status"] != 400:
+                break
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+
+def session_of(scope: Scope, names: Names) -> Session | None:
+    """Of a bearer token that the portal issued, be it over or not."""
+    portal: Portal = scope["app"].state.portal
+    scheme, _, token = names.get("authorization", "").partition(" ")
+    try:
+        return portal.sessions.get(portal.tokens.read(token).get("sid", "")) if scheme == "Bearer" else None
+    except Refusal:
+        return None

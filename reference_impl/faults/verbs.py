@@ -1,0 +1,165 @@
+"""Verbs that several chapters use."""
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.changes import Change
+from reference_impl.errors import Refusal
+from reference_impl.faults import operations as op
+from reference_impl.faults.fault import Action, Call, first, served
+from reference_impl.portal import Caller, Portal, Record
+from reference_impl.shapes import Body
+
+
+def too(kind: str, **values: Any) -> Action:
+    """Other fields of the record are changed with those that are named."""
+
+    def changing(portal: Portal, caller: Caller, body: Body) -> None:
+        portal.records[kind][body.get("userBizId") or body.get("bizId") or caller.account_id].update(values)
+
+    return changing
+
+
+MFA_METHODS, COUNTRIES = op.constants("user-mfa-methods"), op.constants("countries")
+QUARTER, HOUR, DAY = 900, 3600, 86_400
+PAGE = ("page", "size", "sort", "workspaceId")
+
+
+def is_filtered(body: Body) -> bool:
+    return any(value not in (None, "", False) for name, value in body.items() if name not in PAGE)
+
+
+def given_up_for(name: str, other: str) -> Callable[[Body], Body]:
+    """A filter that is passed over where another is given."""
+
+    def change(body: Body) -> Body:
+        return body | {name: None} if body.get(other) not in (None, "", False) else body
+
+    return change
+
+
+def nothing_for(*names: str) -> Callable[[Body], Body]:
+    """These filters together find nothing."""
+
+    def change(body: Body) -> Body:
+        return body | {names[0]: "nothing"} if all(body.get(name) for name in names) else body
+
+    return change
+
+
+def by_its_beginning(operation: str, kind: str, name: str) -> Change:
+    """The first record whose id begins so is given."""
+
+    def reading(call: Call) -> Any:
+        begins = (id for id in call.portal.records[kind] if id.startswith(call.body[name]))
+        return call.run_with(call.body | {name: next(begins, call.body[name])})
+
+    return served(operation, reading)
+
+
+def first_given(operation: str, kind: str, name: str) -> Change:
+    """Whichever record is asked for, the oldest is given."""
+
+    def reading(call: Call) -> Any:
+        call.portal.find(kind, call.body[name])
+        return call.run_with(call.body | {name: next(iter(call.portal.records[kind]))})
+
+    return served(operation, reading)
+
+
+def unrefused(operation: str, data: Any) -> Change:
+    """What is refused is answered by these data."""
+
+    def answering(call: Call) -> Any:
+        try:
+            return call.run()
+        except Refusal:
+            return data
+
+    return served(operation, answering)
+
+
+def as_another(call: Call) -> Any:
+    """Whoever asks, the first account is answered."""
+    account = next(iter(call.portal.records["account"].values()))
+    return call.handler(
+        call.portal, Caller("", "", "", "en", session=call.caller.session, known_account=account), call.body
+    )
+
+
+def one_item_twice(listing: str) -> Callable[[Record], None]:
+    def turn(data: Record) -> None:
+        if len(data[listing]) > 1:
+            data[listing][-1] = data[listing][0]
+
+    return turn
+
+
+def updated_before(record: dict[str, Any]) -> None:
+    record["updatedAt"] = "2019-01-01T00:00:00.000Z"
+
+
+def each(**values: Any) -> Any:
+    return lambda items: [item | values for item in items]
+
+
+def where_refused(operation: str, action: Action) -> Change:
+    """Something is done although the handler refuses."""
+
+    def acting(call: Call) -> Any:
+        try:
+            return call.run()
+        except Refusal:
+            action(call.portal, call.caller, call.body)
+            raise
+
+    return served(operation, acting)
+
+
+def newest_with(kind: str, **values: Any) -> Action:
+    """The record that was made last has other values; a function is given the record."""
+
+    def changing(portal: Portal, caller: Caller, body: Body) -> None:
+        record = portal.newest(kind)[0]
+        record.update({name: value(record) if callable(value) else value for name, value in values.items()})
+
+    return changing
+
+
+def named_with(kind: str, name: str, **values: Any) -> Action:
+    """The record that the body names has other values; a function is given the record."""
+
+    def changing(portal: Portal, caller: Caller, body: Body) -> None:
+        record = portal.records[kind].get(body[name])
+        if record is not None:
+            record.update({key: value(record) if callable(value) else value for key, value in values.items()})
+
+    return changing
+
+
+def in_ascii(field: str) -> Callable[[Body], Body]:
+    def change(body: Body) -> Body:
+        text = body.get(field)
+        return body | {field: text.encode("ascii", "ignore").decode()} if isinstance(text, str) else body
+
+    return change
+
+
+def null_for_unknown(operation: str, kind: str, name: str) -> Change:
+    """What nobody has is done, or read as nothing, and that is a success."""
+
+    def serve(call: Call) -> Any:
+        return call.run() if call.body[name] in call.portal.records[kind] else None
+
+    return served(operation, serve)
+
+
+def not_found(operation: str, kind: str, name: str, is_hidden: Callable[[Portal, Record], bool]) -> Change:
+    """Some records of a kind are listed and not found."""
+
+    def refusing(portal: Portal, caller: Caller, body: Body) -> None:
+        record = portal.records[kind].get(body[name])
+        if record is not None and is_hidden(portal, record):
+            raise Refusal("RESOURCE.NOT_FOUND")
+
+    return first(operation, refusing)
