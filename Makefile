@@ -36,7 +36,7 @@ serve: $(READY)
 
 # Beside the tests, with what they leave of the machine: they wait for much, and it waits for nothing.
 selftest: $(READY)
-	nice -n 19 $(BIN)/portal-conformance selftest --grouped
+	nice -n 19 $(BIN)/portal-conformance selftest
 
 bench: $(READY)
 	$(BIN)/python benchmarks/peers.py

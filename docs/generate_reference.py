@@ -19,7 +19,7 @@ from conformance.run.options import INI, OPTIONS
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.target.profile.placeholders import PLACEHOLDERS
-from conformance.target.profile.tables import ACCOUNTS
+from conformance.target.profile.tables import ACCOUNTS, CODE
 
 PROFILE_INTRODUCTION = """\
 # The profile
@@ -176,6 +176,8 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is None or value == "" or value in ({}, []):
         return "none"
+    if value == CODE:
+        return "six digits that stand by themselves"
     text = f'"{value}"' if isinstance(value, str) else str(value)
     return f"`{text.lower() if isinstance(value, bool) else text}`"
 

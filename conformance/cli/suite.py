@@ -33,7 +33,6 @@ from conformance.errors import UsageError
     ),
     option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
     flag("--thorough", help="run every case for every variant"),
-    flag("--grouped", help="try several variants in one run, and each alone only if that run has a problem"),
 )
 def test_the_suite(options: Options) -> int:
     """Proves the suite against faults and variants; exit code 1 where something is not proven."""
@@ -44,7 +43,6 @@ def test_the_suite(options: Options) -> int:
         only=list(options.only),
         jobs=options.jobs,
         thorough=options.thorough,
-        grouped=options.grouped,
         tell=print_line,
     )
 

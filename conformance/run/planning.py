@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from math import ceil, inf
 from typing import cast
 
 import pytest
 
 from conformance.run.needs import lacking
-from conformance.run.schedule import Planned, sign_ins_together
+from conformance.run.schedule import Planned
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal import RESTORING_SECONDS
@@ -24,15 +23,6 @@ UNKNOWN_WINDOW = 60.0
 
 SHARING = ("admin", "spare", "limited")
 """The accounts whose session is begun by the first case that uses it, and shared by the others."""
-
-LONG = 600.0
-"""Seconds of a run after which it is said how it is made shorter."""
-
-LAST_MOMENTS = 10.0
-"""Seconds before the end of what a case waits for, in which it looks at it once more."""
-
-MENTIONED = 6
-"""How many waits are named before a run."""
 
 
 def ids_of(item: pytest.Item) -> tuple[str, ...]:
@@ -134,55 +124,6 @@ def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
     return Planned(item, begun, reuses=reuses, leaves=leaves, waits=is_generator(item), first=shared > 0)
 
 
-def forecast(
-    cases: Sequence[Planned[pytest.Item]],
-    *,
-    window: float | None,
-    budget: float | None = None,
-    by_factor: Sequence[str] = (),
-    restoring: float = 0.0,
-) -> Iterator[str]:
-    """The waits that lie ahead of a run, a line with a label each. ``window``: that of the sign-in rate, in
-    seconds; ``budget``: the seconds that the run may take; ``by_factor``: what ``factor_waits`` says;
-    ``restoring``: the seconds of the budget that a change keeps."""
-    seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
-    length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
-    yield f"sign-ins  about {sign_ins_together(cases)}, {allowed} in each window of {length}"
-    limit = inf if budget is None else budget
-    ordered = sorted(_waits(cases).items(), key=lambda row: -row[1])
-    for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
-        yield f"waits     up to {longest:g} s, while others run: {in_words(name)}"
-    lasts = lasting(cases, window=window, budget=budget)
-    if any(limit < longest <= limit + LAST_MOMENTS for _, longest in ordered):
-        lasts = limit  # only the end of the wait is left out
-    yield f"time      up to {_minutes(lasts)} and what its requests take"
-    yield from (f"codes     a sign-in of {wait}" for wait in by_factor)
-    if budget is not None:
-        yield f"budget    waits that do not fit into {_minutes(budget)} are left out, each by name"
-        if restoring:
-            kept = f"up to {restoring:g} s of it are kept as long as something is changed"
-            yield f"restoring {kept}, to restore it"
-        for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
-            yield f"left out  a wait of up to {longest:g} s and what follows it: {in_words(name)}"
-    elif lasts > LONG:
-        yield "budget    --time-budget 10m leaves out what takes longer, and names it"
-
-
-def lasting(
-    cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
-) -> float:
-    """How many seconds the waits make a run last, within its budget; requests and codes come on top."""
-    limit = inf if budget is None else budget
-    windows = max(0, ceil(sign_ins_together(cases) / LIMITS.login_initiations) - 1)
-    waits = (longest for longest in _waits(cases).values() if longest <= limit)
-    return min(max([windows * (window or UNKNOWN_WINDOW), *waits]), limit)
-
-
-def _waits(cases: Sequence[Planned[pytest.Item]]) -> dict[str, float]:
-    """The longest wait of each case that waits while others run, in seconds."""
-    return {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
-
-
 def by_authenticator(profile: Profile) -> list[str]:
     """The accounts that sign in by an authenticator."""
     return [
@@ -244,7 +185,3 @@ def factor_waits(profile: Profile) -> Iterator[str]:
 
 def _named(accounts: Iterable[str]) -> str:
     return ", ".join(f"[accounts.{name}]" for name in accounts)
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

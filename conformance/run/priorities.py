@@ -48,16 +48,21 @@ def late_cases(rows: Sequence[CaseRow], *, budget: float, window: float) -> froz
 
 
 def _stated_seconds(rows: Sequence[CaseRow], window: float) -> float:
-    """The seconds that the cases take but for their waits: sign-ins queue for their window."""
-    queued = max(0, ceil(sign_ins_of_all(rows) / LIMITS.login_initiations) - 1) * window
+    """The seconds that the cases take but for their waits."""
     pauses = sum(row.pauses for row in rows) if window else 0.0
-    return queued + pauses + CASE_SECONDS * len(rows)
+    return queue_seconds(rows, window) + pauses + CASE_SECONDS * len(rows)
 
 
-def sign_ins_of_all(rows: Sequence[CaseRow]) -> int:
+def most_sign_ins(rows: Sequence[CaseRow]) -> int:
     """The most sign-ins that cases begin: their own, and one for each account whose session they share."""
-    begun = sum(row.sign_ins for row in rows) + len({name for row in rows for name in row.shares})
-    return begun - min(sum(row.leaves for row in rows), sum(row.reuses for row in rows))
+    return sum(row.sign_ins for row in rows) + len({name for row in rows for name in row.shares})
+
+
+def queue_seconds(rows: Sequence[CaseRow], window: float) -> float:
+    """The seconds for which sign-ins queue for their window, where each case goes on with those that others
+    leave."""
+    left = min(sum(row.leaves for row in rows), sum(row.reuses for row in rows))
+    return max(0, ceil((most_sign_ins(rows) - left) / LIMITS.login_initiations) - 1) * window
 
 
 def _price(row: CaseRow, window: float) -> float:

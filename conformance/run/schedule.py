@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -166,9 +166,3 @@ class Agenda(Generic[Item]):
     def rest(self) -> list[Item]:
         """What has not been begun."""
         return [case.item for case in (*self._waiting, *self._signing, *reversed(self._others))]
-
-
-def sign_ins_together(planned: Sequence[Planned[Item]]) -> int:
-    """How many sign-ins the cases begin, where each goes on with those that are left."""
-    begun = sum(case.sign_ins for case in planned)
-    return begun - min(sum(case.leaves for case in planned), sum(case.reuses for case in planned))

@@ -25,15 +25,17 @@ from conformance.run.catalogue import Interruptible, pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import (
+    MANY_OPERATIONS,
     a_few_of_each,
     function_of,
+    once_at_each_endpoint,
     own_first,
     touching,
     without_other_searches,
 )
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
-from conformance.selftest.verdicts import ProofMatrix, by_name, is_clear, judge, listed
+from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, judge, survives
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 
@@ -42,7 +44,7 @@ SEEDS = range(5)
 TRIES = 8
 """With how many faults a case is tried alone."""
 AT_ONCE = 12
-"""How many variants a grouped selftest tries in one fault run."""
+"""How many variants are tried in one fault run."""
 QUIET = (
     "--collect-only", "--capture=no", "-p", "no:terminal", "-p", "no:logging", "-p", "no:warnings",
     "-p", "no:html",
@@ -57,16 +59,15 @@ def run(
     only: Sequence[str] | None = None,
     jobs: int | None = None,
     thorough: bool = False,
-    grouped: bool = False,
     tell: Printer = print,
 ) -> int:
     """Makes the fault runs, prints what is not proven, writes its reports to ``out``.
 
     ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one per
     core.
-    ``thorough``: every case for every variant. ``grouped``: several variants in one fault run, and each
-    alone only where their run shows a contradiction, or tests less than the others. Gives 0, or 1 where
-    anything is not proven. Raises UsageError.
+    ``thorough``: every case for every variant. Several variants share a fault run, and each is tried alone
+    only where their run shows a contradiction, or tests less than the others. Gives 0, or 1 where anything is
+    not proven. Raises UsageError.
     """
     if not hasattr(os, "fork"):
         raise UsageError("selftest: this system has no fork(). Run it on Linux or macOS.")
@@ -78,7 +79,7 @@ def run(
         )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1, is_grouped=grouped)
+    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1)
     matrix = matrix_of(runs)
     judge(matrix, deciders=runs.deciders, whole=not names)
     if out is not None:
@@ -94,7 +95,6 @@ class FaultRuns:
     names: tuple[str, ...]
     thorough: bool
     jobs: int
-    is_grouped: bool = False
     matrix: ProofMatrix | None = None
     deciders: set[str] = field(default_factory=set)
 
@@ -106,6 +106,7 @@ class FaultRuns:
         # In this process, so that the fault runs forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
+        outcomes += workers.run(self._survivors(session, items, clean, outcomes), workers=self.jobs)
         outcomes += self._members(session, self._cases_of_variants(items), clean, outcomes)
         self.matrix = ProofMatrix(
             clean,
@@ -148,18 +149,27 @@ class FaultRuns:
                 yield _combination(seed), _job(session, representative, _combination(seed), variants=variants)
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
-                if fault.operations:
-                    cases = touching(
-                        items,
-                        fault.operations,
-                        fault.breaks,
-                        touched=clean.touched,
-                        read_beside=clean.read_beside,
-                    )
-                else:
-                    cases = a_few_of_each(items, listed(fault))
-                chosen = own_first(without_other_searches(cases, fault.breaks), fault.breaks)
-                yield name, _job(session, chosen, name, faults=[name])
+                cases_of = _all_cases if self.names else _near_cases
+                yield name, _job(session, cases_of(items, fault, clean), name, faults=[name])
+
+    def _survivors(
+        self,
+        session: pytest.Session,
+        items: list[pytest.Item],
+        clean: FaultOutcome,
+        outcomes: Sequence[FaultOutcome],
+    ) -> Iterator[tuple[str, workers.Job]]:
+        """Faults that the cases near them did not show, or whose check they did not prove, with all cases."""
+        if self.names:
+            return
+        found = by_name(outcomes, FAULTS)
+        proven = {source for sources in ProofMatrix(clean, found).proofs.values() for source in sources}
+        named = {f"check {check.name}": check.requirement for check in CHECKS}
+        unproven = {named[check] for check in named.keys() - proven - OF_RECORDINGS}
+        for name, outcome in found.items():
+            fault = FAULTS[name]
+            if survives(fault, outcome) or not unproven.isdisjoint(fault.breaks):
+                yield name, _job(session, _all_cases(items, fault, clean), name, faults=[name])
 
     def _cases_of_variants(self, items: list[pytest.Item]) -> list[pytest.Item]:
         return items if self.thorough else a_few_of_each(items)
@@ -167,10 +177,7 @@ class FaultRuns:
     def _groups(self) -> list[list[str]]:
         """The variants that are tried together."""
         wanted = [variant for variant in VARIANTS.values() if self._wanted(variant.name)]
-        return [
-            [variant.name for variant in group]
-            for group in grouped(wanted, AT_ONCE if self.is_grouped else 1)
-        ]
+        return [[variant.name for variant in group] for group in grouped(wanted, AT_ONCE)]
 
     def _members(
         self,
@@ -194,6 +201,22 @@ class FaultRuns:
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names
+
+
+def _near_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> list[pytest.Item]:
+    """The cases of a fault's endpoints and requirements."""
+    if not fault.operations:
+        return own_first(once_at_each_endpoint(items, fault.breaks, touched=clean.touched), fault.breaks)
+    cases = touching(items, fault, touched=clean.touched, read_beside=clean.read_beside, most=MANY_OPERATIONS)
+    return own_first(without_other_searches(cases, fault.breaks), fault.breaks)
+
+
+def _all_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> list[pytest.Item]:
+    """Every case that can meet a fault."""
+    cases = items
+    if fault.operations:
+        cases = touching(items, fault, touched=clean.touched, read_beside=clean.read_beside)
+    return own_first(without_other_searches(cases, fault.breaks), fault.breaks)
 
 
 def _may_show(fault: Fault, called: set[str]) -> bool:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 
 import pytest
 
 from conformance.run.planning import ids_of
+from conformance.target.bundled import Fault
 
 KINDS_KEPT = 3
-"""Of a case with many parameters so many are run where no endpoint in particular is meant."""
+"""Of a case with many parameters so many are run under variants."""
+
+MANY_OPERATIONS = 6
+"""A case that calls more operations goes around the endpoints, and is about none of them in particular."""
 
 SEARCHES = "/properties/"
 """The folder of the cases that draw their requests."""
@@ -19,23 +24,36 @@ Called = Mapping[str, Sequence[str]]
 
 
 def touching(
-    items: Sequence[pytest.Item],
-    operations: Collection[str],
-    broken: Collection[str],
-    *,
-    touched: Called,
-    read_beside: Called,
+    items: Sequence[pytest.Item], fault: Fault, *, touched: Called, read_beside: Called, most: float = inf
 ) -> list[pytest.Item]:
-    """The cases that called one of these operations in the clean run; of those that only read it beside their
-    own requests the cases of the broken requirements."""
+    """The cases that called one of a fault's operations in the clean run; of those that called more than
+    ``most``, or only read it beside their own requests, the cases of the broken requirements."""
 
     def is_meant(item: pytest.Item) -> bool:
-        if not set(operations).isdisjoint(touched.get(item.nodeid, ())):
+        called = touched.get(item.nodeid, ())
+        if len(called) <= most and not set(fault.operations).isdisjoint(called):
             return True
-        is_read = not set(operations).isdisjoint(read_beside.get(item.nodeid, ()))
-        return is_read and not set(ids_of(item)).isdisjoint(broken)
+        is_met = not set(fault.operations).isdisjoint((*called, *read_beside.get(item.nodeid, ())))
+        return is_met and not set(ids_of(item)).isdisjoint(fault.breaks)
 
     return [item for item in items if is_meant(item)]
+
+
+def once_at_each_endpoint(
+    items: Sequence[pytest.Item], broken: Collection[str], *, touched: Called
+) -> list[pytest.Item]:
+    """The cases of the broken requirements, and so many of the others that each operation is called."""
+    reached: set[str] = set()
+    kept = []
+    for item in items:
+        called = touched.get(item.nodeid, ())
+        is_new = len(called) <= MANY_OPERATIONS and not reached.issuperset(called)
+        if is_new and SEARCHES not in item.nodeid:
+            reached.update(called)
+            kept.append(item)
+        elif not set(ids_of(item)).isdisjoint(broken):
+            kept.append(item)
+    return kept
 
 
 def without_other_searches(items: Sequence[pytest.Item], broken: Collection[str]) -> list[pytest.Item]:
@@ -53,18 +71,17 @@ def own_first(items: Sequence[pytest.Item], broken: Collection[str]) -> list[pyt
     return sorted(items, key=lambda item: set(ids_of(item)).isdisjoint(broken))
 
 
-def a_few_of_each(items: Sequence[pytest.Item], whole: Collection[str] = ()) -> list[pytest.Item]:
-    """Every case, but of many parameters the first, the last and what lies between; ``whole`` are
-    requirements whose cases are run with all of them."""
+def a_few_of_each(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Every case, but of many parameters the first, the last and what lies between."""
     by_function: dict[str, list[pytest.Item]] = {}
     for item in items:
         by_function.setdefault(function_of(item.nodeid), []).append(item)
-    kept = {item.nodeid for group in by_function.values() for item in _spread(group, whole)}
+    kept = {item.nodeid for group in by_function.values() for item in _spread(group)}
     return [item for item in items if item.nodeid in kept]
 
 
-def _spread(group: list[pytest.Item], whole: Collection[str]) -> list[pytest.Item]:
-    if len(group) <= KINDS_KEPT or not set(ids_of(group[0])).isdisjoint(whole):
+def _spread(group: list[pytest.Item]) -> list[pytest.Item]:
+    if len(group) <= KINDS_KEPT:
         return group
     last = len(group) - 1
     return [group[at * last // (KINDS_KEPT - 1)] for at in range(KINDS_KEPT)]

@@ -97,6 +97,11 @@ def is_clear(outcome: FaultOutcome, clean: FaultOutcome) -> bool:
     return not is_held and len(outcome.untested) <= len(clean.untested) + FEW_UNTESTED
 
 
+def survives(fault: Fault, outcome: FaultOutcome) -> bool:
+    """Whether a requirement that a fault breaks did not turn."""
+    return not all(_broke(outcome, requirement) for requirement in fault.breaks)
+
+
 def _broke(outcome: FaultOutcome, requirement: str) -> bool:
     turned = outcome.turned.get(requirement)
     return turned is not None and turned.verdict == TURNS[REQUIREMENTS[requirement].level]

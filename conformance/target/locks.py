@@ -20,6 +20,9 @@ try:
 except ImportError:  # a system without it has no locks
     fcntl = None  # type: ignore[assignment]
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""Flag of ``os.open``: a link in the folder of reports is not followed out of it."""
+
 POLL = 0.5
 """Seconds between two tries to take a lock that another process holds."""
 
@@ -39,11 +42,12 @@ class FileLock:
     def held(self, *, on_wait: Callable[[str], None] | None, note: str) -> Iterator[None]:
         """Holds the lock; ``note`` is kept in the file. Where another process has it: waits once ``on_wait``
         was told so; without one raises HeldElsewhere. Raises OSError where the file cannot be written."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
         try:
             self._take(descriptor, on_wait)
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(_holder(note)).encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, json.dumps(_holder(note)).encode())
             yield
         finally:
             os.close(descriptor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,9 @@ import pytest
 from conformance.cli import main
 from conformance.cli.options import PLANNED
 from conformance.errors import UsageError
-from conformance.run.catalogue import collect
-from conformance.run.outlook.plan import PlanChoice, plan
-from conformance.run.outlook.plan_text import as_json, as_line, as_text
-from conformance.run.planning import forecast
-from conformance.run.schedule import Planned
+from conformance.run.catalogue import CaseRow, collect
+from conformance.run.outlook.plan import PlanChoice, ahead, plan
+from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_text
 from conformance.run.testable import reachable
 from conformance.spec import Impact
 from conformance.spec.endpoints import (
@@ -45,13 +44,13 @@ def without_clock(text: str) -> Profile:
     return parse(without("clock")(text), {})
 
 
-def test_without_a_clock_the_sign_ins_that_cases_share_are_planned_once(text: str) -> None:
-    alone = plan(without_clock(text.replace("login_window", "# login_window")), "disruptive")
-    sharing = plan(without_clock(text), "disruptive")
+def test_what_needs_a_window_is_planned_where_the_profile_names_one(text: str) -> None:
+    without_window = plan(without_clock(text.replace("login_window", "# login_window")), "disruptive")
+    whole = plan(without_clock(text), "disruptive")
 
-    assert "test_ten_sign_ins_begin_in_a_window" in " ".join(alone.untested)
-    assert sharing.sign_ins - alone.sign_ins < 13
-    assert "waits      up to 3600 s (a sign in goes from its first step to the end" in as_text(sharing)
+    assert "test_ten_sign_ins_begin_in_a_window" in " ".join(without_window.untested)
+    assert without_window.sign_ins < whole.sign_ins
+    assert "waits     up to 3600 s (a sign in goes from its first step to the end" in as_text(whole)
 
 
 def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: str) -> None:
@@ -61,7 +60,7 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert (whole.minutes, whole.left_out) == (60, [])
     assert short.minutes <= 10
     assert {wait.partition(":")[0] for wait in short.left_out} == {"3600 s", "600 s"}
-    assert "left out   what follows a wait of 3600 s (a sign in goes from" in as_text(short)
+    assert "left out  what follows a wait of 3600 s (a sign in goes from" in as_text(short)
     assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021"}
 
 
@@ -70,7 +69,7 @@ def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None
 
     assert "  needs --impact disruptive\n" in shown
     assert shown.count("needs --impact") == 2
-    assert "\nchanges    none\n" in shown
+    assert "\nchanges   none\n" in shown
 
 
 def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(text: str) -> None:
@@ -97,7 +96,7 @@ def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
     shown = as_text(planned)
 
     assert (
-        f"changes    by {len(planned.changing)} cases; the run restores them, but for new backup codes"
+        f"changes   by {len(planned.changing)} cases; the run restores them, but for new backup codes"
         in shown
     )
     assert " more (--format json names each case)" in shown
@@ -111,7 +110,7 @@ def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
     unread = parse(text.replace('inbox = "mail"\n', ""), {})
 
     assert plan(parse(few, {}), "disruptive").mails == 3
-    assert "mails      at most 3, by [limits] max_mails" in as_text(plan(parse(few, {}), "read-only"))
+    assert "mails     at most 3, by [limits] max_mails" in as_text(plan(parse(few, {}), "read-only"))
     assert plan(unread, "read-only").mails == 0, "no code is mailed to an account without an inbox"
     assert plan(unread, "disruptive").mails == 500
 
@@ -208,41 +207,41 @@ def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     assert 0 < asked.count(LOGIN_MFA_SEND) <= planned.mails
 
 
-class Case:
-    """What ``forecast`` asks of a case."""
-
-    def __init__(self, name: str, seconds: float = 0.0) -> None:
-        self.nodeid = f"cases/test_it.py::{name}"
-        self._seconds = seconds
-
-    def get_closest_marker(self, name: str) -> pytest.Mark | None:
-        return pytest.mark.waits(self._seconds).mark if name == "waits" and self._seconds else None
+def case(name: str, *, sign_ins: int = 0, waits: float = 0.0) -> CaseRow:
+    return CaseRow(f"cases/test_it.py::{name}", (), "read-only", (), sign_ins, waits)
 
 
-def test_a_run_says_what_it_will_wait_for() -> None:
-    cases = [
-        Planned(Case("test_reads")),
-        Planned(Case("test_sends"), 12),
-        Planned(Case("test_ends", 3600.0), 2, waits=True),
-        Planned(Case("test_cools_down", 60.0), 1, waits=True),
+CASES_AHEAD = [
+    case("test_reads"),
+    case("test_sends", sign_ins=12),
+    case("test_ends", sign_ins=2, waits=3600.0),
+    case("test_cools_down", sign_ins=1, waits=60.0),
+]
+
+
+def lines_ahead(text: str, *more: CaseRow, budget: float = inf, impact: Impact = "read-only") -> list[str]:
+    outlook = ahead([*CASES_AHEAD, *more], without_clock(text), impact, budget=budget)
+    return [line for line in ahead_lines(outlook) if not line.startswith("codes")]
+
+
+def test_a_run_says_what_it_will_wait_for(text: str) -> None:
+    assert lines_ahead(text.replace("login_window = 60", "login_window = 30"), budget=600.0) == [
+        "time      1 min at least, as its waits overlap, and what its requests take",
+        "sign-ins  at most 15 with --effort quick, 10 in each window of 30 s",
+        "waits     up to 60 s (cools down)",
+        "left out  what follows a wait of 3600 s (ends): it is longer than --time-budget",
     ]
-
-    assert list(forecast(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
-        "sign-ins  about 15, 10 in each window of 30 s",
-        "waits     up to 60 s, while others run: cools down",
-        "time      up to 60 s and what its requests take",
-        "budget    waits that do not fit into 10 minutes are left out, each by name",
-        "left out  a wait of up to 3600 s and what follows it: ends",
-    ]
-    lasting = [*cases, Planned(Case("test_lasts", 601.0), waits=True)]
-    partly = list(forecast(lasting, window=30.0, budget=600.0))  # type: ignore[arg-type]
-    assert "time      up to 10 minutes and what its requests take" in partly
-    kept = list(forecast(cases, window=30.0, budget=600.0, restoring=125.0))  # type: ignore[arg-type]
-    assert "restoring up to 125 s of it are kept as long as something is changed, to restore it" in kept
-    unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
-    assert "waits     up to 3600 s, while others run: ends" in unknown
-    assert "time      up to 60 minutes and what its requests take" in unknown
-    assert "assumed: [limits] login_window is not given" in unknown[0]
+    partly = lines_ahead(text, case("test_lasts", waits=601.0), budget=600.0)
+    assert partly[0] == "time      10 min at least, as its waits overlap, and what its requests take"
+    restoring = lines_ahead(text, budget=600.0, impact="disruptive")[-1]
+    assert re.fullmatch(
+        r"restoring up to \d+ s of the time budget are kept as long as something is changed, to restore it",
+        restoring,
+    )
+    unknown = lines_ahead(text.replace("login_window", "# login_window"))
+    assert "waits     up to 3600 s (ends)" in unknown
+    assert unknown[0].startswith("time      60 min at least")
+    assert unknown[1].endswith(" (assumed: [limits] login_window is not given)")
     assert unknown[-1] == "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
@@ -385,9 +384,9 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     halved = plan(without_clock(text), "disruptive", PlanChoice(budget=300.0))
     assert halved.floor == plan(without_clock(text), "disruptive").floor
     assert f"would try {short.cases:,} of 1,0" in shown
-    assert f"budget     {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
-    assert "floor      431 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
-    assert "floor      431 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
+    assert f"budget    {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
+    assert "floor     431 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
+    assert "floor     431 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
 
 
 def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> None:
@@ -395,11 +394,9 @@ def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> Non
     planned = plan(without_clock(by_code), "read-only")
 
     assert re.search(
-        r"^codes      a sign-in of \[accounts\.admin\].* waits up to 30 s", as_text(planned), re.M
+        r"^codes     a sign-in of \[accounts\.admin\].* waits up to 30 s", as_text(planned), re.M
     )
     assert "\ncodes " not in as_text(plan(parse(by_code, {}), "read-only")), "the time can be moved"
-    lines = list(forecast([Planned(Case("test_x"), 12)], window=30.0, by_factor=planned.code_waits))  # type: ignore[arg-type]
-    assert any(line.startswith("codes     a sign-in of [accounts.admin]") for line in lines)
 
 
 def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from conformance.errors import PutOff
 from conformance.run.catalogue import CaseRow
 from conformance.run.hooks.loop import goes_on, guarded
 from conformance.run.hooks.stash import SESSION, VERIFY
-from conformance.run.priorities import late_cases, priorities
+from conformance.run.priorities import late_cases, most_sign_ins, priorities, queue_seconds
 from conformance.spec import Impact
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import PLENTY
@@ -72,6 +73,15 @@ def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_pauses_beyond_its_e
     assert late_cases([*rows, *pausing], budget=90.0, window=60.0) == {"S5", "P2"}
     assert late_cases([*rows, *pausing], budget=90.0, window=0.0) == frozenset()
     assert late_cases([*rows, *pausing], budget=inf, window=60.0) == frozenset()
+
+
+def test_sign_ins_queue_without_those_that_others_leave() -> None:
+    leaving = replace(case("leaves", sign_ins=13), leaves=10)
+    rows = [leaving, replace(case("reuses", sign_ins=4), reuses=4), case("begins", sign_ins=4)]
+
+    assert most_sign_ins(rows) == 21
+    assert queue_seconds(rows, 60.0) == 60.0
+    assert queue_seconds([replace(leaving, leaves=0), *rows[1:]], 60.0) == 120.0
 
 
 def sent_for_two(portal: Portal) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.run.schedule import WINDOW, Agenda, Due, Planned, sign_ins_together
+from conformance.run.schedule import WINDOW, Agenda, Due, Planned
 
 WINDOW_SECONDS = 60.0
 
@@ -210,9 +210,3 @@ def test_what_has_not_begun_is_known() -> None:
     assert agenda.rest == ["a", "b"]
     agenda.suspend("wait", 5.0, "the cooldown")
     assert [due.item for due in agenda] == ["wait"]
-
-
-def test_the_sign_ins_of_cases_are_counted_without_what_is_reused() -> None:
-    planned = [case("leaves", 13, leaves=10), case("reuses", 4, reuses=4), case("begins", 8)]
-    assert sign_ins_together(planned) == 21
-    assert sign_ins_together(planned[1:]) == 12

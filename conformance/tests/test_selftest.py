@@ -12,12 +12,18 @@ from conformance.checks import CHECKS
 from conformance.errors import UsageError
 from conformance.run.hooks.stash import SESSION
 from conformance.selftest import run, workers
-from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching, without_other_searches
+from conformance.selftest.choice import (
+    KINDS_KEPT,
+    a_few_of_each,
+    once_at_each_endpoint,
+    touching,
+    without_other_searches,
+)
 from conformance.selftest.fault_run import FaultOutcome, Turned, attempt
 from conformance.selftest.pages import as_json, write
 from conformance.selftest.verdicts import MANY_UNTESTED, OF_RECORDINGS, ProofMatrix, is_clear, judge
 from conformance.spec import REQUIREMENTS
-from conformance.target.bundled import FAULTS, VARIANTS, grouped
+from conformance.target.bundled import FAULTS, VARIANTS, Fault, grouped
 
 FAULT = "timestamp-in-seconds"
 BROKEN = "ENV-011"
@@ -151,17 +157,15 @@ def test_of_many_parameters_the_first_the_last_and_one_between_are_run() -> None
     assert len(names) == KINDS_KEPT + 1
 
 
-def test_cases_of_a_requirement_in_question_are_run_whole() -> None:
-    items = [item(f"a.py::test_many[{at}]", "ENV-001") for at in range(9)]
-
-    assert a_few_of_each(items, {"ENV-001"}) == items
+def fault_at(*operations: str, breaks: str = "MODEL-002") -> Fault:
+    return Fault("a-fault", (breaks,), lambda plan: None, operations)
 
 
 def test_only_cases_that_touch_an_endpoint_are_run_for_it() -> None:
     items = [item("a"), item("b"), item("c")]
     touched = {"a": ["GET /x"], "b": ["GET /y", "POST /x"]}
 
-    chosen = touching(items, ["POST /x", "GET /z"], ["ENV-001"], touched=touched, read_beside={})
+    chosen = touching(items, fault_at("POST /x", "GET /z"), touched=touched, read_beside={})
 
     assert chosen == [items[1]]
 
@@ -170,7 +174,22 @@ def test_of_cases_that_read_an_endpoint_beside_their_requests_those_of_the_broke
     items = [item("a", "MODEL-001"), item("b", "MODEL-002")]
     beside = {"a": ["GET /x"], "b": ["GET /x"]}
 
-    assert touching(items, ["GET /x"], ["MODEL-002"], touched={}, read_beside=beside) == [items[1]]
+    assert touching(items, fault_at("GET /x"), touched={}, read_beside=beside) == [items[1]]
+
+
+def test_of_cases_that_go_around_the_endpoints_those_of_the_broken_rule_are_run_first() -> None:
+    items = [item("a", "MODEL-001"), item("b", "MODEL-002")]
+    around = {"a": ["GET /x", "GET /y"], "b": ["GET /x", "GET /y"]}
+
+    assert touching(items, fault_at("GET /x"), touched=around, read_beside={}, most=1) == [items[1]]
+    assert touching(items, fault_at("GET /x"), touched=around, read_beside={}) == items
+
+
+def test_where_no_endpoint_is_meant_each_is_called_once_and_the_cases_of_the_broken_rule_are_run() -> None:
+    items = [item(name, rule) for name, rule in zip("abcd", ["R-1", "R-1", "R-2", "R-1"], strict=True)]
+    touched = {"a": ["GET /x"], "b": ["GET /x"], "c": ["GET /x"], "d": ["GET /y"]}
+
+    assert once_at_each_endpoint(items, ["R-2"], touched=touched) == [items[0], items[2], items[3]]
 
 
 def test_searches_are_run_for_the_faults_of_their_own_requirements() -> None:
@@ -236,7 +255,7 @@ def proven() -> list[str]:
     """Two faults of two kinds and a group of two variants, tried for real."""
     said: list[str] = []
     names = ["wallet-statuses-value-off-by-one", "no-cooldown", "gzip", "ulid-ids"]
-    run(only=names, jobs=1, grouped=True, tell=said.append)
+    run(only=names, jobs=1, tell=said.append)
     return said
 
 

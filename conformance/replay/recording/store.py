@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
 from collections import Counter
@@ -56,7 +55,7 @@ class Store:
     def line(self, at: int) -> bytes:
         """One exchange, as its JSON."""
         file = self._file_of[at]
-        line = os.pread(self._files[file].fileno(), self._lengths[at], self._starts[at])
+        line = _read_at(self._files[file], self._starts[at], self._lengths[at])
         return self._recordings[file].line(line)
 
     def file_of(self, at: int) -> int:
@@ -80,7 +79,7 @@ class Store:
                 begin = starts[at]
                 end = begin + lengths[at]
                 while start + len(buffer) < end:
-                    chunk = os.pread(file.fileno(), self._chunk_bytes, start + len(buffer))
+                    chunk = _read_at(file, start + len(buffer), self._chunk_bytes)
                     if not chunk:
                         path, first = self._named[number]
                         raise CaptureError(
@@ -173,3 +172,8 @@ def _is_plain(path: Path) -> bool:
             return file.read(6).startswith((b'{"n":', b'{"n" :'))
     except OSError:
         return False
+
+
+def _read_at(file: BinaryIO, start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable
 from functools import partial
 from math import inf
 from typing import Any
@@ -26,16 +26,14 @@ from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
+from conformance.run.outlook.plan import ahead
+from conformance.run.outlook.plan_text import ahead_lines
 from conformance.run.planning import (
     UNKNOWN_WINDOW,
-    factor_waits,
-    forecast,
     ids_of,
     impact_of,
     is_generator,
-    lasting,
     planned,
-    restoring_seconds,
     sign_ins_of,
     waits_of,
     why_not,
@@ -141,20 +139,20 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
 
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     """Where time can be moved, no wait and no sign-in costs anything; what moves it comes last."""
-    window, budget = run.profile.limits.login_window, run.clock.remaining()
-    first = {} if budget is None else _priorities(session, run, budget)
+    profile, impact, budget = run.profile, run.options.impact, run.clock.remaining()
+    rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
+    window = 0.0 if run.clock.is_simulated else profile.limits.login_window or UNKNOWN_WINDOW
+    first = {} if budget is None else priorities(rows, budget=budget, window=window)
     if run.clock.is_simulated:
         ordered = sorted(session.items, key=lambda item: (is_generator(item), -first.get(item.nodeid, 0)))
         return Agenda(map(Planned, ordered))
-    cases = planned(session.items, run.profile, run.options.impact, priorities=first)
-    by_factor = list(factor_waits(run.profile))
-    restoring = restoring_seconds(run.profile, run.options.impact)
-    for line in forecast(cases, window=window, budget=budget, by_factor=by_factor, restoring=restoring):
+    outlook = ahead(rows, profile, impact, budget=inf if budget is None else budget)
+    for line in ahead_lines(outlook):
         say(session.config, line)
     display = display_of(session.config)
     if display is not None:
-        display.lasting(lasting(cases, window=window, budget=budget))
-    return Agenda(cases)
+        display.lasting(60 * outlook.minutes)
+    return Agenda(planned(session.items, profile, impact, priorities=first))
 
 
 def _may_be_put_off(item: pytest.Item) -> bool:
@@ -172,14 +170,6 @@ def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
     accounts = [portal.account(name) for name in names]
     moments = (each.code_from(left) for each in accounts if each.name in own or not each.is_signed_in)
     return max(moments, default=-inf)
-
-
-def _priorities(session: pytest.Session, run: RunSession, budget: float) -> Mapping[str, int]:
-    """Which cases come first within a time budget."""
-    profile, impact = run.profile, run.options.impact
-    rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
-    window = 0.0 if run.clock.is_simulated else profile.limits.login_window or UNKNOWN_WINDOW
-    return priorities(rows, budget=budget, window=window)
 
 
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:

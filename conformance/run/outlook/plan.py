@@ -11,8 +11,8 @@ from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.planning import UNKNOWN_WINDOW, factor_waits
-from conformance.run.priorities import late_cases, sign_ins_of_all
+from conformance.run.planning import UNKNOWN_WINDOW, factor_waits, restoring_seconds
+from conformance.run.priorities import late_cases, most_sign_ins, queue_seconds
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
     MUSTS,
@@ -24,10 +24,12 @@ from conformance.run.testable import (
     why_left,
 )
 from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
-from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
+
+LAST_MOMENTS = 10.0
+"""Seconds before the end of what a case waits for, in which it looks at it once more."""
 
 NO_TIME = "--time-budget has no time for its cases"
 NO_ACCOUNT = "the profile has no account that could sign in"
@@ -43,9 +45,10 @@ class RunPlan:
     could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
     ``sign_ins`` and ``mails`` are the most that there can be. ``minutes`` is how long the waits make the run
     last at the least, where the clock is not ``is_simulated``; ``code_waits`` is what each sign-in may wait
-    for by its second factor. ``left_out`` are the waits that are longer than ``--time-budget``, and ``late``
-    the cases that it has no time for. ``untested`` are the cases that would not be tried, and ``undecided``
-    the rules that would not be decided, each with the reason; of those ``beyond_time`` it is the budget.
+    for by its second factor, ``restoring`` how many seconds of a time budget a change keeps; ``is_unbounded``
+    where there is none. ``left_out`` are the waits that are longer than ``--time-budget``, and ``late`` the
+    cases that it has no time for. ``untested`` are the cases that would not be tried, and ``undecided`` the
+    rules that would not be decided, each with the reason; of those ``beyond_time`` it is the budget.
     ``target`` and ``profile`` name what would be tested, as far as it is known. ``changing`` are the cases
     that change something.
     """
@@ -65,6 +68,9 @@ class RunPlan:
     rules: list[str] = field(default_factory=list)
     endpoints: list[str] = field(default_factory=list)
     window: float = UNKNOWN_WINDOW
+    is_window_assumed: bool = False
+    restoring: float = 0.0
+    is_unbounded: bool = True
     floor: int | None = None
     is_simulated: bool = False
     waits: list[str] = field(default_factory=list)
@@ -117,21 +123,26 @@ def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> 
     window = 0.0 if profile.clock.advance else profile.limits.login_window or UNKNOWN_WINDOW
     late = late_cases(possible, budget=choice.budget, window=window)
     tried = [row for row in possible if row.id not in late]
-    planned = RunPlan(
-        impact,
-        cases=len(tried),
-        changing=[row.id for row in tried if row.impact != "read-only"],
-        is_simulated=profile.clock.advance is not None,
-        untested=untested,
-        late=[row.id for row in possible if row.id in late],
-    )
-    _add_messages(planned, tried, profile)
-    if not planned.is_simulated:
-        _add_time(planned, tried, profile, choice.budget)
+    planned = ahead(tried, profile, impact, budget=choice.budget)
+    planned.untested, planned.late = untested, [row.id for row in possible if row.id in late]
     decided_late = _decided_late(possible, planned, choice.budget)
     _add_rules(planned, profile, choice, chosen, decided_late)
     if not choice.rerun:  # a run of one rule or case leaves the others out
         _add_undecided(planned, profile, choice, chosen, decided_late)
+    return planned
+
+
+def ahead(rows: Sequence[CaseRow], profile: Profile, impact: Impact, *, budget: float) -> RunPlan:
+    """The waits, changes, sign-ins and mails of cases that are tried."""
+    planned = RunPlan(
+        impact,
+        cases=len(rows),
+        changing=[row.id for row in rows if row.impact != "read-only"],
+        is_simulated=profile.clock.advance is not None,
+    )
+    _add_messages(planned, rows, profile)
+    if not planned.is_simulated:
+        _add_time(planned, rows, profile, budget)
     return planned
 
 
@@ -146,7 +157,7 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
 
 def _add_messages(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile) -> None:
     """The most sign-ins, and the most mails. Where nothing may be changed, only sign-ins send mails."""
-    planned.sign_ins = sign_ins_of_all(rows)
+    planned.sign_ins = most_sign_ins(rows)
     is_mailed = any(account.inbox for account in profile.accounts.values()) and planned.sign_ins
     planned.mails = profile.limits.max_mails if is_mailed or planned.changing else 0
 
@@ -158,10 +169,12 @@ def _add_time(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile, budge
             kept = planned.waits if row.waits < budget else planned.left_out
             kept.append(f"{row.waits:g} s: {row.id}")
     planned.window = profile.limits.login_window or UNKNOWN_WINDOW
+    planned.is_window_assumed = not profile.limits.login_window
+    planned.is_unbounded = budget == inf
+    planned.restoring = 0.0 if budget == inf else restoring_seconds(profile, planned.impact)
     planned.code_waits = list(factor_waits(profile)) if planned.sign_ins else []
-    queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
-    longest = max((row.waits for row in rows if row.waits < budget), default=0.0)
-    planned.minutes = round(min(max(longest, queued), budget) / 60, 1)
+    longest = max((row.waits for row in rows if row.waits < budget + LAST_MOMENTS), default=0.0)
+    planned.minutes = round(min(max(longest, queue_seconds(rows, planned.window)), budget) / 60, 1)
 
 
 def _decided_late(rows: Sequence[CaseRow], planned: RunPlan, budget: float) -> dict[tuple[str, str], str]:

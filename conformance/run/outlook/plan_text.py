@@ -14,6 +14,9 @@ from conformance.run.planning import in_words
 from conformance.spec import OPERATIONS, REQUIREMENTS
 from conformance.spec.tables import LIMITS
 
+LONG_MINUTES = 10
+"""Minutes of a run after which it is said how it is made shorter."""
+
 MOST_CHANGES = 12
 """Cases that change something and are named."""
 
@@ -45,23 +48,33 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     yield f"With --impact {planned.impact} a run would try {planned.cases:,} of {plural(whole, 'case')}:"
     if planned.target:
         of_profile = f" · profile {one_line(planned.profile)}" if planned.profile else ""
-        yield f"target     {one_line(planned.target)}{of_profile}"
-    yield f"rules      {_rules(planned)}"
+        yield f"target    {one_line(planned.target)}{of_profile}"
+    yield f"rules     {_rules(planned)}"
     if planned.floor is not None:
-        yield f"floor      {plural(planned.floor, 'must')}; {_against_floor(planned)}"
-    yield f"endpoints  {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
-    yield f"time       {_time(planned)}"
+        yield f"floor     {plural(planned.floor, 'must')}; {_against_floor(planned)}"
+    yield f"endpoints {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
     yield from _beyond_budget(planned)
-    yield from (f"codes      a sign-in of {wait}" for wait in planned.code_waits)
-    yield f"sign-ins   {_sign_ins(planned)}"
-    yield f"mails      {f'at most {planned.mails}, by [limits] max_mails' if planned.mails else 'none'}"
+    yield from ahead_lines(planned)
+    yield f"mails     {f'at most {planned.mails}, by [limits] max_mails' if planned.mails else 'none'}"
     yield from _changes(planned)
-    yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)
+    yield from _not_tried(planned)
+
+
+def ahead_lines(planned: RunPlan) -> Iterator[str]:
+    """The waits and sign-ins of a run, as a plan and the first lines of the run name them."""
+    yield f"time      {_time(planned)}"
+    yield from (f"codes     a sign-in of {wait}" for wait in planned.code_waits)
+    yield f"sign-ins  {_sign_ins(planned)}"
+    yield from (f"waits     up to {_wait(wait)}" for wait in planned.waits)
     yield from (
-        f"left out   what follows a wait of {_wait(wait)}: it is longer than --time-budget"
+        f"left out  what follows a wait of {_wait(wait)}: it is longer than --time-budget"
         for wait in planned.left_out
     )
-    yield from _not_tried(planned)
+    if planned.restoring:
+        kept = f"up to {planned.restoring:g} s of the time budget are kept as long as something is changed"
+        yield f"restoring {kept}, to restore it"
+    if planned.is_unbounded and planned.minutes > LONG_MINUTES:
+        yield "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
 def _against_floor(planned: RunPlan) -> str:
@@ -77,7 +90,7 @@ def _beyond_budget(planned: RunPlan) -> Iterator[str]:
         musts = sum(REQUIREMENTS[rule].level == "must" for rule in planned.beyond_time)
         rules = f"{plural(len(planned.beyond_time), 'rule')}, {plural(musts, 'must')} among them"
         cases = f"{plural(len(planned.late), 'case')} not begun, and " if planned.late else ""
-        yield f"budget     {cases}{rules}, not decided within it"
+        yield f"budget    {cases}{rules}, not decided within it"
 
 
 def _rules(planned: RunPlan) -> str:
@@ -102,7 +115,8 @@ def _sign_ins(planned: RunPlan) -> str:
     most = f"at most {planned.sign_ins} with --effort quick"
     if planned.is_simulated:
         return most
-    return f"{most}, {LIMITS.login_initiations} in each window of {planned.window:g} s"
+    assumed = " (assumed: [limits] login_window is not given)" if planned.is_window_assumed else ""
+    return f"{most}, {LIMITS.login_initiations} in each window of {planned.window:g} s{assumed}"
 
 
 STAYING = {
@@ -115,15 +129,15 @@ STAYING = {
 def _changes(planned: RunPlan) -> Iterator[str]:
     """Which cases change something, and what of it nothing restores."""
     if not planned.changing:
-        yield "changes    none"
+        yield "changes   none"
         return
     staying = " and ".join(what for rule, what in STAYING.items() if rule in planned.rules)
     but = f", but for {staying}" if staying else ""
-    yield f"changes    by {plural(len(planned.changing), 'case')}; the run restores them{but}"
+    yield f"changes   by {plural(len(planned.changing), 'case')}; the run restores them{but}"
     words = list(dict.fromkeys(in_words(case).partition("[")[0] for case in planned.changing))
-    yield from (f"           {each}" for each in words[:MOST_CHANGES])
+    yield from (f"          {each}" for each in words[:MOST_CHANGES])
     if len(words) > MOST_CHANGES:
-        yield f"           and {len(words) - MOST_CHANGES} more (--format json names each case)"
+        yield f"          and {len(words) - MOST_CHANGES} more (--format json names each case)"
 
 
 def _wait(wait: str) -> str:

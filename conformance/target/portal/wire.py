@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import select
+import selectors
 import socket
 import ssl
 import threading
@@ -239,18 +239,17 @@ class Connection:
 
     def is_readable(self) -> bool:
         """Whether bytes lie there, or an end."""
-        if self._is_pending():
-            return True
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        return bool(poll.poll(0))
+        return self._is_pending() or self._comes_within(0.0)
+
+    def _comes_within(self, seconds: float) -> bool:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            return bool(selector.select(seconds))
 
     def holds_bytes(self, seconds: float) -> bool:
         """Whether bytes come within so many seconds, rather than nothing or an end. They are read away."""
         ends = time.monotonic() + seconds
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        while self._is_pending() or poll.poll(max(0.0, ends - time.monotonic()) * 1000):
+        while self._is_pending() or self._comes_within(ends - time.monotonic()):
             try:
                 self._socket.setblocking(False)
                 return bool(self._socket.recv(AT_ONCE))

@@ -102,7 +102,8 @@ def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
         broken = error
     for run in _runs(sorted(range(len(times)), key=times.__getitem__), starts, ends):
         first = starts[run[0]]
-        raw = os.pread(file.fileno(), ends[run[-1]] - first, first)
+        file.seek(first)
+        raw = file.read(ends[run[-1]] - first)
         try:
             yield from _SEVERAL(b"[%b]" % raw)
         except (ValueError, RecursionError):
