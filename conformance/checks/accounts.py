@@ -26,7 +26,7 @@ from conformance.checks.registry import Memory, check, reading, successes, with_
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.spec.tables import PORTAL_TYPES, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace
 
@@ -34,7 +34,7 @@ ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 
 
 @called
-@data_fact
+@fact
 def account_times(exchange: Exchange) -> list[tuple[str, str, str]]:
     """When accounts were created and updated: the record's place, the field, and the value where it is a
     time."""
@@ -46,7 +46,7 @@ def account_times(exchange: Exchange) -> list[tuple[str, str, str]]:
     ]
 
 
-@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS).by_times())
+@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS))
 def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
     for path, name, value in account_times(exchange):
         if has_offset(value):
@@ -58,7 +58,7 @@ def _is_utc(value: str) -> bool:
     return value.upper().endswith(("Z", "+00:00", "+0000", "+00", "-00:00"))
 
 
-@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS).by_times())
+@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS))
 def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
     """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
     for path, name, value in account_times(exchange):
@@ -66,14 +66,14 @@ def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD if held else holds(exchange, f"{path}.{name}", held, "a zone, as by a final Z")
 
 
-@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS).by_times())
+@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS))
 def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
     for path, name, value in account_times(exchange):
         held = "." in value or "," in value
         yield HELD if held else holds(exchange, f"{path}.{name}", held, "fractional seconds")
 
 
-@check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS).by_times())
+@check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS))
 def an_account_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         yield from in_order(exchange, path, record, "createdAt", "updatedAt")

@@ -57,7 +57,7 @@ LISTED: Mapping[str, Mapping[str, int]] = {
 CONSTANT_KEYS = tuple(row.endpoint for row in CONSTANT_LISTS.values())
 
 
-coded = successes().by_codes().where(lambda exchange: bool(exchange.coded))
+coded = successes().where(lambda exchange: bool(exchange.coded))
 
 
 def wrong(exchange: Exchange, entry: dict[str, Json], part: str, expected: Json) -> Comparison:

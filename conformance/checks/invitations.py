@@ -18,7 +18,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import equal, holds, is_granted, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -28,7 +28,7 @@ NEAR = 60
 
 
 @called
-@data_fact
+@fact
 def with_status(exchange: Exchange) -> list[tuple[str, dict[str, Json], str]]:
     """The records that have a status: their place, the record, and the status' code."""
     return [
@@ -116,7 +116,7 @@ OF_A_STATE = frozenset({400, 404, 409, 410, 422})
 
 
 @called
-@data_fact
+@fact
 def shown_closed(exchange: Exchange) -> dict[str, str]:
     """By id the status of each invitation that is shown closed; an empty text of one that is not."""
     return {

@@ -27,7 +27,7 @@ def _complete(*names: str, under: str = "data") -> Selection:
     def known(exchange: Exchange) -> bool:
         return all(is_integer(exchange.at(path)) for path in paths)
 
-    return successes().by_counts().where(known)
+    return successes().where(known)
 
 
 def _on(keys: tuple[str, ...], *names: str, under: str = "data") -> Selection:
@@ -138,7 +138,7 @@ def a_page_before_another_is_full(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.items", number >= size, f"{size} items", actual=f"{number} items")
 
 
-@reading("paginated", on=successes(*PAGED).by_counts())
+@reading("paginated", on=successes(*PAGED))
 def what_paginated_says(exchange: Exchange) -> Iterator[Json]:
     value = exchange.at("data.pagination.paginated")
     if value is not ABSENT:
@@ -198,7 +198,7 @@ def asks_for_none(exchange: Exchange, name: str) -> bool:
     return f"{name}=" not in exchange.request.parts.query
 
 
-@check("PAGE-025", on=successes(ACCOUNTS_QUERY, TRANSFER_ORDERS).by_counts())
+@check("PAGE-025", on=successes(ACCOUNTS_QUERY, TRANSFER_ORDERS))
 def counts_are_integers(exchange: Exchange) -> Iterator[Comparison]:
     data = exchange.data if isinstance(exchange.data, dict) else {}
     for name in ("totalElements", "totalPages", "currentPage", "pageSize", "size", "number"):
@@ -249,7 +249,7 @@ def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, 
     def the_default_size_is_twenty(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, f"data.{size}", LIMITS.size)
 
-    @check(bound_id, on=successes(key).by_counts().where(has_a_usual_size))
+    @check(bound_id, on=successes(key).where(has_a_usual_size))
     def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
         """Or than it announces, where that is less than the default: a least size may be asked for."""
         wanted, number = asked(exchange, "size", LIMITS.size) or 0, len(items(exchange, listing))

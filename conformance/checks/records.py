@@ -13,7 +13,7 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601, is_on_the_calendar
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.facts import called, data_fact, fact
+from conformance.traffic.facts import called, fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
@@ -46,7 +46,7 @@ _PATHS = {name: f"data.{name}" for name in LISTINGS}
 
 
 @called
-@data_fact
+@fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
     """The records of a response with their places: of a page, of an array, or the only one."""
     listed, path = exchange.data, "data"
@@ -397,7 +397,7 @@ def _untyped(
     return names, itemgetter(*names, names[0]) if names else None
 
 
-@check("RESOURCE-002", on=successes(*DATED).by_times())
+@check("RESOURCE-002", on=successes(*DATED))
 def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("createdAt", "updatedAt"):
@@ -420,7 +420,7 @@ def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-@check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")).by_times())
+@check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")))
 def a_record_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         yield from in_order(exchange, path, record, "createdAt", "updatedAt")

@@ -49,10 +49,9 @@ class Memory(dict[str, Json]):
         return self[key]
 
 
-Sight = Literal["metadata", "codes", "times", "counts", "answer", "moment"]
-"""What a check reads: the metadata (status, envelope, names of headers); of the data nothing but the coded
-fields, the times of records, or the counts beside what the request asks for; all data with the request's
-URL and body; or also the time, the tokens and the number of the exchange."""
+Sight = Literal["metadata", "answer", "moment"]
+"""What a check reads: the metadata (status, envelope, names of headers); all data with the request's URL and
+body; or also the time, the tokens and the number of the exchange."""
 
 Kind = Literal["success", "error", "odd", "bare"]
 """What an answer is at first sight, by ``success`` of its envelope: odd has none, bare is no envelope."""
@@ -124,18 +123,6 @@ class Selection:
     def by_metadata(self) -> Selection:
         """The check reads the status, the envelope without its data, and which headers were sent."""
         return replace(self, sight="metadata")
-
-    def by_codes(self) -> Selection:
-        """The check reads nothing but ``exchange.coded``."""
-        return replace(self, sight="codes")
-
-    def by_times(self) -> Selection:
-        """The check reads of each record nothing but its creation, update and completion times."""
-        return replace(self, sight="times")
-
-    def by_counts(self) -> Selection:
-        """The check reads which page is asked for, the data outside its listing, and the listing's length."""
-        return replace(self, sight="counts")
 
     def at_its_moment(self) -> Selection:
         """The check also reads the time, the timestamp, a token or the number of an exchange."""

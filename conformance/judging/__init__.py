@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Protocol
 
 from conformance.checks.registry import CHECKS
+from conformance.judging.cache import CachingJudge
 from conformance.judging.dispatch import Dispatcher
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
@@ -40,11 +40,7 @@ def judge_of(*, no_cache: bool = False, model: bool = True) -> AnyJudge:
     """
     checks = [check for check in CHECKS if model or not check.is_of_model]
     judge = Judge(checks=checks)
-    if no_cache or find_spec("conformance.judging.cache") is None:  # judging works without that module
-        return judge
-    from conformance.judging.cache import CachingJudge
-
-    return CachingJudge(judge)
+    return judge if no_cache else CachingJudge(judge)
 
 
 def watch(

@@ -84,10 +84,10 @@ class Route:
     operation: OperationCount
     shape: Shape | None
     """Of the data; None where none is stated for this response."""
-    by_sight: dict[Sight, CheckSet]
-    """The checks by what they read of an exchange, those that read least first."""
     checks: CheckSet
-    """The same together."""
+    """All of them."""
+    metadata: CheckSet
+    """Those that read nothing but the metadata."""
     answer: CheckSet
     """Those that read all but the moment."""
     moment: CheckSet
@@ -167,8 +167,8 @@ class Dispatcher:
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
             self._shapes[key.operation] if key.kind == "success" and not key.pending else None,
-            by_sight,
             _together(by_sight.values()),
+            by_sight["metadata"],
             by_sight["answer"],
             by_sight["moment"],
             _together((by_sight["answer"], by_sight["moment"])),

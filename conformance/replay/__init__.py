@@ -173,7 +173,7 @@ def _driver(
     ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions, meter: LoadMeter | None
 ) -> Any:
     changes = ready.machine.changes
-    driver = _driver_module().Driver(
+    return _driver_module().Driver(
         portal.profile,
         Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
         ready.machine.progress,
@@ -182,11 +182,6 @@ def _driver(
         on_tick=_each_time(ready.log.flush, journal.flush),
         on_latency=None if meter is None else meter.answered,
     )
-    if options.cache:
-        from conformance.replay.fast_lane.known_heads import KnownHeads  # needs the extra
-
-        driver.pipe_of = KnownHeads().pipe
-    return driver
 
 
 def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
 
 from conformance.judging import judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers.credentials import CredentialCheck
-from conformance.replay.compare.comparer import Comparer, ResponseComparer
+from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.compare.times.clocks import Clocks
-from conformance.replay.engine.log import FindSecrets, ReplayLog, UncachedLog, find_no_secrets
+from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
-from conformance.replay.engine.step import ReplayStep, Stepper
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.engine.timing import Timing
+from conformance.replay.fast_lane.lane import FastLane
 from conformance.replay.load.schedule import Schedule
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import Secret
@@ -40,38 +39,6 @@ from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger
-
-
-class Parts(Protocol):
-    """The parts of a replay that exist with caches and without."""
-
-    @property
-    def comparer(self) -> ResponseComparer: ...
-
-    @property
-    def log(self) -> ReplayLog: ...
-
-    def stepper(self, machine: ReplayMachine) -> Stepper: ...
-
-
-class Uncached:
-    """The parts of a replay without caches."""
-
-    def __init__(
-        self,
-        comparer: ResponseComparer,
-        path: Path,
-        correlation: Correlation,
-        secrets: Secrets,
-        *,
-        kept: int = 0,
-        find_secrets: FindSecrets = find_no_secrets,
-    ) -> None:
-        self.comparer = comparer
-        self.log = UncachedLog(path, secrets, kept=kept, find_secrets=find_secrets)
-
-    def stepper(self, machine: ReplayMachine) -> Stepper:
-        return machine
 
 
 @dataclass(frozen=True)
@@ -121,14 +88,19 @@ class Assembly:
         written = frozenset(self.plan.changing.values())
         began = Clocks(min(self.plan.moments, default=0.0), self.clock.now())
         comparer = Comparer(correlation, noise, written, began)
-        parts = self._parts(comparer, correlation)
         rebuilder = self._rebuilder(correlation, progress)
         no_cache = not self.options.cache
+        log = ReplayLog(
+            self.options.out / "exchanges.jsonl",
+            self.secrets,
+            kept=self.kept,
+            find_secrets=self._find_secrets,
+        )
         machine = ReplayMachine(
             self.plan,
             rebuilder,
             Assessor(
-                parts.comparer,
+                comparer,
                 correlation,
                 noise,
                 RecordedBaseline(
@@ -143,14 +115,15 @@ class Assembly:
                 moves=comparer.moves,
             ),
             watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
-            parts.log,
+            log,
             progress,
             self._timing(),
             self.changes,
             self._find_secrets,
         )
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
-        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
+        stepper = machine if no_cache else FastLane(machine)
+        sessions = Sessions(machine, stepper, on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
 
     def _meanings(self, context: RebuildContext) -> Meanings:
@@ -165,18 +138,6 @@ class Assembly:
         if options.rate is not None:
             return Timing(self.plan, self.clock.now, schedule=Schedule(options.rate, options.ramp))
         return Timing(self.plan, self.clock.now, options.scale, movable=self.clock.is_simulated)
-
-    def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
-        path = self.options.out / "exchanges.jsonl"
-        if not self.options.cache:
-            return Uncached(
-                comparer, path, correlation, self.secrets, kept=self.kept, find_secrets=self._find_secrets
-            )
-        from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
-
-        return Caching(
-            comparer, path, correlation, self.secrets, kept=self.kept, find_secrets=self._find_secrets
-        )
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:

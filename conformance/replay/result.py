@@ -99,16 +99,13 @@ def _learned(noise: Noise, path: Path) -> str:
 
 
 def _outputs(finished: FinishedReplay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
-    """Of a load each pass has counted its own lines, and of what ended early some may not be written."""
-    log, is_counted = finished.replay.log, finished.is_whole and finished.meter is None
     return Outputs(
         options.out,
-        log.path,
+        finished.replay.log.path,
         finished.replay.secrets,
         baseline,
         baseline_update=options.baseline_update,
         baseline_prune=options.baseline_prune,
-        counted=log.counted if is_counted else None,
     )
 
 

@@ -7,10 +7,8 @@ What is slow by its kind has the mark ``slow``: ``make test`` leaves it out, ``m
 """
 
 import gc
-import os
 import signal
 from collections.abc import Generator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +55,6 @@ SLOW_FILES = {
 """Files of which every test is slow, by what they prove; single tests have the mark themselves."""
 
 SLOW_NAMES = {f"test_{name}" for names in SLOW_FILES.values() for name in names}
-
-if find_spec("conformance.replay.fast_lane") is None:
-    os.environ["PORTAL_CONFORMANCE_NO_CACHE"] = "1"  # as whoever takes the caches away calls check and replay
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

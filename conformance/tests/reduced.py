@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from conformance.checks import registry
-from conformance.checks.records import records
 from conformance.checks.registry import Check, Memory, OpenReading, Sight, kind_of
-from conformance.traffic.exchange import ABSENT, Exchange, Header, Json, Request
+from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 from conformance.verdicts.findings import HELD
 
 ANOTHER: Mapping[type, Json] = {dict: {}, list: [], str: "another", int: 7, float: 7.5, bool: True}
@@ -60,35 +59,8 @@ def metadata_alone(exchange: Exchange) -> Exchange:
     return replace(other, request=request, response=replace(other.response, headers=headers, body=body))
 
 
-def codes_alone(exchange: Exchange) -> Exchange:
-    return _with_data(metadata_alone(exchange), [{name: entry} for name, entry in exchange.coded])
-
-
-def times_alone(exchange: Exchange) -> Exchange:
-    names = ("createdAt", "updatedAt", "completedAt")
-    data = [{name: record[name] for name in names if name in record} for _, record in records(exchange)]
-    return _with_data(metadata_alone(exchange), data)
-
-
-def counts_alone(exchange: Exchange) -> Exchange:
-    """Which page was asked for, and the data with nothing in its listing but the number of entries."""
-    other, request, data = metadata_alone(exchange), exchange.request, exchange.data
-    if isinstance(data, dict):
-        data = {name: [None] * len(value) if type(value) is list else value for name, value in data.items()}
-    place, _, query = request.url.partition("?")
-    kept = "&".join(part for part in query.split("&") if "size" in part or "page" in part.lower())
-    sent = request.body
-    if isinstance(sent, dict):
-        sent = {name: value for name, value in sent.items() if name == "size" or "page" in name.lower()}
-    asked: Request = replace(other.request, url=f"{place}?{kept}" if query else place, body=sent)
-    return _with_data(replace(other, request=asked, plain=exchange.plain), data)
-
-
 REDUCED: Mapping[Sight, Callable[[Exchange], Exchange]] = {
     "metadata": metadata_alone,
-    "codes": codes_alone,
-    "times": times_alone,
-    "counts": counts_alone,
     "answer": another_moment,
 }
 
@@ -131,14 +103,6 @@ def overreaching(exchange: Exchange) -> list[str]:
             and read(reading, exchange) != read(reading, reduced[reading.on.sight])
         ),
     ]
-
-
-def _with_data(exchange: Exchange, data: Json) -> Exchange:
-    assert exchange.response is not None
-    body = exchange.response.body
-    if not isinstance(body, dict) or "data" not in body:
-        return exchange
-    return replace(exchange, response=replace(exchange.response, body={**body, "data": data}))
 
 
 def _with_other_values(headers: list[Header]) -> list[Header]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
 from conformance import record
@@ -12,9 +11,6 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
-
-HAS_FAST_LANE = find_spec("conformance.replay.fast_lane") is not None
-"""Tests take the fast lane where it is installed; without it they pass as well, with ``--no-cache``."""
 
 
 def recorded_visit(folder: Path) -> Path:
@@ -40,8 +36,8 @@ def without_clock(profile: str) -> str:
 
 
 def options_for(out: Path, **options: object) -> ReplayOptions:
-    """Options that allow everything, with the fast lane where it is installed."""
-    return ReplayOptions(out=out, **{"impact": "disruptive", "cache": HAS_FAST_LANE, **options})  # type: ignore[arg-type]
+    """Options that allow everything, unless others are given."""
+    return ReplayOptions(out=out, **{"impact": "disruptive", **options})  # type: ignore[arg-type]
 
 
 def replayed(

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.check import CheckOptions, check
 from conformance.record.log import Log
-from conformance.replay.engine.log import UncachedLog
+from conformance.replay.engine.log import ReplayLog
 from conformance.tests.test_likely_secrets import request_to
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import answered, body_of
@@ -60,7 +60,7 @@ def files_with(exchange: Exchange, folder: Path) -> list[Path]:
     live = ExchangeLog(folder / "live.jsonl", Secrets())
     live.write(exchange)
     live.close()
-    replayed = UncachedLog(folder / "replayed.jsonl", Secrets())
+    replayed = ReplayLog(folder / "replayed.jsonl", Secrets())
     replayed.add(exchange)
     replayed.close()
     return [file for file in folder.rglob("*") if file.is_file()]

@@ -97,6 +97,7 @@ def of_the_inserted(case: str) -> bool:
     return INSERTED.partition(" ")[2] in case
 
 
+@pytest.mark.slow
 def test_an_endpoint_in_the_middle_moves_no_other_requirement(tmp_path: Path) -> None:
     before = requirements_of(ROOT)
     changed = copy_of(tmp_path)

@@ -12,7 +12,7 @@ from conformance.judging import Judge, Watch, judge_of, watch
 from conformance.judging.dispatch import checks_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
-from conformance.tests.traffic import HAS_CACHE, answer, envelope, judged, observed, refusal, role
+from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
 from conformance.traffic.exchange import ABSENT, Exchange, Request, Response
 from conformance.verdicts.findings import HELD, Comparison, Ledger, Verdict
 from conformance.verdicts.verdicts import NO_VERDICTS
@@ -21,7 +21,7 @@ MISNAMED = answer(ROLES, body=envelope(data=[], message=None))
 
 
 def watched(ledger: Ledger, case: str | None = None) -> Watch:
-    return watch(ledger, judge=judge_of(no_cache=not HAS_CACHE), case=lambda: case)
+    return watch(ledger, judge=judge_of(), case=lambda: case)
 
 
 def test_what_holds_is_counted_whenever_it_is_read() -> None:
@@ -80,7 +80,7 @@ def test_what_is_not_known_is_not_judged(exchange: Exchange) -> None:
     assert not any(tally.satisfied for tally in ledger.tallies.values())
 
 
-@pytest.mark.parametrize("no_cache", sorted({not HAS_CACHE, True}))
+@pytest.mark.parametrize("no_cache", [False, True])
 def test_every_exchange_of_the_88_is_counted(no_cache: bool) -> None:
     judge = judge_of(no_cache=no_cache)
     for exchange in (answer(ROLES, []), refusal(ROLES, "4010", 401), elsewhere()):

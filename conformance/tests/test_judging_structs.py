@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -81,6 +81,7 @@ DATES = st.from_regex(
 )
 
 
+@settings(deadline=None)
 @given(st.one_of(DATES, st.datetimes().map(str), st.text(max_size=30)))
 def test_a_time_that_is_taken_is_an_instant(text: str) -> None:
     if takes(struct_of(Instant), text):

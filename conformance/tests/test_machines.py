@@ -46,6 +46,7 @@ def alone() -> Alone:
     return left_alone(only=FOUND)
 
 
+@pytest.mark.slow
 def test_the_machines_find_at_least_twenty_faults_of_state_unaided(alone: Alone) -> None:
     found = {name for name, machines in alone.found.items() if machines}
 

@@ -68,6 +68,7 @@ def followed() -> Followed:
     return following
 
 
+@pytest.mark.slow
 def test_each_printed_recipe_shows_both_verdicts(followed: Followed) -> None:
     wrong = {}
     for id, (failing, passing) in followed.outcomes.items():

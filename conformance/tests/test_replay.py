@@ -13,7 +13,7 @@ import pytest
 from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.log import UncachedLog
+from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
 from conformance.tests.replays import options_for, profile_of, replayed
@@ -102,7 +102,7 @@ def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
 ) -> None:
     secrets = Secrets()
     secrets.add(str(shown), "code")
-    log = UncachedLog(tmp_path / "exchanges.jsonl", secrets)
+    log = ReplayLog(tmp_path / "exchanges.jsonl", secrets)
 
     log.add(answer("GET /web/v1/system/profile", {"seen": shown, "note": "kept"}))
     log.close()

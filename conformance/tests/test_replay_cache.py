@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,6 @@ FAULTS = [
 CROWD_FAULTS = [
     "a-method-twice",
     "profile-is-another-from-the-second-call",
-    "a-read-updates-the-institution",
     "issued-token-is-not-accepted",
 ]
 VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", "opaque-tokens", "cookies"]
@@ -56,29 +53,6 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         walk(recorder.url, portal.profile())
     return out
-
-
-CACHES = ("conformance.judging.cache", "conformance.replay.fast_lane")
-
-
-class Missing:
-    """Finds no module of the caches, as where their files are taken away."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name.startswith(CACHES):
-            raise ModuleNotFoundError(name, name=name)
-
-
-@pytest.fixture
-def without_caches() -> Iterator[None]:
-    finder = Missing()
-    loaded = {name: module for name, module in sys.modules.items() if name.startswith(CACHES)}
-    for name in loaded:
-        del sys.modules[name]
-    sys.meta_path.insert(0, finder)
-    yield
-    sys.meta_path.remove(finder)
-    sys.modules.update(loaded)
 
 
 def differs_nowhere(
@@ -132,12 +106,3 @@ def test_a_whole_visit_is_reported_alike_without_caches(
     fault: str | None, visit: Path, tmp_path: Path
 ) -> None:
     assert differs_nowhere(visit, tmp_path, faults=(fault,) if fault else ())
-
-
-@pytest.mark.usefixtures("without_caches")
-def test_a_replay_without_caches_needs_none_of_their_modules(polled: Path, tmp_path: Path) -> None:
-    """Nor for the recorded exchanges, which are judged where an answer differs."""
-    result, _ = steps_of(polled, tmp_path, faults=("a-method-twice",), cache=False)
-
-    assert result.run.regressions != []
-    assert result.run.ending.errors == {}

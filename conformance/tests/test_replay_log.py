@@ -1,37 +1,19 @@
-"""The log of a replay, without templates and with them: what either passes over contains no secret."""
+"""The log of a replay: a line contains no secret, and the time and the number of its exchange."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
-from conformance.replay.engine.log import ReplayLog, UncachedLog
-from conformance.replay.recording.fingerprint import REQUEST_ID
-from conformance.report.model import evidence
+from conformance.replay.engine.log import ReplayLog
 from conformance.spec import BY_KEY
-from conformance.tests.replays import HAS_FAST_LANE
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
 from conformance.traffic.redaction.redact import Secrets
-
-if HAS_FAST_LANE:
-    from conformance.replay.fast_lane.epoch import Epoch
-    from conformance.replay.fast_lane.log import CachingLog
-    from conformance.replay.rebuild.correlation import Correlation
-
-    def caching_log(path: Path, secrets: Secrets, **options: Any) -> CachingLog:
-        return CachingLog(path, Epoch(Correlation(used=()), secrets), **options)
-
-    LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, caching_log]
-else:
-    LOGS = [UncachedLog]
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"
@@ -61,13 +43,10 @@ def placed(name: str, value: Json, dice: random.Random) -> Exchange:
     )
 
 
-@pytest.mark.parametrize("log_of", LOGS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_secret_is_found_under_whatever_name(
-    name: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
+def test_a_secret_is_found_under_whatever_name(name: str, tmp_path: Path) -> None:
     dice = random.Random(name)
-    log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
+    log = ReplayLog(tmp_path / "exchanges.jsonl", known := Secrets())
     for number in range(12):
         exchange = placed(name, f"s3cret-{name[-3:]}-{number}-x", dice)
         log.add(exchange)
@@ -81,13 +60,10 @@ def test_a_secret_is_found_under_whatever_name(
 PATHS = [key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES))]
 
 
-@pytest.mark.parametrize("log_of", LOGS)
 @pytest.mark.parametrize("key", PATHS)
-def test_on_the_paths_that_take_secrets_all_of_them_are_found(
-    key: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
+def test_on_the_paths_that_take_secrets_all_of_them_are_found(key: str, tmp_path: Path) -> None:
     exchange = answer(key, ["ab12cd34ef"], sent={"code": "908070"})
-    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
     log.add(exchange)
     log.close()
     written = log.path.read_text()
@@ -96,13 +72,10 @@ def test_on_the_paths_that_take_secrets_all_of_them_are_found(
     assert ("908070" in written) != key.endswith(CODES)
 
 
-@pytest.mark.parametrize("log_of", LOGS)
-def test_the_number_and_the_time_of_a_line_are_its_own(
-    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
+def test_the_number_and_the_time_of_a_line_are_its_own(tmp_path: Path) -> None:
     secrets = Secrets()
     secrets.add("2031", "code")
-    log = log_of(tmp_path / "exchanges.jsonl", secrets)
+    log = ReplayLog(tmp_path / "exchanges.jsonl", secrets)
     taken = log.add(answer(ROLES, {"note": "2031"})).exchange
     log.close()
     line = log.path.read_text()
@@ -116,20 +89,10 @@ def lines_of(log: ReplayLog) -> list[str]:
     return log.path.read_text().splitlines()
 
 
-def sized(waiting: int, cached: int) -> Callable[[Path, Secrets], ReplayLog]:
-    return lambda path, secrets: caching_log(path, secrets, waiting_characters=waiting, cached_pieces=cached)
-
-
-SIZED = [sized(waiting, cached) for waiting in (0, 2_000, 1 << 20) for cached in (5, 100_000)]
-
-
-@pytest.mark.parametrize("log_of", [UncachedLog, *(SIZED if HAS_FAST_LANE else ())])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_log_is_that_of_searching_each_line_for_all_secrets(
-    seed: int, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
+def test_the_log_is_that_of_searching_each_line_for_all_secrets(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
-    log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
+    log = ReplayLog(tmp_path / "exchanges.jsonl", known := Secrets())
     taken = []
     for number in range(60):
         exchange = alike_or_not(number, dice)
@@ -176,11 +139,8 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
     return exchange
 
 
-@pytest.mark.parametrize("log_of", LOGS)
-def test_what_is_other_in_each_line_stays_its_own(
-    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
-    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+def test_what_is_other_in_each_line_stays_its_own(tmp_path: Path) -> None:
+    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
     dice = random.Random(1)
     taken = [log.add(alike_or_not(number, dice)).exchange for number in range(20)]
 
@@ -191,11 +151,8 @@ def test_what_is_other_in_each_line_stays_its_own(
         assert ["X-Request-Id", exchange.request.header("x-request-id")] in written["request"]["headers"]
 
 
-@pytest.mark.parametrize("log_of", LOGS)
-def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(
-    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
-) -> None:
-    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(tmp_path: Path) -> None:
+    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
     tokens = [f"opaque-token-of-client-{client}" for client in range(5)]
     for token in tokens * 2:
         headers = {"Authorization": f"Bearer {token}", "X-Client-Hash": f"hash-of-{token[-8:]}"}
@@ -208,49 +165,3 @@ def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(
     assert len({*credentials}) == 5
     assert not any(token in text for token in tokens for text in credentials)
     assert [headers["X-Client-Hash"] for headers in sent[:5]] == [f"hash-of-{each[-8:]}" for each in tokens]
-
-
-def repeats(log: CachingLog, exchange: Exchange, times: int) -> None:
-    """Logs an exchange, and others that repeat it a second later each."""
-    line = log.add(exchange)
-    assert line.templates is not None
-    for number in range(times):
-        later = replace(exchange, n=log.count + 1, started=f"2031-05-06T07:08:{number:02d}Z", elapsed_ms=7.25)
-        log.add_repeated(later, line.templates, {REQUEST_ID: f"request-id-{number:02d}"})
-
-
-@pytest.mark.skipif(not HAS_FAST_LANE, reason="needs the fast lane")
-@pytest.mark.parametrize("waiting", [0, 1 << 20])
-def test_lines_that_are_written_are_counted_as_if_they_were_read(waiting: int, tmp_path: Path) -> None:
-    log = caching_log(tmp_path / "exchanges.jsonl", Secrets(), waiting_characters=waiting)
-    dice = random.Random(1)
-    for number in range(5):
-        log.add(alike_or_not(number, dice))
-        log.add(answer(COMPLETE, {"accessToken": f"a-token-of-{number}-{'x' * 20}"}, sent={"code": "123456"}))
-        repeats(log, answer(ROLES, [{"roleName": "one"}], query={"page": str(number)}), 4)
-    strange = answer(ROLES)
-    for url in ("http://portal.test/?", "/request-id-of-5", "http://[", "http://portal.test/a%22?b#c"):
-        named = [("X-Request-Id", "/request-id-of-5"), *strange.request.headers]
-        repeats(log, replace(strange, request=replace(strange.request, url=url, headers=named)), 2)
-    log.close()
-
-    assert log.counted is not None
-    assert log.counted == evidence.read(log.path, ())
-
-
-@pytest.mark.skipif(not HAS_FAST_LANE, reason="needs the fast lane")
-def test_lines_are_read_where_they_were_written_before_or_are_changed_later(tmp_path: Path) -> None:
-    first, secrets = caching_log(tmp_path / "first.jsonl", Secrets()), Secrets()
-    first.add(answer(ROLES))
-    first.close()
-    resumed = caching_log(first.path, Secrets(), kept=1)
-    later = caching_log(tmp_path / "later.jsonl", secrets, waiting_characters=0)
-    later.add(answer(ROLES, [{"roleName": "a-later-secret"}]))
-    secrets.add("a-later-secret", "password")
-    for log in (resumed, later):
-        log.add(answer(ROLES))
-        log.close()
-
-    assert first.counted is not None
-    assert resumed.counted is None
-    assert later.counted is None

@@ -6,7 +6,6 @@ import base64
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from urllib.parse import urlencode
 
 from conformance.judging import judge_of, watch
@@ -95,10 +94,6 @@ def refusal(key: str, code: str, status: int, **other: Json) -> Exchange:
 NO_TOKEN: Mapping[str, str | None] = {"Authorization": None}
 
 
-HAS_CACHE = find_spec("conformance.judging.cache") is not None
-"""Tests judge with the cache where it is installed; without it they pass as well."""
-
-
 def judged(*exchanges: Exchange) -> Ledger:
     """What a judge makes of a trace. AssertionError where a check is broken."""
     for exchange in exchanges:
@@ -110,7 +105,7 @@ def judged(*exchanges: Exchange) -> Ledger:
 def ledger_of(*exchanges: Exchange) -> Ledger:
     """What a judge makes of a trace. AssertionError where a check raises."""
     ledger = Ledger(REQUIREMENTS)
-    judge = watch(ledger, judge=judge_of(no_cache=not HAS_CACHE))
+    judge = watch(ledger, judge=judge_of())
     for exchange in exchanges:
         judge(exchange)
     assert not ledger.errors, ledger.errors

@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.spec.operations import Operation, operation_of
 from conformance.spec.tables import CODED_FIELDS
-from conformance.traffic.facts import data_fact, fact
+from conformance.traffic.facts import fact
 
 Json: TypeAlias = Any
 """A decoded JSON value. It is the only ``Any`` of the suite, and it stops here."""
@@ -221,19 +221,19 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             body = response.json
         return body if isinstance(body, dict) else None
 
-    @data_fact
+    @fact
     def success(self) -> bool:
         """Whether the envelope says success: judged by ``success`` alone."""
         envelope = self.envelope
         return envelope is not None and envelope.get("success") is True
 
-    @data_fact
+    @fact
     def code(self) -> str | None:
         envelope = self.envelope
         code = None if envelope is None else envelope.get("code")
         return code if isinstance(code, str) else None
 
-    @data_fact
+    @fact
     def data(self) -> Json:
         """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
         envelope = self.envelope
@@ -252,14 +252,14 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
                 body = msgspec.json.decode(body)
         return isinstance(body, dict) and body.keys() == {"v", "p"}
 
-    @data_fact
+    @fact
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
         """Every enumeration object in ``data``, with the name of the coded field it stands in."""
         entries: list[tuple[str, dict[str, Json]]] = []
         _coded(self.data, "", entries)
         return entries
 
-    @data_fact
+    @fact
     def coded_by_field(self) -> dict[str, list[dict[str, Json]]]:
         """The same by the name of the field, those of one name in their order."""
         fields: dict[str, list[dict[str, Json]]] = {}

@@ -30,7 +30,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
@@ -120,7 +120,7 @@ Shown = Mapping[str, tuple[Json, ...]]
 
 
 @called
-@data_fact
+@fact
 def shown_by(exchange: Exchange) -> Shown:
     """What an answer shows of its records: the same object for answers that repeat each other."""
     operation = exchange.request.operation

@@ -18,7 +18,7 @@ FORMS = {ACCOUNTS_QUERY: ("accounts", "pageSize"), TRANSFER_ORDERS: ("content", 
 """Where the listing stands, and what names the size of its pages."""
 
 
-@check("MODEL-004", on=successes(*PAGED).by_counts().where(lambda exchange: not asks_for_a_page(exchange)))
+@check("MODEL-004", on=successes(*PAGED).where(lambda exchange: not asks_for_a_page(exchange)))
 def an_only_page_holds_what_is_counted(exchange: Exchange) -> Iterator[Comparison]:
     names = ("pagination.totalRecords", "pagination.totalPages", "pagination.pageSize")
     listed = exchange.at("data.items")
@@ -28,7 +28,7 @@ def an_only_page_holds_what_is_counted(exchange: Exchange) -> Iterator[Compariso
             yield _as_many(exchange, "data.pagination.totalRecords", total, len(listed))
 
 
-@check("MODEL-004", on=successes(*FORMS).by_counts())
+@check("MODEL-004", on=successes(*FORMS))
 def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]:
     operation = exchange.request.operation
     listing, size_name = FORMS[operation.key if operation is not None else ACCOUNTS_QUERY]

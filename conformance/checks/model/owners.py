@@ -12,7 +12,7 @@ from conformance.checks.records import records
 from conformance.checks.registry import Memory, check, successes
 from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
@@ -25,7 +25,7 @@ def _key_of(exchange: Exchange) -> str:
 
 
 @called
-@data_fact
+@fact
 def identities(exchange: Exchange) -> tuple[tuple[str, str], ...]:
     """The places of an answer's entries, and what each of them is recognised by: an id alone may be a number
     that is counted for each account. The same object for answers that repeat each other."""

@@ -16,7 +16,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -47,7 +47,7 @@ MOST_NAMES = 8
 
 
 @called
-@data_fact
+@fact
 def names_shown(exchange: Exchange) -> Names:
     """The same object for answers that repeat each other."""
     operation = exchange.request.operation

@@ -26,7 +26,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
-from conformance.traffic.facts import called, data_fact
+from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
@@ -43,7 +43,7 @@ Updates = Mapping[str, str]
 
 
 @called
-@data_fact
+@fact
 def updates(exchange: Exchange) -> Updates:
     """The same object for answers that repeat each other."""
     return {
@@ -111,7 +111,7 @@ Creations = Mapping[str, str]
 
 
 @called
-@data_fact
+@fact
 def creations(exchange: Exchange) -> Creations:
     """The same object for answers that repeat each other."""
     return {
@@ -165,7 +165,7 @@ class Latest(NamedTuple):
 
 
 @called
-@data_fact
+@fact
 def latest_of_the_past(exchange: Exchange) -> tuple[Latest, ...]:
     """The latest of the times that are written in one way; such texts are in the order of their times."""
     latest: dict[tuple[int, str], Latest] = {}

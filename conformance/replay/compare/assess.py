@@ -13,7 +13,7 @@ from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.callers.offered import OF_A_REFUSAL, ServedCallers
 from conformance.replay.compare.callers.owners import Authenticators, SessionOwners
-from conformance.replay.compare.comparer import ResponseComparer
+from conformance.replay.compare.comparer import Comparer, ResponseComparison
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
@@ -56,7 +56,7 @@ class Assessor:
     a key of a secure channel.
     """
 
-    comparer: ResponseComparer
+    comparer: Comparer
     correlation: Correlation
     noise: Noise
     baseline: RecordedBaseline
@@ -108,12 +108,12 @@ class Assessor:
         reason = _why_not_comparable(pair)
         if reason is not None:
             return _not_comparable(pair, reason)
-        differences = self._differences(pair)
+        differences, is_stable = self._differences(pair)
         after = [finding for finding in findings if finding.verdict in WEIGHED]
         if not differences:
             new = self._new_contradictions(pair, after)
             if not new:
-                return _without_difference(pair)
+                return _without_difference(pair, is_stable=is_stable)
             return _weighed_outcome(pair, [(each, self._against(pair, finding)) for finding, each in new])
         held_back = _why_held_back(pair)
         if held_back is not None:
@@ -123,7 +123,8 @@ class Assessor:
             return _not_comparable(pair, reason, tuple(differences))
         return self._different(pair, differences, after)
 
-    def _differences(self, pair: ReplayedExchange) -> list[Difference]:
+    def _differences(self, pair: ReplayedExchange) -> ResponseComparison:
+        """The differences of two responses, also from earlier ones of either side."""
         self.sign_ins.note(pair)
         self.moves.note(pair)
         self.authenticators.note(pair)
@@ -132,14 +133,15 @@ class Assessor:
             self.correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
             if pair.shows_another:
                 self.correlation.note_change_instead(record_of("bizId", pair.operation), record)
-        differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
+        compared, is_stable = self.comparer.compare(pair)
+        differences = [*compared, *self.owners.foreign(pair)]
         if pair.repeats:
             places = {each.place for each in differences}
             broken = [each for each in self.repetitions.broken(pair) if each.place not in places]
             differences += [each for each in broken if not self.noise.excuses(pair.operation, each)]
         if self.learns:
-            return [each for each in differences if not self.noise.learn(pair.operation, each)]
-        return differences
+            differences = [each for each in differences if not self.noise.learn(pair.operation, each)]
+        return ResponseComparison(differences, is_stable)
 
     def _new_contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]
@@ -239,11 +241,11 @@ def _not_comparable(
     return ExchangeOutcome(pair.number, State.NOT_COMPARABLE, pair.endpoint, reason, differences, pair.live.n)
 
 
-def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
+def _without_difference(pair: ReplayedExchange, *, is_stable: bool) -> ExchangeOutcome:
     response = pair.recorded.response
     if response is not None and response.is_unknown:
         return _not_comparable(pair, f"the recorded body is {response.form}; the status is the same")
-    return ExchangeOutcome(pair.number, State.SAME, pair.endpoint, line=pair.live.n)
+    return ExchangeOutcome(pair.number, State.SAME, pair.endpoint, line=pair.live.n, is_stable=is_stable)
 
 
 def _after_omitted_change(outcome: ExchangeOutcome, pair: ReplayedExchange) -> ExchangeOutcome:

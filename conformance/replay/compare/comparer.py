@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from conformance.replay.compare.difference import Difference, Kind
 from conformance.replay.compare.json_comparison import JsonComparison
@@ -54,12 +54,6 @@ class ResponseComparison(NamedTuple):
 
     differences: list[Difference]
     is_stable: bool = False
-
-
-class ResponseComparer(Protocol):
-    """Compares a recorded response with the live one."""
-
-    def compare(self, pair: ReplayedExchange) -> ResponseComparison: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ class ExchangeOutcome(msgspec.Struct, frozen=True, gc=False):
     """The requirements that the live response contradicts, by place."""
     meanings: tuple[MeaningOfDifference, ...] = ()
     """What each of the differences means, in their order."""
+    is_stable: bool = False
+    """Whether an equal response to an equal request will be the same too, in the correlation's generation."""
 
 
 @dataclass

@@ -10,15 +10,11 @@ from conformance.verdicts.findings import endpoint_of
 
 
 class ReplayedExchange(msgspec.Struct, frozen=True):
-    """``number`` is the exchange's place in the replay, from 1.
-
-    ``fingerprints`` are those of the recorded and of the live response, where they were computed.
-    """
+    """``number`` is the exchange's place in the replay, from 1."""
 
     number: int
     recorded: Exchange
     live: Exchange
-    fingerprints: tuple[int, int] | None = None
     idle_seconds: float = 0.0
     """How long the client waited before it when it was recorded, where the replay did not wait."""
     unsourced: tuple[str, ...] = ()

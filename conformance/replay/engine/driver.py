@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.progress import Progress
-from conformance.replay.engine.wire import Connection, Pipe
+from conformance.replay.engine.wire import Connection
 from conformance.replay.options import Lag
 from conformance.replay.rebuild.actions import (
     Action,
@@ -60,8 +60,6 @@ class Driver:
         """``probe`` asks whether the target answers at all; ``on_tick`` is called every second.
         ``on_latency`` gets the position of each request and its latency in ms, from when it was due."""
         self.on_latency = on_latency
-        self.pipe_of: Callable[[Connection], Pipe] = Pipe
-        """Makes the pipe of a connection: a fast lane puts its own in place of this."""
         self.profile = profile
         self._probe = probe
         self._on_tick = on_tick
@@ -125,7 +123,6 @@ class Driver:
             loop=self.loop,
             most=self.profile.limits.max_answer,
             is_trusted=self.on_latency is not None and self._answers > 0,
-            pipe_of=self.pipe_of,
         )
         self._connections.add(connection)
         return connection

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from conformance.replay.recording.fingerprint import REQUEST
-from conformance.report.model.evidence import RunEvidence
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
 from conformance.traffic.redaction.redact import Secrets
@@ -30,33 +28,19 @@ def find_no_secrets(exchange: Exchange) -> None:
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of the log: its exchange, numbered, and the response's fingerprint where it was computed."""
+    """A written line: its exchange with its number, and its text without its head."""
 
     exchange: Exchange
-    fingerprint: int | None = None
+    text: str
+    secrets: int
+    """How many secrets were registered when it was redacted."""
 
 
-class ReplayLog(Protocol):
-    """Where a replay logs its exchanges. ``count`` is the number of lines."""
+class ReplayLog:
+    """Writes each exchange as a line without secrets: an exchange's number is its line.
 
-    path: Path
-    count: int
-
-    @property
-    def counted(self) -> RunEvidence | None:
-        """What the reports show of all lines, once the log is closed; None where they have to be read."""
-
-    def add(self, exchange: Exchange) -> LogLine:
-        """Registers the secrets of an exchange, has it written, and returns it with its number."""
-
-    def flush(self) -> None:
-        """Has everything that was added on the disk, should the process be killed."""
-
-    def close(self) -> None: ...
-
-
-class UncachedLog:
-    """Writes each exchange as a line without secrets: an exchange's number is its line."""
+    ``count`` is the number of lines, of which an earlier part of the replay wrote ``kept``.
+    """
 
     def __init__(
         self, path: Path, secrets: Secrets, *, kept: int = 0, find_secrets: FindSecrets = find_no_secrets
@@ -67,65 +51,72 @@ class UncachedLog:
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = secrets
         self._secrets_before = len(secrets)
-        self._is_stale = False
-        self.counted: RunEvidence | None = None
+        self._stale_lines = 0
+        """Lines that were written before the newest secret."""
 
     def add(self, exchange: Exchange) -> LogLine:
-        self.count += 1
-        logged = numbered(exchange, self.count)
+        """Registers the secrets of an exchange, and writes it."""
+        logged = replace(exchange, n=self.count + 1)
         self._secrets.add_from(logged)
         self._find_secrets(logged)
         self._note_new_secrets()
-        head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
-        self._lines.append(head + self._redacted(text, "{"))
-        return LogLine(logged)
+        text = self._redacted(f"{_request_text(logged)},{_response_text(logged)}", "{")
+        return self._written(logged, text)
+
+    def add_repeated(self, exchange: Exchange, line: LogLine, renewed: Iterable[tuple[str, str]]) -> LogLine:
+        """Writes an exchange that repeats one before it but for a few values, none of them a secret: as they
+        stand in that one's line, and as they are now."""
+        if line.secrets != len(self._secrets):
+            return self.add(exchange)
+        text = line.text
+        for before, now in renewed:
+            text = text.replace(before, now)
+        return self._written(replace(exchange, n=self.count + 1), text)
+
+    def _written(self, exchange: Exchange, text: str) -> LogLine:
+        self.count += 1
+        self._lines.append(_head_of(exchange) + text)
+        return LogLine(exchange, text, len(self._secrets))
 
     def flush(self) -> None:
+        """Has everything that was added on the disk, should the process be killed."""
         self._lines.flush()
 
     def close(self) -> None:
-        """Closes the file, and redacts all lines again where a secret was registered after the first line."""
+        """Closes the file, and redacts those lines again that are older than the newest secret."""
         self._note_new_secrets()
         self._lines.close()
-        if self._is_stale:
-            redact_again(self._lines, self._redacted, first=self.count)
+        if self._stale_lines:
+            self._lines.redact_again(self._without_secrets, first=self._stale_lines)
+
+    def _without_secrets(self, line: str) -> str:
+        """A written line with its later secrets redacted as well, but for its head."""
+        head, between, rest = line.partition(REQUEST)
+        return f"{head}{between}{self._redacted(rest, '{' + between)}"
 
     def _redacted(self, text: str, opening: str) -> str:
+        """A part of a line without secrets; ``opening`` is what must precede it to make it JSON."""
         return self._secrets.redact_line(opening + text)[len(opening) :]
 
     def _note_new_secrets(self) -> None:
         """A secret may stand in lines that were written before it was registered."""
-        self._is_stale |= self.count > 1 and len(self._secrets) != self._secrets_before
-        self._secrets_before = len(self._secrets)
+        if len(self._secrets) != self._secrets_before:
+            self._secrets_before = len(self._secrets)
+            self._stale_lines = self.count
 
 
-def redact_again(lines: RedactedLines, redact: Callable[[str, str], str], *, first: int) -> None:
-    """Rewrites the first lines of a closed file but for their heads. ``redact`` takes a text, and what must
-    precede it to make it JSON."""
-
-    def redacted(line: str) -> str:
-        head, between, rest = line.partition(REQUEST)
-        return f"{head}{between}{redact(rest, '{' + between)}"
-
-    lines.redact_again(redacted, first=first)
-
-
-def numbered(exchange: Exchange, number: int) -> Exchange:
-    return exchange if exchange.n == number else replace(exchange, n=number)
-
-
-def head_of(exchange: Exchange) -> str:
+def _head_of(exchange: Exchange) -> str:
     """The suite's own part of a line: number, time, duration, client. It is not redacted."""
     times = f'"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
     return f'{{"n":{exchange.n},{times},"client":{_quoted(exchange.client)},'
 
 
-def request_text(exchange: Exchange) -> str:
+def _request_text(exchange: Exchange) -> str:
     """The request's part of a line."""
     return f"{REQUEST}{_ENCODE(exchange.request).decode()}"
 
 
-def response_text(exchange: Exchange) -> str:
+def _response_text(exchange: Exchange) -> str:
     """The rest of a line: the response, and what follows it."""
     members = {
         name: value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -43,12 +43,6 @@ ASSUMED_WINDOW_SECONDS = 60.0
 PAUSE_SECONDS = 1.0
 MOST_TURNED_AWAY = 10
 
-OnRebuilt = Callable[[Send, Exchange, Rebuilt], None]
-
-
-def ignore_rebuilt(send: Send, recorded: Exchange, rebuilt: Rebuilt) -> None:
-    """Takes no notice of a request."""
-
 
 @dataclass
 class ReplayMachine:
@@ -63,8 +57,6 @@ class ReplayMachine:
     timing: Timing
     changes: ReplayChanges
     find_secrets: FindSecrets = find_no_secrets
-    on_rebuilt: OnRebuilt = ignore_rebuilt
-    """Is called with each request that was rebuilt, before it is sent."""
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -207,7 +199,6 @@ class ReplayMachine:
             rebuilt.channel,
             recorded.client,
         )
-        self.on_rebuilt(send, recorded, rebuilt)
         received = yield send
         assert isinstance(received, Received)
         attempt = self.attempt(send, received, recorded, rebuilt)
@@ -249,13 +240,11 @@ class ReplayMachine:
     # --- the response
 
     def _pair(self, position: int, recorded: Exchange, attempt: Attempt, client: Client) -> ReplayedExchange:
-        fingerprint = attempt.line.fingerprint
         account = self.sign_ins.owner(recorded, client)
         return ReplayedExchange(
             number=self.plan.number_of(position),
             recorded=recorded,
             live=attempt.live,
-            fingerprints=None if fingerprint is None else (self.plan.responses[position], fingerprint),
             idle_seconds=self.timing.idle_seconds(position, client.last),
             unsourced=() if attempt.rebuilt is None else attempt.rebuilt.unsourced,
             made_up=() if attempt.rebuilt is None else attempt.rebuilt.made_up,

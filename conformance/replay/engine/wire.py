@@ -45,16 +45,13 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         most: int = LARGEST_ANSWER,
         is_trusted: bool = False,
-        pipe_of: Callable[[Connection], Pipe] | None = None,
     ) -> None:
-        """``is_trusted``: the host is known not to speak first, which is not waited for then. ``pipe_of``
-        makes another pipe than ``Pipe`` for each TCP connection."""
+        """``is_trusted``: the host is known not to speak first, which is not waited for then."""
         self.most = most
         """Bytes of an response that are read."""
         self._place = (host, port)
         self._context = context
         self._loop = loop
-        self._pipe_of = pipe_of or Pipe
         self._pipe: Pipe | None = None
         self._task: asyncio.Task[None] | None = None
         self._on_response: OnResponse | None = None
@@ -113,7 +110,7 @@ class Connection:
 
     def _connect(self) -> None:
         self._drop()
-        self._pipe = pipe = self._pipe_of(self)
+        self._pipe = pipe = Pipe(self)
         self._task = self._loop.create_task(self._connected(pipe))
 
     async def _connected(self, pipe: Pipe) -> None:

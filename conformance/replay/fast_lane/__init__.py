@@ -1,4 +1,4 @@
-"""The fast lane of a replay: cached request templates, responses, comparisons and log lines.
+"""The fast lane of a replay: repeated requests go out from templates, repeated responses are told by bytes.
 
 Take it away (``--no-cache``) and a replay is the same, slower.
 """

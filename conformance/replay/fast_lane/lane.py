@@ -2,162 +2,142 @@
 
 from __future__ import annotations
 
-from conformance.judging.cache import cached_verdicts
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.engine.log import LogLine
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
-from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
-from conformance.replay.fast_lane.comparer import CachingComparer
-from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import MOVED, LineTemplate
-from conformance.replay.fast_lane.log import CachingLog, TemplatedLine, Templates
-from conformance.replay.fast_lane.models import Model, Models
-from conformance.replay.fast_lane.request_template import RequestTemplate
-from conformance.replay.fast_lane.request_templates import RequestTemplates
+from conformance.replay.fast_lane.cached_response import REQUEST_ID, CachedResponse, cached_response_of
 from conformance.replay.rebuild.actions import Received, Send
-from conformance.replay.recording.repeats import UNREPEATED
+from conformance.replay.rebuild.rebuild import Rebuilt
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import endpoint_of
 
-MOST_RESPONSES = 2_000
-"""Different responses that requests share."""
+CACHED_BYTES = 16_000_000
+"""Bytes of recorded exchanges whose requests and responses are cached."""
+
+NEVER_REPEATED = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
+"""Paths of requests that are never the same: codes, tokens and keys are used once."""
 
 
 class RepeatedStep(ReplayStep, frozen=True, gc=False):
     """A step whose response repeated a cached one: it was neither decoded nor compared."""
 
 
+@dataclass(slots=True)
+class RequestTemplate:
+    """A request that was sent, without its head, and how it is sent anew."""
+
+    send: Send
+    id_at: int | None
+    """Where among the headers its own id stands; None where it has none."""
+    before_id: bytes
+    after_id: bytes
+    """The head on the wire before and after that id; all of it is before where there is none."""
+    generation: int
+    """The correlation's generation in which it was rebuilt: it holds no longer than that."""
+    response: CachedResponse | None = None
+
+
 class FastLane:
     """Sends repeated requests from templates, and recognises repeated responses by their bytes.
 
-    Where either fails it asks the machine, and learns from the step that this returns. ``comparer`` and
-    ``log`` are those of the machine.
+    Where either fails it asks the machine, and learns from the step that this returns.
     """
 
-    def __init__(
-        self, machine: ReplayMachine, comparer: CachingComparer, log: CachingLog, epoch: Epoch
-    ) -> None:
-        self._machine = machine
-        self._comparer = comparer
-        self._log = log
-        self._repetitions = machine.assessor.repetitions
-        models = Models(machine.plan, machine.progress, epoch.correlation)
-        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch, models)
-        machine.on_rebuilt = self._templates.propose
-        self._responses: dict[tuple[str, str], CachedResponse] = {}
-        """By endpoint and line template, a response that requests share."""
+    def __init__(self, machine: ReplayMachine) -> None:
+        self._machine, self._plan = machine, machine.plan
+        self._headers, self._correlation = machine.rebuilder.headers, machine.context.correlation
+        self._templates: dict[tuple[int, int, int], RequestTemplate] = {}
+        """By session and the fingerprints of the recorded exchange."""
+        self._size = 0
 
     def step(self, position: int) -> StepActions:
         """As ``ReplayMachine.step``."""
-        template = self._templates.find(position)
-        if template is None:
+        template = self._templates.get(self._key(position))
+        if template is None or not self._is_valid(template):
             step = yield from self._machine.step(position)
-            if step.attempt is not None:
-                self._learn(step, self._templates.learn(step.attempt))
-            return step
-        send = self._templates.send(template, position)
-        received = yield send
-        assert isinstance(received, Received)
-        cached = self._response_of(template, position)
-        attempt = None if cached is None else self._repeated(cached, template, send, received)
-        if attempt is None or cached is None:
-            attempt = self._machine.attempt(send, received, None)
-        elif not attempt.findings:
-            number, line = self._machine.plan.number_of(position), attempt.line.exchange.n
-            outcome = ExchangeOutcome(number, State.SAME, cached.endpoint, line=line)
-            if template.first_read is not None:
-                self._remember(template, position)
-            return RepeatedStep(position, outcome, attempt)
-        step = yield from self._machine.step(position, attempt)
-        self._learn(step, template)
+            template = None if step.attempt is None else self._new_template(step.attempt)
+        else:
+            send = self._send(template, position)
+            received = yield send
+            assert isinstance(received, Received)
+            attempt = self._repeated(template, send, received)
+            if attempt is not None and not attempt.findings:
+                number, live = self._plan.number_of(position), attempt.live
+                outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
+                return RepeatedStep(position, outcome, attempt)
+            attempt = attempt or self._machine.attempt(send, received, None)
+            step = yield from self._machine.step(position, attempt)
+        if template is not None and step.attempt is not None and step.outcome.is_stable and not step.findings:
+            template.response = cached_response_of(step.attempt)
         return step
 
-    def _response_of(self, template: RequestTemplate, position: int) -> CachedResponse | None:
-        """The cached response, where it is still valid and later requests take nothing from this one."""
-        if template.response is None and template.model is not None:
-            self._take_response(template, template.model, position)
-        cached = template.response
-        if cached is None or self._machine.is_source(position) or not self._templates.is_valid(template):
+    def _is_valid(self, template: RequestTemplate) -> bool:
+        return template.generation == self._correlation.generation
+
+    def _key(self, position: int) -> tuple[int, int, int]:
+        plan = self._plan
+        return plan.session_of[position], plan.requests[position], plan.responses[position]
+
+    def _send(self, template: RequestTemplate, position: int) -> Send:
+        """The request under a new id, where it has one."""
+        send, request, head = template.send, template.send.request, template.before_id
+        at = template.id_at
+        if at is not None:
+            headers = request.headers.copy()
+            id = self._headers.next_id()
+            headers[at] = (headers[at][0], id)
+            head = b"%b%b%b" % (template.before_id, id.encode(), template.after_id)
+            request = replace(request, headers=headers)
+        due = self._machine.timing.due(position)
+        return Send(position, request, head, send.body, due, client=send.client)
+
+    def _repeated(self, template: RequestTemplate, send: Send, received: Received) -> Attempt | None:
+        """The attempt whose response repeats the cached one, logged and judged; None where it does not, or
+        where later requests take something from it."""
+        cached, machine = template.response, self._machine
+        if cached is None or machine.is_source(send.position) or not self._is_valid(template):
             return None
-        return cached
-
-    def _take_response(self, template: RequestTemplate, model: Model, position: int) -> None:
-        """Takes over the response to the same request of another client, where one is cached by now."""
-        if model.response is None or model.lines is None:
-            return
-        repeats = self._machine.plan.repeats[position] if model.is_remembered else UNREPEATED
-        first = self._repetitions.first(repeats)
-        if first is not None and first.fingerprints != model.fingerprints:
-            return
-        if repeats and first is None:
-            if model.first_read is None and not self._repetitions.is_full:
-                return  # what is to be remembered of it is known only once it is compared
-            template.first_read = model.first_read
-        request, response = model.lines
-        template.response = model.response
-        template.lines = Templates(LineTemplate(request.text, request.values, template.personal), response)
-
-    def _repeated(
-        self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received
-    ) -> Attempt | None:
-        """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
-        assert template.lines is not None
-        request_id = template.request_id(send)
-        repeated = cached.repeated(send, request_id, received, number=self._log.count + 1)
-        if repeated is None:
+        live = cached.repeated(send, received)
+        if live is None:
             return None
-        exchange, values = repeated
-        if template.moved is not None:
-            times = template.moved.times_in(send.request.parts.query)
-            if times is None:
-                return None
-            values.update(zip(MOVED, times, strict=False))
-            cached_verdicts.store(exchange, None)  # they may depend on the times that were asked for
-        if template.personal and not self._log.knows(template.personal):
-            self._log.meet(exchange, template.personal)
-        self._log.add_repeated(exchange, template.lines, values)
-        findings = self._machine.judge(exchange)
-        return Attempt(None, send, received, LogLine(exchange), None, findings)
+        cached.line = machine.log.add_repeated(live, cached.line, cached.renewed(live))
+        return Attempt(None, send, received, cached.line, None, machine.judge(cached.line.exchange))
 
-    def _remember(self, template: RequestTemplate, position: int) -> None:
-        """Has it remembered that the first of some reads was the same as that of another client's."""
-        first, template.first_read = template.first_read, None
-        assert first is not None
-        plan = self._machine.plan
-        self._repetitions.adopt(plan.repeats[position], first, plan.started[position])
-
-    def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
-        """Caches the response to a template's request, where it was the recorded one."""
-        pair, attempt = step.pair, step.attempt
-        if template is None or attempt is None or pair is None:
-            return
-        cached, line = self._cacheable_response(step), attempt.line
-        if cached is None or not isinstance(line, TemplatedLine) or line.templates is None:
-            return
-        moved, request = template.moved, line.templates.request
-        marked = request if moved is None else moved.marked(request, attempt.live.request.parts.query)
-        if marked is None:
-            return
-        template.response = self._shared(cached)
-        template.lines = Templates(marked, template.response.line)
-        if template.model is not None:
-            first = self._repetitions.first(pair.repeats)
-            template.model.take(template.response, template.lines, pair, first)
-
-    def _shared(self, cached: CachedResponse) -> CachedResponse:
-        """The response, or an equal one to another request: it is held once."""
-        key = cached.endpoint, cached.line.text
-        other = self._responses.get(key)
-        if other is not None and cached.equals(other):
-            return other
-        if len(self._responses) >= MOST_RESPONSES:
-            self._responses.clear()
-        self._responses[key] = cached
-        return cached
-
-    def _cacheable_response(self, step: ReplayStep) -> CachedResponse | None:
-        attempt, pair = step.attempt, step.pair
-        if attempt is None or pair is None or step.outcome.state is not State.SAME or step.findings:
+    def _new_template(self, attempt: Attempt) -> RequestTemplate | None:
+        """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
+        rebuilt, recorded, send = attempt.rebuilt, attempt.recorded, attempt.send
+        if rebuilt is None or recorded is None or not _is_repeatable(rebuilt, recorded):
             return None
-        if not attempt.live.success or not self._comparer.is_same(pair):
+        if not self._correlation.live.keys().isdisjoint(rebuilt.uncorrelated):
             return None
-        return cached_response_of(attempt)
+        self._size += self._plan.store.length(send.position)
+        if self._size > CACHED_BYTES:
+            self._templates.clear()
+            self._size = 0
+        self._correlation.watch(rebuilt.uncorrelated)
+        template = self._templates[self._key(send.position)] = self._template_of(send, rebuilt.generation)
+        return template
+
+    def _template_of(self, send: Send, generation: int) -> RequestTemplate:
+        at, before, after = send.request.layout.get(REQUEST_ID), send.head, b""
+        if at is not None and self._headers.is_own_id(id := send.request.headers[at][1]):
+            before, _, after = send.head.partition(id.encode())
+        else:
+            at = None
+        return RequestTemplate(replace(send, head=b""), at, before, after, generation)
+
+
+def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:
+    """Whether the same request would be rebuilt alike, but for its id."""
+    operation = recorded.request.operation
+    if operation is None or operation.impact != "read-only" or operation.path.startswith(NEVER_REPEATED):
+        return False
+    if not operation.is_prelogin and recorded.request.header("authorization") is None:
+        return False
+    if rebuilt.has_shifted or rebuilt.unsourced or rebuilt.made_up:
+        return False
+    return recorded.plain is None and rebuilt.plain is None

@@ -130,11 +130,6 @@ class RunEvidence:
             self.sign_ins.take(sign_in_of(_whole.decode(line)))
         return glance
 
-    def count_at(self, endpoint: str, started: str, elapsed_ms: float) -> None:
-        """Counts a line without decoding it: its request is of this endpoint, and signs nobody in."""
-        self.total += 1
-        self._add(endpoint, moment(started), min(elapsed_ms, LONGEST_ELAPSED))
-
     def extend(self, part: CountedPart) -> None:
         """Adds the lines of a part, which follow those that are counted."""
         self.total += part.total

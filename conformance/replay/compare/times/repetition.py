@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
@@ -35,11 +35,10 @@ Compared = tuple[int, Steps, Json, Json]
 
 @dataclass(frozen=True, slots=True)
 class FirstRead:
-    """The first of repeated reads: when it was recorded, its fingerprints, and by hash of a place with its
-    recorded value that of the live one."""
+    """The first of repeated reads: when it was recorded, and by hash of a place with its recorded value that
+    of the live one."""
 
     time: float
-    fingerprints: tuple[int, int] | None
     values: dict[int, int]
 
 
@@ -52,39 +51,18 @@ class Repetitions:
 
     def broken(self, pair: ReplayedExchange) -> Iterator[Difference]:
         """The places that the recording shows alike at each read, and the target otherwise at this one."""
-        if not pair.repeats or not is_remembered(pair):
+        if not pair.repeats or not _is_remembered(pair):
             return
         first = self._reads.get(pair.repeats)
-        if first is None:
-            self._remember(pair)
-        elif pair.fingerprints is None or first.fingerprints != pair.fingerprints:
+        if first is not None:
             yield from self._since(first, pair)
-
-    def first(self, repeats: int) -> FirstRead | None:
-        """The first of the reads of this number, where it is remembered."""
-        return self._reads.get(repeats)
-
-    def adopt(self, repeats: int, first: FirstRead, time: float) -> None:
-        """Remembers the first of these reads, recorded at a time, by that of others, which was the same."""
-        if repeats not in self._reads:
-            self._add(repeats, replace(first, time=time))
-
-    @property
-    def is_full(self) -> bool:
-        """Whether no further reads are remembered."""
-        return self._places >= MOST_PLACES
+        elif self._places < MOST_PLACES:
+            self._remember(pair)
 
     def _remember(self, pair: ReplayedExchange) -> None:
-        if not self.is_full:
-            values = {
-                hash((place, _moment(old))): hash(_moment(new)) for place, _, old, new in _by_form(pair)
-            }
-            self._add(pair.repeats, FirstRead(pair.recorded.time, pair.fingerprints, values))
-
-    def _add(self, repeats: int, first: FirstRead) -> None:
-        if not self.is_full:
-            self._reads[repeats] = first
-            self._places += 1 + len(first.values)
+        values = {hash((place, _moment(old))): hash(_moment(new)) for place, _, old, new in _by_form(pair)}
+        self._reads[pair.repeats] = FirstRead(pair.recorded.time, values)
+        self._places += 1 + len(values)
 
     def _since(self, first: FirstRead, pair: ReplayedExchange) -> Iterator[Difference]:
         passed = pair.recorded.time - first.time
@@ -96,7 +74,7 @@ class Repetitions:
                 yield Difference("repetition", steps, old, new)
 
 
-def is_remembered(pair: ReplayedExchange) -> bool:
+def _is_remembered(pair: ReplayedExchange) -> bool:
     """Whether the first of such reads is remembered, where they are repeated."""
     if pair.operation in OF_SIGN_INS or CONSTANTS in pair.operation:
         return False
