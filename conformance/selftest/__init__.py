@@ -159,8 +159,8 @@ class FaultRuns:
         clean: FaultOutcome,
         outcomes: Sequence[FaultOutcome],
     ) -> Iterator[tuple[str, workers.Job]]:
-        """Faults with which the cases near them showed anything else than the fault lists, or whose check they
-        did not prove, with all cases."""
+        """Faults with which the near cases showed anything else than the fault lists, or whose check they did
+        not prove, with all cases."""
         if self.names:
             return
         found = by_name(outcomes, FAULTS)
