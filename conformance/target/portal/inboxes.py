@@ -26,8 +26,7 @@ from imap_tools import (
 
 from conformance.errors import Untestable
 from conformance.target.clock import Clock
-from conformance.target.portal.sign_ins.mail_shape import mail_shape
-from conformance.target.portal.sign_ins.mail_text import messages, visible
+from conformance.target.portal.sign_ins.mail_text import mail_shape, messages, visible
 from conformance.target.portal.transport import fetch
 from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
 

@@ -12,7 +12,7 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA
 from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import retry_after
-from conformance.target.portal.sign_ins.left import LeftSessions
+from conformance.target.portal.sign_ins.session import LeftSessions
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer

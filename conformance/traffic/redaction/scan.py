@@ -10,6 +10,14 @@ from urllib.parse import unquote
 
 from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import Exchange, Json, Message, Request
+from conformance.traffic.redaction.encodings import (
+    in_url,
+    key_lines,
+    may_hold_pairs,
+    pairs_in,
+    survey,
+    texts_of,
+)
 from conformance.traffic.redaction.headers import OF_URLS
 from conformance.traffic.redaction.looks import (
     DESCRIBED,
@@ -22,14 +30,6 @@ from conformance.traffic.redaction.looks import (
     looks_like_password,
 )
 from conformance.traffic.redaction.names import is_harmless, kind_of_name, words_of
-from conformance.traffic.redaction.packed import (
-    in_url,
-    key_lines,
-    may_hold_pairs,
-    pairs_in,
-    survey,
-    texts_of,
-)
 
 MOST_NAMES = 10_000
 ROOM = 500_000

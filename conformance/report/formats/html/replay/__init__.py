@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.latency import compared_latencies, limits
-from conformance.report.formats.html.replay.along import by_time
 from conformance.report.formats.html.replay.differences import difference_groups
-from conformance.report.formats.html.replay.plan import plan
+from conformance.report.formats.html.replay.plan import by_time, plan
 from conformance.report.model.run import Run
 
 __all__ = ["replayed"]
