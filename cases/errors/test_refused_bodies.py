@@ -71,13 +71,14 @@ def of_a_page(name: str, value: Json) -> Wrong:
     return Wrong(op.ACCOUNTS_QUERY, f"{name} {value}", {**right, name: value}, rules, right=right)
 
 
+NO_NUMBERS: tuple[Json, ...] = ("first", {})
 BY_EMAIL = {"method": method_of("EMAIL")}
 UNREFRESHED = ("TOKEN-023", "ERROR-003", "ERROR-014")
 WRONG = (
     Wrong(op.LOGIN_MFA_SEND, "no sessionId", BY_EMAIL, ("LOGIN-057",), None, premise=unchallenged),
     Wrong(op.TOKEN_REFRESH, "no refreshToken", {}, UNREFRESHED, None, premise=unchallenged),
     *(replace(wrong, by=None) for wrong in emptied(op.TOKEN_REFRESH, "refreshToken")),
-    *(of_a_page(name, value) for name in ("page", "size") for value in ("first", {})),
+    *(of_a_page(name, value) for name in ("page", "size") for value in NO_NUMBERS),
     Wrong(op.ACCOUNT_UPDATE, "no userBizId", {}, ("ACCOUNT-034",)),
     *emptied(op.ACCOUNT_UPDATE, "userBizId"),
     Wrong(op.CHANNEL_COMMAND_DEACTIVATE, "no bizId", {}, ("CHANNEL-052",), named=("CHANNEL-059", "4000")),
