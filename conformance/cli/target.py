@@ -110,8 +110,7 @@ def diagnose(options: Options) -> int:
     from conformance.run.outlook.plan import plan  # collects the cases, with pytest
     from conformance.run.outlook.unlocking import unlocked  # as above
     from conformance.target.doctor import examine as examine_profile
-    from conformance.target.doctor.diagnosis import proposed, usable
-    from conformance.target.doctor.text import as_json
+    from conformance.target.doctor.diagnosis import as_json, proposed, usable
 
     profile = profile_of(options)
     if profile is None:
@@ -187,8 +186,7 @@ def _print_results(
 ) -> None:
     """Prints what matters most in a few lines, and then each part. ``reach``: what a run could test, where
     any account can sign in."""
-    from conformance.target.doctor.diagnosis import ways_in
-    from conformance.target.doctor.text import as_text, counts_in_words
+    from conformance.target.doctor.diagnosis import as_text, counts_in_words, ways_in
 
     lines = [f"{profile.portal.url}: {counts_in_words(results)}."]
     if ways_in(results):

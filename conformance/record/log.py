@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
 from conformance.errors import CaptureError
 from conformance.judging import Watch

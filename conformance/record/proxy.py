@@ -14,9 +14,9 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
-from conformance.record.bounded_responses import BoundedConnector
 from conformance.record.channel import NO_KEYS, ClientKeys, OpenChannel
 from conformance.record.log import Log
+from conformance.record.protocol import BoundedConnector
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso

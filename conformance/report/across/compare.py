@@ -8,8 +8,7 @@ from math import inf
 
 from pydantic import JsonValue
 
-from conformance.report.across.compare_scope import ScopeChange, scope_changes
-from conformance.report.across.models import FrozenModel
+from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.run import (
     FindingEntry,

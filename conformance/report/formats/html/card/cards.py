@@ -14,10 +14,13 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
     exchange_views,
+    expected_in,
+    expected_lines,
     numbers_of,
+    other_lines,
+    seen_lines,
     step_labels,
 )
-from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
 from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
