@@ -236,7 +236,7 @@ class Proxy:
         )
 
     async def _without_answer(self, passing: Passing, error: Exception, send: Send) -> None:
-        """The portal did not answer, or not to the end: recorded as that, and told to the client."""
+        """Records a missing or incomplete answer of the portal, and reports it to the client."""
         reason = str(error).replace(" ssl:default", "") or type(error).__name__
         if isinstance(error, TimeoutError):
             reason = f"the answer did not end within {self.timeout:g} s"

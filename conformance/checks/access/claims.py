@@ -59,7 +59,7 @@ def _kinds_of(exchange: Exchange) -> Json:
 
 @check("TOKEN-028", on=successes(PROFILE).at_its_moment())
 def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
-    """A name of one word may stand in a claim that is no name of anything; a name of several may not."""
+    """A one-word name may equal an unrelated claim; a name of several words may not."""
     token = exchange.request.bearer
     texts = None if token is None else _texts_of(token)
     if texts is None:

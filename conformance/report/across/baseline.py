@@ -215,7 +215,7 @@ def _is_decided(run: Run, entry: KnownFailure, rule: RequirementEntry | None) ->
 
 
 def _undecided(rows: ComparedRows) -> ComparedRows:
-    """The rows as a replay leaves them that says nothing of a difference which it did not see."""
+    """Rows after a replay that was cut short: unseen differences count as undecided."""
     return replace(rows, stale=(), undecided=(*rows.undecided, *rows.stale))
 
 

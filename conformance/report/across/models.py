@@ -27,8 +27,8 @@ class ScopeChange(FrozenModel):
 
 
 def scope_changes(old: Run, new: Run) -> list[ScopeChange]:
-    """What differs between the commands of two runs. What only one of them notes is not known of the
-    other; the bundled portal has another address in each run."""
+    """Options that differ between two runs. An option that only one run notes is skipped, and so is the
+    address of the bundled portal, which differs in each run."""
     sides = zip(_told(old), _told(new), strict=True)
     return [
         ScopeChange(what=what, old=before, new=after)

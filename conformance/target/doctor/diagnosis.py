@@ -1,4 +1,4 @@
-"""The diagnosis of one part of a profile, as a line and as JSON, and what a profile gains by it."""
+"""Diagnoses of profile parts, printed as lines or JSON, and profile settings learned by them."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ LEEWAY = 20
 
 
 def ways_in(results: Sequence[Diagnosis]) -> list[str]:
-    """The accounts that a run expects to be given a token, and that can be."""
+    """Accounts that work and whose sign-in yields a token."""
     works = {result.part for result in results if result.state == "works"}
     return [name for name in WAYS_IN if f"accounts.{name}" in works]
 
 
 def usable(profile: Profile, results: Sequence[Diagnosis]) -> Profile:
-    """The profile without the accounts and the token that do not work: what a run can do with it as it is."""
+    """The profile without broken accounts and a broken bot challenge, as a run uses it."""
     wrong = {result.part for result in results if result.state == "wrong"}
     accounts = {
         name: account for name, account in profile.accounts.items() if f"accounts.{name}" not in wrong

@@ -81,7 +81,7 @@ class Card:
 
     @property
     def at_once_by_rule(self) -> list[list[CardRow]]:
-        """Those at once, the ones of a rule together."""
+        """Findings of the same answer, grouped by rule."""
         rows = [row for row in self.rows if any(row.entry is each for each in self.group.at_once)]
         rules = list(dict.fromkeys((row.entry.requirement, row.entry.verdict) for row in rows))
         rows.sort(key=lambda row: rules.index((row.entry.requirement, row.entry.verdict)))
@@ -95,7 +95,7 @@ class Card:
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
     def without_exchanges(self) -> Card:
-        """The same card where the page has no room for its evidence."""
+        """A copy of the card without exchanges, for a page that is full."""
         if not self.exchanges:
             return self
         lines = exchange_numbers(self.group.lead.exchanges)
@@ -216,8 +216,7 @@ def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
 
 
 def _entries(findings: Sequence[FindingEntry]) -> str | None:
-    """The entries that accept the findings of a card, one for each signature; None where there is nothing to
-    accept."""
+    """Baseline entries that accept the findings of a card, one for each signature; None without findings."""
     weighed = {finding.signature: finding for finding in findings}
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
 
@@ -251,7 +250,7 @@ class Consequences:
         self.left = [group for group in untested(self.run) if REFUSAL.search(group.reason)]
 
     def of(self, group: FindingGroup) -> Sequence[Untested]:
-        """The reasons that the findings of a group explain and no group before it did."""
+        """Untested reasons that this group of findings explains first."""
         if not self.left:
             return ()
         explained = [

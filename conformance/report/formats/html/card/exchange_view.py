@@ -1,4 +1,4 @@
-"""The exchanges of a card, and beside each other the expected value and the one in the answer."""
+"""Exchanges of a card, and the expected value beside the actual one."""
 
 from __future__ import annotations
 
@@ -109,8 +109,7 @@ def _credential(exchange: Exchange, sign_ins: SignInRecord, *, is_live: bool) ->
 
 
 def numbers_of(finding: FindingEntry) -> list[int]:
-    """The exchanges that led to a finding, after the other answer that it compares with, if it is none of
-    them."""
+    """Numbers of the exchanges that led to a finding; the compared answer comes first."""
     other = finding.other
     if other is None or other.exchange in finding.exchanges:
         return finding.exchanges
@@ -187,7 +186,7 @@ MOST_AROUND = 10
 
 
 def other_lines(finding: FindingEntry, evidence: RunEvidence) -> list[BodyLine]:
-    """What the other answer shows; none where no other shows it, or its record is not at hand."""
+    """Lines of the compared answer; empty if the finding compares none or its record is missing."""
     other = finding.other
     exchange = None if other is None else evidence.exchanges.get(other.exchange)
     if other is None or exchange is None or exchange.envelope is None:
@@ -261,7 +260,7 @@ def _as_context(lines: Sequence[BodyLine]) -> list[BodyLine]:
 
 
 def _beside_the_place(finding: FindingEntry, exchange: Exchange) -> list[BodyLine]:
-    """What was seen where it is not the value at the place: a claim of a token, the length of a list."""
+    """A derived value that was judged: a token's claim, a list's length."""
     if finding.path in ("success", "code"):
         return [BodyLine(0, "status", outcome(exchange))]
     if finding.missing or clipped(at(exchange, finding.path)) == finding.actual:

@@ -52,7 +52,7 @@ def replayed(run: Run) -> Cells | None:
 
 
 def plan(run: Run) -> Cells:
-    """The facts, each with its name, and the sessions."""
+    """Named facts of the replay, and its sessions."""
     replay = dig(run.model_extra, ("replay",))
     replay = replay if isinstance(replay, dict) else {}
     rows = [row for row in _list(replay, "plan") if isinstance(row, dict)]
