@@ -146,7 +146,7 @@ def _extra() -> ModuleType:
 
 
 def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:
-    """The HTTP server before the proxy: it adds nothing of its own to an answer."""
+    """The HTTP server in front of the proxy; it adds no headers to answers."""
     return uvicorn.Server(
         uvicorn.Config(
             proxy,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
 from conformance.errors import CaptureError
 from conformance.judging import Watch
@@ -93,13 +93,13 @@ class Log:
         self._judge(exchange)
 
     def _stop(self, error: CaptureError) -> None:
-        """Says that nothing more is recorded. The clients go on as before."""
+        """Announces the end of recording. Clients continue unaffected."""
         kept = "1 exchange" if self.count == 1 else f"{self.count} exchanges"
         self._say(f"{error} Recording stopped: {self.path} holds {kept}; traffic passes on unrecorded.")
 
     def close(self) -> None:
-        """Closes the capture. What was shown before it was known for a secret is redacted there as well.
-        Where there is no room for that, it is said."""
+        """Closes the capture, and redacts secrets that were recorded before registration. Reports a lack of
+        disk space."""
         try:
             self._writer.close()
         except CaptureError as error:
@@ -156,7 +156,8 @@ class HiddenSecrets:
         return hidden
 
     def _forms(self, exchange: Exchange, key: str) -> Iterator[tuple[str, Json]]:
-        """The forms of passwords and codes that may have been refused for them."""
+        """Yields the placeholder and form of each secret that the portal may have rejected for its form:
+        passwords, numeric codes."""
         is_invalid = exchange.code in INVALID_PARAMETER
         for name, value in sent_fields(exchange).items():
             placeholder = self.secrets.placeholder(str(value)) if isinstance(value, str | int) else None

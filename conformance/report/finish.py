@@ -11,7 +11,8 @@ from conformance.checks import CHECKS
 from conformance.checks.registry import Selection
 from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
-from conformance.report.across.baseline import Baseline, against_baseline
+from conformance.report.across.baseline import Baseline
+from conformance.report.across.baseline_update import against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of

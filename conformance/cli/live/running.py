@@ -46,7 +46,7 @@ def wants_pytest(words: list[str]) -> bool:
 
 
 class RunConsole:
-    """Shows a run: how far it is, what it waits for, what is found, and how it ended."""
+    """Shows a run's progress, waits, findings, and result."""
 
     def __init__(self, stream: RedactedStream, *, quiet: bool) -> None:
         self.progress = RunProgress()
@@ -247,7 +247,7 @@ def _pending(ledger: Path) -> list[str]:
 
 
 def _interrupted(out: Path) -> str:
-    """What is said of a run that was interrupted before it had anything to show, or once more at its end."""
+    """The message after an interruption, also repeated at the end of the run."""
     ledger = out / LEDGER
     pending = list(dict.fromkeys(_pending(ledger)))
     if pending:

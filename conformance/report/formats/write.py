@@ -92,7 +92,7 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
-    """The finding with what its exchanges tell of it."""
+    """The finding, completed with facts of its exchanges."""
     weighed = _weighed(_with_missing(finding, exchanges))
     filters = filters_of(weighed, exchanges.exchanges)
     return weighed.model_copy(update={"filters": filters}) if filters else weighed
@@ -109,14 +109,14 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
 
 
 def _weighed(finding: FindingEntry) -> FindingEntry:
-    """The finding with its severity, where it is a FAIL or a WARN."""
+    """The finding; FAIL and WARN get a severity."""
     if finding.verdict not in ("fail", "warn"):
         return finding
     return finding.model_copy(update={"severity": severity_of(finding)})
 
 
 def _earlier_run(run: Run, out: Path) -> Run | None:
-    """The run whose reports stand in the folder, where it was one of the same target and kind."""
+    """The previous run in this folder, if target and command are equal."""
     try:
         earlier = Run.read(out)
     except UsageError:

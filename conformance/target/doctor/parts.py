@@ -99,7 +99,7 @@ def _given_record(portal: Portal, part: str, name: str, id: str) -> Diagnosis:
 
 
 def check_operations(portal: Portal) -> Iterator[Diagnosis]:
-    """The bodies that the specification does not show, and that only the profile can."""
+    """Diagnoses request bodies that the specification leaves out and the profile must supply."""
     for row in OPERATIONS:
         if not {"N1", "N6"} & set(row.gaps):
             continue

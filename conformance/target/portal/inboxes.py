@@ -156,7 +156,7 @@ class AnswerReader:
         return _nothing_came(self._name, self._email, self._settings.timeout)
 
     def _codes(self, answer: str) -> list[list[str]]:
-        """The codes of each message that has one."""
+        """The code of each message, skipping messages without code."""
         return list(filter(None, (codes_in(text, self._settings.pattern) for text in messages(answer))))
 
 

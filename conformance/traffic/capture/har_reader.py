@@ -140,7 +140,7 @@ def _decoded(raw: bytes) -> Entry | bytes:
 
 
 def _time_of(sent: Started | bytes, before: float) -> float:
-    """When an entry was sent; where it does not say so, as the one before it."""
+    """The start time of an entry; a missing time equals that of the previous entry."""
     return before if isinstance(sent, bytes) else _epoch(sent.startedDateTime, before)
 
 

@@ -137,7 +137,7 @@ class _Pass:
         return head + "".join(map(self._part, SEPARATORS.split(rest)))
 
     def _part(self, part: str) -> str:
-        """One part of a URL; it stays encoded as it was where nothing in it is listed."""
+        """Redacts one part of a URL; a part without listed values keeps its encoding."""
         decoded = unquote(part)
         clean = decoded if decoded == part else self._text(decoded, "url")
         return part if clean == decoded else quote(clean, safe="[]")
@@ -218,12 +218,12 @@ class SecretFinder:
 
     @property
     def has_changed_any(self) -> bool:
-        """Whether some exchange may not be written as it is."""
+        """Whether any secret was found, so that exchanges need redaction."""
         return bool(self.counts or self.listed_counts)
 
     def has_returned(self, values: Iterable[tuple[str, str]], secrets: Secrets) -> bool:
-        """Whether an earlier response returned one of these secrets, each with its kind, before it was
-        registered: it stands there as it is."""
+        """Whether an earlier response, written before the secret was registered, contains one of these
+        secrets in clear."""
         new = (hash(value) for value, _ in values if secrets.placeholder(value) is None)
         return not self._scan.returned.isdisjoint(new)
 

@@ -12,9 +12,8 @@ from markupsafe import Markup
 
 from conformance.report.formats.html.card.cards import Card, Cards
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.listings import listings
+from conformance.report.formats.html.listings import RequirementList, contents, listings
 from conformance.report.formats.html.overview import overview
-from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence

@@ -20,8 +20,8 @@ UNSEEN = frozenset({"script", "style", "head", "title", "template"})
 
 
 def messages(answer: str) -> list[str]:
-    """The text of each message, in the order of the answer. In JSON a message is an element of the list that
-    the answer is or has; any other answer is one message."""
+    """Texts of the messages, in the answer's order. A JSON answer holds messages as list items; another
+    answer is one message."""
     try:
         value = json.loads(answer)
     except ValueError:

@@ -32,7 +32,7 @@ class SignedIn:
 
     @property
     def due(self) -> float:
-        """When to refresh: a tenth of the lifetime before its end, and a minute at most."""
+        """The refresh time: a tenth of the lifetime before expiry, at most one minute."""
         return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
 
 
@@ -70,24 +70,25 @@ class LeftSessions:
                 self._begun.setdefault(email.lower(), []).append(begun)
 
     def young(self, email: str) -> Exchange | None:
-        """The newest, for who will still wait before it is gone on with; None where all are too old."""
+        """Takes the newest login session, for callers that still wait before completing it; None if all are
+        too old."""
         with self._lock:
             left = self._alive(email)
             return left.pop() if left and self._is_within(left[-1], YOUNG) else None
 
     def oldest(self, email: str) -> Exchange | None:
-        """One that is gone on with at once; None where there is none."""
+        """Takes the oldest login session, for immediate completion; None if none is left."""
         with self._lock:
             left = self._alive(email)
             return left.pop(0) if left else None
 
     def count(self, email: str) -> int:
-        """How many could be gone on with at once."""
+        """The number of login sessions ready for immediate completion."""
         with self._lock:
             return len(self._alive(email))
 
     def drop(self, email: str) -> None:
-        """Nobody gets those of the account any more: something may have ended them."""
+        """Discards the account's login sessions, which may have ended."""
         with self._lock:
             self._begun.pop(email.lower(), None)
 
