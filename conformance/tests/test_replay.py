@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
-from conformance.tests.replays import options_for, profile_of, replayed
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorder, replayed
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
@@ -69,11 +66,8 @@ def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Pa
 )
 def test_what_a_lawful_portal_answered_another_of_its_kind_answers_too(tmp_path: Path, variant: str) -> None:
     out = tmp_path / "traffic.jsonl"
-    with (
-        reference.start(variants=[variant]) as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
+    with recorder(out, open_channel=True, variants=[variant]) as (walker, _):
+        walker.visit()
 
     told = replayed(out, tmp_path / "reports", variants=(variant,))
 
@@ -294,11 +288,8 @@ def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regres
     recording: Path, tmp_path: Path
 ) -> None:
     known, fault = tmp_path / "known.toml", ("login-session-expires-in-text",)
-    with (
-        reference.start(faults=fault) as portal,
-        record.serve(portal.url, tmp_path / "old.jsonl") as recorder,
-    ):
-        walk(recorder.url, portal.profile(), changes=False)
+    with recorder(tmp_path / "old.jsonl", faults=fault) as (walker, _):
+        walker.visit(changes=False)
     contradicting = tmp_path / "old.jsonl"
 
     before = replayed(contradicting, tmp_path / "a", faults=fault)
@@ -335,12 +326,8 @@ def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> 
 
 def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
     out = tmp_path / "faulty.jsonl"
-    with (
-        reference.start(faults=["login-session-of-600"]) as portal,
-        record.serve(portal.url, out) as recorder,
-    ):
-        profile = tomllib.loads(portal.profile())
-        Walker(recorder.url, profile).sign_in(profile["accounts"]["admin"])
+    with recorder(out, faults=["login-session-of-600"]) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
 
     told = replayed(out, tmp_path / "reports")
 

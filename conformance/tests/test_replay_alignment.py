@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,15 +10,13 @@ from typing import Any
 
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import ACCOUNTS_QUERY, SESSIONS
-from conformance.tests.replays import options_for, profile_of
-from conformance.tests.scripted_client import Walker
+from conformance.tests.replays import options_for, profile_of, recorder
 from reference_impl import serve as reference
 
 SEED = 23
@@ -161,12 +158,8 @@ def test_the_place_of_an_own_session_among_those_of_others_is_no_order(others: i
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An administrator looks for somebody by email, and writes a remark."""
     out = tmp_path_factory.mktemp("aligned") / "traffic.jsonl"
-    with (
-        reference.start(seed=SEED) as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        walker.sign_in(walker.profile["accounts"]["admin"])
+    with recorder(out, open_channel=True, seed=SEED) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
         found = walker.post("/accounts/admin/query", {"pageSize": 5})["data"]["accounts"][-1]
         (found,) = walker.post("/accounts/admin/query", {"email": found["accountEmail"]})["data"]["accounts"]
         walker.post("/accounts/admin/update", {"userBizId": found["bizId"], "accountRemark": REMARK})

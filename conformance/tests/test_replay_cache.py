@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replay_logs import conclusions, log_of
-from conformance.tests.replays import steps_of
-from conformance.tests.scripted_client import walk
-from reference_impl import serve as reference
+from conformance.tests.replays import recorder, steps_of
 
 SEED = 11
 
@@ -47,11 +44,8 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def visit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded with the secure channel opened."""
     out = tmp_path_factory.mktemp("visit") / "traffic.jsonl"
-    with (
-        reference.start(seed=SEED) as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
+    with recorder(out, open_channel=True, seed=SEED) as (walker, _):
+        walker.visit()
     return out
 
 

@@ -24,20 +24,10 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorded, recorder, replayed
+from conformance.tests.scripted_client import Walker
 from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
-
-
-def recorded(out: Path, visit: object) -> Path:
-    """A recording of what ``visit`` does with a walker that is reached through the recorder."""
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        visit(Walker(recorder.url, tomllib.loads(portal.profile())))  # type: ignore[operator]
-    return out
 
 
 def changes_password(walker: Walker) -> None:
@@ -222,8 +212,7 @@ def test_the_terminal_names_what_is_not_restored_and_says_everything_once(
 def test_a_password_that_cannot_be_restored_stands_in_the_ledger_alone(tmp_path: Path) -> None:
     recording = recorded(tmp_path / "traffic.jsonl", changes_password)
 
-    with reference.start(variants=["password-history"]) as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+    told = replayed(recording, tmp_path / "out", variants=["password-history"])
 
     row = json.loads((tmp_path / "out" / LEDGER).read_text().splitlines()[-1])
     assert told.run.exit_code == 7
@@ -233,13 +222,10 @@ def test_a_password_that_cannot_be_restored_stands_in_the_ledger_alone(tmp_path:
 
 def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path) -> None:
     recording = tmp_path / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, recording, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
+    with recorder(recording, open_channel=True) as (walker, portal):
+        walker.visit()
         portal.portal.clock.advance(30)
-        several_people(recorder.url, portal.profile(), portal.portal.clock.now() - time.time())
+        several_people(walker, portal.portal.clock.now() - time.time())
 
     with reference.start() as portal:
         profile = profile_of(portal)
@@ -339,16 +325,15 @@ def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path,
         assert "It ended early: the disk is full" in results["notes"]
 
 
-def several_people(base: str, profile_text: str, ahead: float) -> None:
+def several_people(walker: Walker, ahead: float) -> None:
     """Three people who sign in twice, change and leave things, and look at what the others did."""
-    profile = tomllib.loads(profile_text)
-    people = [Walker(base, profile, hash=f"person-{n}", ahead=ahead) for n in range(3)]
+    people = [walker.browser(f"person-{n}", ahead=ahead) for n in range(3)]
     for walker, name in zip(people, ("admin", "spare", "limited"), strict=True):
         if name != "limited":
-            walker.sign_in(profile["accounts"][name])
+            walker.sign_in(walker.accounts[name])
             walker.look_around()
         else:
-            walker.sign_in(profile["accounts"][name])
+            walker.sign_in(walker.accounts[name])
             walker.get("/profile")
     changes_password(people[1])
     people[0].post("/profile/update", {"accountName": "Renamed by a visit"})
@@ -453,8 +438,7 @@ def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_re
             line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
     recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    with reference.start() as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+    told = replayed(recording, tmp_path / "out")
 
     assert any("Not restored, 1 times" in note and "backup-codes" in note for note in told.notes)
     assert "backup-codes" in (tmp_path / "out" / LEDGER).read_text()

@@ -30,9 +30,8 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.tests.reached import answer as http_answer
 from conformance.tests.reached import answering
-from conformance.tests.replays import options_for, profile_of
+from conformance.tests.replays import options_for, profile_of, recorded, replayed
 from conformance.tests.scripted_client import Walker
-from conformance.tests.test_replay_changes import recorded
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
@@ -119,8 +118,7 @@ def test_what_no_way_back_was_found_for_is_left_of_each_account_and_what_is_fore
     tmp_path: Path,
 ) -> None:
     recording = recorded(tmp_path / "traffic.jsonl", changes_what_is_not_shown)
-    with reference.start() as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+    told = replayed(recording, tmp_path / "out")
 
     reason = f"{PROFILE} does not show accountNickname"
     assert told.run.ending.left_behind == [
@@ -242,7 +240,6 @@ def test_a_password_that_only_the_recorded_portal_refused_is_set_back(tmp_path: 
 def test_a_number_that_is_shown_with_a_fraction_of_zero_is_restored_as_a_whole_one(tmp_path: Path) -> None:
     """JSON has one type of numbers; what a portal reads may be an integer of a language all the same."""
     recording = recorded(tmp_path / "traffic.jsonl", by_two_accounts)
-    with reference.start(variants=["integers-with-a-fraction"]) as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+    told = replayed(recording, tmp_path / "out", variants=["integers-with-a-fraction"])
 
     assert told.run.ending.left_behind == []

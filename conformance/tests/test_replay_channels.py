@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, steps_of
-from conformance.tests.scripted_client import Walker
+from conformance.tests.replays import options_for, recorder, steps_of
 from conformance.traffic import capture
 from reference_impl import serve as reference
 
@@ -26,12 +23,8 @@ CHANGE = "/auth/password/change"
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two changes of a password through the secure channel, there and back."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        spare = walker.profile["accounts"]["spare"]
+    with recorder(out, open_channel=True) as (walker, _):
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
         walker.change_password("Another-password-1", spare["password"])
@@ -88,10 +81,9 @@ def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
 @pytest.mark.parametrize("is_open", [True, False])
 def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is_open: bool) -> None:
     """One that is no ciphertext at all in any recording, one with another tag where its channel is open."""
-    out, options = tmp_path / "broken.jsonl", record.RecordOptions(open_channel=is_open)
-    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        spare = walker.profile["accounts"]["spare"]
+    out = tmp_path / "broken.jsonl"
+    with recorder(out, open_channel=is_open) as (walker, _):
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         session, key = walker.open_channel()
         body = {"oldPassword": spare["password"], "newPassword": spare["password"]}

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import is_counted, record_of
 from conformance.spec.endpoints import CHANNELS_QUERY, ROLE, ROLE_PERMISSIONS, ROLES, WORKSPACES_CURRENT
-from conformance.tests.replays import replayed
-from conformance.tests.scripted_client import walk
-from reference_impl import serve as reference
+from conformance.tests.replays import recorder, replayed
 
 COUNTED = "ids-counted-by-kind"
 
@@ -24,11 +21,8 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same visit on a portal with unique ids, and on one that counts them."""
     folder = tmp_path_factory.mktemp("recordings")
     for variant in ("", COUNTED):
-        with (
-            reference.start(variants=[variant] if variant else []) as portal,
-            record.serve(portal.url, folder / f"{variant}.jsonl") as recorder,
-        ):
-            walk(recorder.url, portal.profile())
+        with recorder(folder / f"{variant}.jsonl", variants=[variant] if variant else []) as (walker, _):
+            walker.visit()
     return {variant: folder / f"{variant}.jsonl" for variant in ("", COUNTED)}
 
 

@@ -12,8 +12,8 @@ import pytest
 from conformance.errors import LeftBehind, UsageError
 from conformance.replay import replay
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.tests.replays import options_for, profile_of
-from conformance.tests.test_replay_changes import changes_password, leaves_things, recorded, state_of_portal
+from conformance.tests.replays import options_for, profile_of, recorded
+from conformance.tests.test_replay_changes import changes_password, leaves_things, state_of_portal
 from reference_impl import serve as reference
 
 

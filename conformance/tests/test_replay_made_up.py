@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay.compare.callers.credentials import why_nothing_is_shown
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE, PROFILE, TOKEN_REFRESH
-from conformance.tests.replays import replayed
+from conformance.tests.replays import recorder, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer, refusal
 from conformance.traffic.exchange import Exchange
-from reference_impl import serve as reference
 
 Visit = Callable[[Walker, Walker], None]
 
@@ -48,12 +45,10 @@ def test_a_hidden_token_of_elsewhere_is_a_gap_and_no_evidence(
     tmp_path: Path, visit: Visit, endpoint: str, reason: str
 ) -> None:
     out = tmp_path / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        elsewhere = Walker(portal.url, profile)
-        elsewhere.sign_in(profile["accounts"]["spare"])
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(profile["accounts"]["admin"])
+    with recorder(out) as (walker, portal):
+        elsewhere = Walker(portal.url, walker.profile)
+        elsewhere.sign_in(walker.accounts["spare"])
+        walker.sign_in(walker.accounts["admin"])
         visit(walker, elsewhere)
 
     result = replayed(out, tmp_path / "out")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.cli import main
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.callers.credentials import CredentialCheck
@@ -18,9 +16,8 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of
+from conformance.tests.replays import options_for, profile_of, recorder, replayed
 from conformance.tests.sample_run import error
-from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -81,11 +78,10 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The administrator deactivates a channel, forgets to name one, and looks at what became of it. Another
     account signs in three times, and reads constants."""
     out = tmp_path_factory.mktemp("several") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        admin = Walker(recorder.url, profile, hash="admin")
-        admin.sign_in(profile["accounts"]["admin"])
-        challenge = profile["bot_challenge"]
+    with recorder(out) as (walker, portal):
+        admin = walker.browser("admin")
+        admin.sign_in(walker.accounts["admin"])
+        challenge = walker.profile["bot_challenge"]
         path, bot = (
             "/web/v1/notification-channels/command/deactivate",
             {challenge["header"]: challenge["token"]},
@@ -95,9 +91,9 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
         admin.call("POST", path, {"bizId": channel}, **bot)
         admin.call("POST", path, {}, **bot)
         admin.post("/notifications/channels/query", {"bizId": channel, "activeOnly": False})
-        spare = Walker(recorder.url, profile, hash="spare")
+        spare = walker.browser("spare")
         for _ in range(3):
-            spare.sign_in(profile["accounts"]["spare"])
+            spare.sign_in(walker.accounts["spare"])
             spare.get("/constants/countries")
             portal.portal.clock.advance(30)
     return out
@@ -226,8 +222,7 @@ def test_an_account_that_nobody_named_changes_nothing_for_the_recorded_one(
     """It reads in its place."""
     other = tmp_path / "other.jsonl"
     other.write_text(recording.read_text().replace("admin@example.test", "somebody@example.test"))
-    with reference.start() as portal:
-        result = replay([other], profile_of(portal), options_for(tmp_path / "out", accounts=accounts))
+    result = replayed(other, tmp_path / "out", accounts=accounts)
 
     sent = {
         exchange.request.operation.impact

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,6 @@ import pyotp
 import pytest
 from starlette.types import ASGIApp
 
-from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.callers.owners import Authenticators
 from conformance.replay.compare.difference import Difference
@@ -21,7 +19,7 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, OTP_SETUP, OTP_VERIFY
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, recorder
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer
 from reference_impl import serve as reference
@@ -45,10 +43,9 @@ def sign_in_by_code(walker: Walker, account: dict[str, str], code: str) -> None:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Somebody who signs in by mail sets an authenticator up, signs in with it and with a backup code."""
     out = tmp_path_factory.mktemp("recording") / "factors.jsonl"
-    with reference.start(choices=WITH_BACKUP_CODES) as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
-        other = Walker(recorder.url, profile, hash="fingerprint-0002")
+    with recorder(out, choices=WITH_BACKUP_CODES) as (walker, portal):
+        spare = walker.accounts["spare"]
+        other = walker.browser("fingerprint-0002")
         walker.sign_in(spare)
         secret = walker.post("/security/mfa/otp/setup")["data"]["secret"]
         walker.post("/security/mfa/otp/verify", {"code": pyotp.TOTP(secret).now()})
@@ -158,9 +155,8 @@ def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
     tmp_path: Path, visit: Callable[[Walker, dict[str, str]], None], fault: str, basis: str
 ) -> None:
     out = tmp_path / "factors.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        visit(Walker(recorder.url, profile), profile["accounts"]["spare"])
+    with recorder(out) as (walker, _):
+        visit(walker, walker.accounts["spare"])
 
     sound, faulty = replayed(out, tmp_path / "sound"), replayed(out, tmp_path / "faulty", (fault,))
 

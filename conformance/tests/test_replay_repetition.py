@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from conformance import record
 from conformance.replay.compare.difference import Difference, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
 from conformance.replay.recording.repeats import repeats_of
 from conformance.spec.endpoints import FILE, PROFILE, PUBLIC_KEY, ROLES, SESSIONS, SESSIONS_CONFIG
-from conformance.tests.replays import replayed
-from conformance.tests.scripted_client import Walker
+from conformance.tests.replays import recorder, replayed
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
-from reference_impl import serve as reference
 
 EARLY, LATE = "2031-05-06T07:08:09.123Z", "2031-05-06T07:08:09.456Z"
 """Two times that are less than a second apart."""
@@ -30,9 +26,8 @@ EARLY, LATE = "2031-05-06T07:08:09.123Z", "2031-05-06T07:08:09.456Z"
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file and an institution, each read twice."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        walker.sign_in(walker.profile["accounts"]["admin"])
+    with recorder(out) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
         institution = walker.get("/workspaces/current")["data"]["institutionBizId"]
         for _ in range(2):
             walker.look_at_a_file()

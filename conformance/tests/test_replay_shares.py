@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
-from conformance.tests.scripted_client import Walker
+from conformance.tests.replays import recorder
 from conformance.traffic.redaction.redact import Secrets
-from reference_impl import serve as reference
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -51,11 +48,10 @@ def test_no_share_is_empty() -> None:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two browsers of one person, and one each of two others, who all read, one after the other."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        accounts = profile["accounts"]
+    with recorder(out) as (walker, portal):
+        accounts = walker.accounts
         for at, name in enumerate(("limited", "spare", "admin", "spare")):
-            walker = Walker(recorder.url, profile, hash=f"browser-{at}")
+            walker = walker.browser(f"browser-{at}")
             walker.sign_in({**accounts[name], "mfa": "EMAIL"})
             own = walker.get("/profile")["data"]
             walker.get(f"/institutions/{own['institutionBizId']}")
@@ -91,11 +87,10 @@ def test_an_id_that_each_session_read_itself_does_not_link_them(recording: Path)
 
 def test_an_id_that_another_session_read_links_them(tmp_path: Path) -> None:
     out = tmp_path / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        one, other = (Walker(recorder.url, profile, hash=f"browser-{at}") for at in range(2))
-        one.sign_in({**profile["accounts"]["limited"], "mfa": "EMAIL"})
-        other.sign_in({**profile["accounts"]["spare"], "mfa": "EMAIL"})
+    with recorder(out) as (walker, _):
+        one, other = (walker.browser(f"browser-{at}") for at in range(2))
+        one.sign_in({**walker.accounts["limited"], "mfa": "EMAIL"})
+        other.sign_in({**walker.accounts["spare"], "mfa": "EMAIL"})
         own = one.get("/profile")["data"]
         other.get(f"/institutions/{own['institutionBizId']}")
 

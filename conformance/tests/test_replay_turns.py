@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import planned
@@ -17,7 +15,7 @@ from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
 from conformance.spec.endpoints import INVITATIONS, PASSWORD_CHANGE, PROFILE_UPDATE, SECURE_SESSION_CLOSE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, without_clock
+from conformance.tests.replays import options_for, recorder, without_clock
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -27,18 +25,14 @@ from reference_impl import serve as reference
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight browsers of three people who read what others of them write, sign out and renew their tokens."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        profile = tomllib.loads(portal.profile())
-        accounts = profile["accounts"]
-        walkers = [Walker(recorder.url, profile, hash=f"browser-{n}") for n in range(8)]
+    with recorder(out, open_channel=True) as (walker, portal):
+        accounts = walker.accounts
+        walkers = [walker.browser(f"browser-{n}") for n in range(8)]
         for at, walker in enumerate(walkers):
             walker.sign_in(accounts["spare" if at % 2 else "limited"])
             portal.portal.clock.advance(10)
         ahead = portal.portal.clock.now() - time.time()
-        admin = Walker(recorder.url, profile, hash="admin", ahead=ahead)
+        admin = walker.browser("admin", ahead=ahead)
         admin.sign_in(accounts["admin"])
         admin.post("/profile/update", {"accountName": "Renamed"})
         take_turns(admin, walkers)
@@ -100,10 +94,9 @@ def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One browser renames its account; others look at what has nothing to do with it, and at the invitations,
     which name the account that is invited."""
     out = tmp_path_factory.mktemp("renamed") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        accounts = profile["accounts"]
-        walkers = [Walker(recorder.url, profile, hash=name) for name in ("admin", "spare", "limited")]
+    with recorder(out) as (walker, _):
+        accounts = walker.accounts
+        walkers = [walker.browser(name) for name in ("admin", "spare", "limited")]
         for walker in walkers:
             walker.sign_in(accounts[walker.hash])
         email = accounts["limited"]["email"]
@@ -137,17 +130,13 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
 
 def test_a_channel_is_closed_by_anyone_only_after_it_was_used(tmp_path: Path) -> None:
     out, new = tmp_path / "channel.jsonl", "Another-password-1"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        profile = tomllib.loads(portal.profile())
-        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile, hash="browser-1")
+    with recorder(out, open_channel=True) as (walker, _):
+        spare, walker = walker.accounts["spare"], walker.browser("browser-1")
         walker.sign_in(spare)
         for old, changed in ((spare["password"], new), (new, spare["password"])):
             walker.change_password(old, changed)
         used = [one.request.header("x-secure-channel-session-id") for one in capture.read(out)]
-        closer = Walker(recorder.url, profile, hash="browser-2")
+        closer = walker.browser("browser-2")
         for id in filter(None, used):
             closer.call("POST", "/web/v1/secure-channel/session/close", {"sessionId": id})
 

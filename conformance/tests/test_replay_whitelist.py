@@ -9,9 +9,8 @@ import pytest
 from conformance.replay import replay
 from conformance.spec.endpoints import IP_WHITELIST, IP_WHITELIST_SET
 from conformance.target.portal import Portal
-from conformance.tests.replays import options_for, profile_of
+from conformance.tests.replays import options_for, profile_of, recorded
 from conformance.tests.scripted_client import Walker
-from conformance.tests.test_replay_changes import recorded
 from reference_impl import serve as reference
 
 BEFORE, SENT = "198.51.100.7", "198.51.100.8"
