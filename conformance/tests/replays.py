@@ -86,7 +86,7 @@ def steps_of(
     on_step: Callable[[ReplayStep], object] = id,
     **options: Any,
 ) -> tuple[ReplayResult, list[ReplayStep]]:
-    """As ``replayed``, with every step that was taken. ``edit`` changes the profile, ``prepare`` the portal."""
+    """As ``replayed``, with every step taken. ``edit`` changes the profile, ``prepare`` the portal."""
     steps: list[ReplayStep] = []
 
     def take(step: ReplayStep) -> None:
