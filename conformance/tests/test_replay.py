@@ -30,17 +30,6 @@ def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp
     assert told.run.exit_code == 0
 
 
-def test_encrypted_requests_are_encrypted_again_and_compared(recording: Path, tmp_path: Path) -> None:
-    told = replayed(recording, tmp_path, only=["POST /web/v1/system/auth/password/change", "1-55"])
-
-    changes = [
-        one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith("/change")
-    ]
-    assert told.run.regressions == []
-    assert [one.status for one in changes] == [200, 200]
-    assert all(one.plain is not None for one in changes)
-
-
 FAULTS = {
     "login-session-expires-in-text": (
         "POST /web/v1/system/auth/login/initiate",
@@ -51,8 +40,36 @@ FAULTS = {
 }
 
 
+KEEPING = [
+    "chunked",
+    "connection-close",
+    "header-case",
+    "gzip",
+    "other-order-of-fields",
+    "rate-of-all",
+    "old-refresh-tokens-stay-valid",
+    "password-change-ends-sessions",
+    "oaep-sha1",
+    "cbc-with-the-iv-last",
+    "encrypted-objects",
+    "large-size-refused",
+    "request-id-required",
+]
+"""Variants of every kind that answer what was asked as it was recorded."""
+
+CHOOSING = [
+    "numeric-ids",
+    "urn-ids",
+    "history-counted-for-each-account",
+    "es256-tokens",
+    "zero-offset",
+    "encrypted-answers",
+]
+"""Variants whose answers differ in what nobody may rely on: the form of ids, of tokens, of times."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["chunked", "connection-close", "header-case"])
+@pytest.mark.parametrize("variant", [*KEEPING, *CHOOSING])
 def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Path, variant: str) -> None:
     told = replayed(recording, tmp_path, variants=(variant,))
 
@@ -103,19 +120,6 @@ def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
 
     (kept,) = capture.read(tmp_path / "exchanges.jsonl")
     assert kept.data == {"seen": "[code-1]", "note": "kept"}
-
-
-def test_the_results_are_those_of_the_contract(recording: Path, tmp_path: Path) -> None:
-    replayed(recording, tmp_path, faults=("a-method-twice",))
-
-    results = json.loads((tmp_path / "results.json").read_text())
-    (regression,) = results["regressions"]
-    lines = (tmp_path / "exchanges.jsonl").read_text().splitlines()
-    assert results["command"] == "replay"
-    assert results["exit_code"] == 1
-    assert regression["kind"] == "length"
-    assert regression["recorded"] + 1 == regression["replayed"]
-    assert json.loads(lines[regression["exchange"] - 1])["request"]["url"].endswith("/security/mfa")
 
 
 def test_each_exchange_ends_in_exactly_one_state(recording: Path, tmp_path: Path) -> None:

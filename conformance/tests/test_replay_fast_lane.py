@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from conformance.replay.fast_lane.lane import RepeatedStep
 from conformance.replay.rebuild.actions import Received, Send, WireResponse
 from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replay_logs import conclusions, log_of
-from conformance.tests.replays import recorder, steps_of
+from conformance.tests.replays import recorded, steps_of
+from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import role
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
@@ -46,6 +48,7 @@ def test_what_repeats_is_sent_from_a_template_each_under_an_id_of_its_own(
     live = list(capture.read(tmp_path / "out" / "exchanges.jsonl"))
     ids = [exchange.request.header("x-request-id") for exchange in live]
     assert len(set(ids)) == len(ids) == result.tally.wanted
+    assert all(str(uuid.UUID(id)) == id for id in ids)
 
 
 def test_only_what_reads_and_is_not_part_of_a_sign_in_is_sent_from_a_template(
@@ -94,41 +97,23 @@ def test_what_goes_over_the_wire_is_what_is_recorded_of_it(polled: Path, tmp_pat
 
 SEED = 11
 
-FAULTS = [
-    "a-method-twice",
-    "role-without-a-name",
-    "profile-is-another-from-the-second-call",
-    "refresh-is-refused",
-    "account-status-by-another-name",
-    "issued-token-is-not-accepted",
-    "inactive-channels-tell-their-password",
-]
-CROWD_FAULTS = [
-    "a-method-twice",
-    "profile-is-another-from-the-second-call",
-    "issued-token-is-not-accepted",
-]
-VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", "opaque-tokens", "cookies"]
+Recordings = dict[str, Path]
 
 
 @pytest.fixture(scope="module")
-def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recording_of(poll, tmp_path_factory.mktemp("polled") / "polled.jsonl", seed=SEED)
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """Two clients and several who look at the same pages, and a whole visit with the channel opened."""
+    folder = tmp_path_factory.mktemp("recordings")
+    return {
+        "polled": recording_of(poll, folder / "polled.jsonl", seed=SEED),
+        "crowded": recording_of(crowd, folder / "crowded.jsonl", seed=SEED),
+        "visit": recorded(folder / "visit.jsonl", Walker.visit, seed=SEED),
+    }
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Several clients who look at the same pages."""
-    return recording_of(crowd, tmp_path_factory.mktemp("crowded") / "crowded.jsonl", seed=SEED)
-
-
-@pytest.fixture(scope="module")
-def visit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole visit, recorded with the secure channel opened."""
-    out = tmp_path_factory.mktemp("visit") / "traffic.jsonl"
-    with recorder(out, open_channel=True, seed=SEED) as (walker, _):
-        walker.visit()
-    return out
+def polled(recordings: Recordings) -> Path:
+    return recordings["polled"]
 
 
 def differs_nowhere(
@@ -156,32 +141,31 @@ def _both(
     return (conclusions(fast), with_caches), (conclusions(slow), without)
 
 
-@pytest.mark.parametrize("fault", [None, *FAULTS])
-def test_a_polled_portal_with_a_fault_is_reported_alike_without_caches(
-    fault: str | None, polled: Path, tmp_path: Path
+IN_FIELDS = ("a-method-twice", "role-without-a-name", "account-status-by-another-name")
+AT_THE_SECOND = ("a-method-twice", "profile-is-another-from-the-second-call")
+
+
+@pytest.mark.parametrize(
+    ("name", "faults", "variants"),
+    [
+        ("polled", (), ()),
+        ("polled", (*IN_FIELDS, "inactive-channels-tell-their-password"), ()),
+        ("polled", ("profile-is-another-from-the-second-call",), ()),
+        ("polled", ("refresh-is-refused",), ()),
+        ("polled", ("issued-token-is-not-accepted",), ()),
+        ("polled", (), ("gzip", "header-case", "further-headers", "numeric-ids")),
+        ("polled", (), ("chunked", "opaque-tokens", "cookies")),
+        ("crowded", (), ()),
+        ("crowded", AT_THE_SECOND, ()),
+        ("crowded", ("issued-token-is-not-accepted",), ()),
+        ("visit", (), ()),
+        ("visit", ("a-method-twice", "login-session-expires-in-text"), ()),
+    ],
+)
+def test_a_replay_comes_to_the_same_without_caches(
+    recordings: Recordings, tmp_path: Path, name: str, faults: tuple[str, ...], variants: tuple[str, ...]
 ) -> None:
-    assert differs_nowhere(polled, tmp_path, faults=(fault,) if fault else ())
-
-
-@pytest.mark.parametrize("fault", [None, *CROWD_FAULTS])
-def test_clients_who_see_the_same_are_reported_alike_without_caches(
-    fault: str | None, crowded: Path, tmp_path: Path
-) -> None:
-    assert differs_nowhere(crowded, tmp_path, faults=(fault,) if fault else ())
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_lawful_variant_is_reported_alike_without_caches(
-    variant: str, polled: Path, tmp_path: Path
-) -> None:
-    assert differs_nowhere(polled, tmp_path, variants=(variant,))
-
-
-@pytest.mark.parametrize("fault", [None, "a-method-twice", "login-session-expires-in-text"])
-def test_a_whole_visit_is_reported_alike_without_caches(
-    fault: str | None, visit: Path, tmp_path: Path
-) -> None:
-    assert differs_nowhere(visit, tmp_path, faults=(fault,) if fault else ())
+    assert differs_nowhere(recordings[name], tmp_path, faults=faults, variants=variants)
 
 
 ID, STAMP, DATE = "request-000001", 1_795_315_774_236, "Sun, 22 Nov 2026 02:49:34 GMT"

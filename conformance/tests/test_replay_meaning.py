@@ -634,11 +634,16 @@ def test_learning_on_an_identical_build_leads_to_green(recording: Path, tmp_path
     assert [each.run.exit_code for each in (learning, *told)] == [0, 0, 0]
 
 
-def test_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path: Path) -> None:
-    replayed(recording, tmp_path, variants=("wrong-code-422",))
+def test_the_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path: Path) -> None:
+    replayed(recording, tmp_path, variants=("wrong-code-422",), faults=("a-method-twice",))
 
     results = json.loads((tmp_path / "results.json").read_text())
-    (regression,) = results["regressions"]
+    lines = (tmp_path / "exchanges.jsonl").read_text().splitlines()
+    assert (results["command"], results["exit_code"]) == ("replay", 1)
+    twice, regression = sorted(results["regressions"], key=lambda each: str(each["kind"]))
+    assert twice["kind"] == "length"
+    assert twice["recorded"] + 1 == twice["replayed"]
+    assert json.loads(lines[twice["exchange"] - 1])["request"]["url"].endswith("/security/mfa")
     assert (regression["meaning"], regression["kind"]) == ("breaking", "status")
     assert "AUTH.MFA_CODE_INVALID" in regression["basis"]
     assert results["replay"]["fail_on"] == "breaking"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import main
-from conformance.errors import UsageError
-from conformance.replay import ReplayOptions, ReplayResult, replay
+from conformance.errors import ExitCode, UsageError
+from conformance.replay import ReplayOptions, replay
 from conformance.replay.command import show
 from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorder, replayed
+from conformance.tests.replays import options_for, recorder, replayed
 from conformance.tests.sample_run import error, sample
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
@@ -112,11 +112,6 @@ def test_a_selection_that_selects_nothing_of_the_recording_is_refused(
 Edit = Callable[[str], str]
 
 
-def replayed_with(recording: Path, out: Path, edit: Edit, **options: object) -> ReplayResult:
-    with reference.start() as portal:
-        return replay([recording], parse(edit(portal.profile()), {}), options_for(out, **options))
-
-
 def substituted(pattern: str, text: str) -> Edit:
     return lambda profile: re.sub(pattern, text, profile, count=1)
 
@@ -138,7 +133,7 @@ def test_what_the_profile_lacks_is_named_first_and_the_replay_is_inconclusive(
 ) -> None:
     edit, word = UNFIT[unfit]
 
-    told = replayed_with(recording, tmp_path, edit)
+    told = replayed(recording, tmp_path, edit=edit)
 
     assert word in told.notes[0]
     assert told.run.regressions == []
@@ -150,8 +145,8 @@ def test_what_the_profile_lacks_is_named_first_and_the_replay_is_inconclusive(
 def test_a_bot_token_that_is_missing_or_refused_is_named_and_the_rest_compared(
     recording: Path, tmp_path: Path, token: str
 ) -> None:
-    told = replayed_with(
-        recording, tmp_path, substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', rf"\1{token}")
+    told = replayed(
+        recording, tmp_path, edit=substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', rf"\1{token}")
     )
 
     assert "[bot_challenge] token" in told.notes[0]
@@ -187,38 +182,13 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bot_token_that_is_refused_explains_what_follows_from_it(several: Path, tmp_path: Path) -> None:
-    result = replayed_with(
-        several, tmp_path, substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', r'\1token = "no"\n')
+    result = replayed(
+        several,
+        tmp_path,
+        edit=substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', r'\1token = "no"\n'),
     )
 
     assert "[bot_challenge] token is refused" in result.notes[0]
-    assert result.run.regressions == []
-    assert result.tally.counts[State.NOT_COMPARABLE] == 3
-
-
-def test_a_password_that_is_refused_is_sent_once(several: Path, tmp_path: Path) -> None:
-    result = replayed_with(
-        several, tmp_path, substituted(r'(spare@example.test"\npassword = )".*"', r'\1"Not-the-password-1"')
-    )
-
-    sent = [
-        exchange.sent
-        for exchange in capture.read(tmp_path / "exchanges.jsonl")
-        if exchange.request.path.endswith("/login/initiate")
-    ]
-    assert [body["email"] for body in sent] == ["admin@example.test", "spare@example.test"]
-    named = [note for note in result.notes if "[accounts.spare] password is refused" in note]
-    assert [note.startswith("The profile does not fit") for note in named] == [True, False, False]
-    (skipped,) = (note for note in result.notes if " skipped: exchange 8 (" in note)
-    assert "POST /web/v1/system/auth/login/initiate" in skipped
-
-
-def test_what_a_stand_in_may_not_do_is_held_against_the_profile(several: Path, tmp_path: Path) -> None:
-    with reference.start() as portal:
-        options = options_for(tmp_path, accounts={"spare@example.test": "limited"})
-        result = replay([several], profile_of(portal), options)
-
-    assert "[accounts.limited] signs in for spare@example.test and lacks a permission" in result.notes[0]
     assert result.run.regressions == []
     assert result.tally.counts[State.NOT_COMPARABLE] == 3
 
@@ -241,7 +211,7 @@ WITHOUT_SPARE = substituted(r"(?s)\[accounts\.spare\].*?(?=\n\[)", "")
 def test_a_recorded_account_that_the_profile_lacks_makes_a_replay_inconclusive(
     several: Path, tmp_path: Path
 ) -> None:
-    result = replayed_with(several, tmp_path, WITHOUT_SPARE, min_share=0.1)
+    result = replayed(several, tmp_path, edit=WITHOUT_SPARE, min_share=0.1)
 
     assert result.notes[0] == (
         "The profile does not fit: the profile has no account that stands for spare@example.test."
@@ -251,17 +221,6 @@ def test_a_recorded_account_that_the_profile_lacks_makes_a_replay_inconclusive(
         result.run.ending.inconclusive
     )
     assert "--account EMAIL=none" in result.run.ending.inconclusive
-
-
-def test_an_account_whose_password_is_refused_makes_a_replay_inconclusive(
-    several: Path, tmp_path: Path
-) -> None:
-    edit = substituted(r'(spare@example.test"\npassword = )".*"', r'\1"Not-the-password-1"')
-
-    result = replayed_with(several, tmp_path, edit, min_share=0.1)
-
-    assert result.run.exit_code == 5
-    assert "skipped: [accounts.spare] password is refused" in result.run.ending.inconclusive
 
 
 @pytest.mark.parametrize(
@@ -322,3 +281,58 @@ def test_an_account_that_nobody_named_changes_nothing_for_the_recorded_one(
     assert bool(refused) is not is_changed
     assert all(hint in each.reason for each in refused)
     assert result.tally.compared
+
+
+def test_a_password_that_is_refused_is_sent_once_and_makes_a_replay_inconclusive(
+    several: Path, tmp_path: Path
+) -> None:
+    edit = substituted(r'(spare@example.test"\npassword = )".*"', r'\1"Not-the-password-1"')
+
+    result = replayed(several, tmp_path, edit=edit, min_share=0.1)
+
+    exchanges = capture.read(tmp_path / "exchanges.jsonl")
+    sent = [one.sent["email"] for one in exchanges if one.request.path.endswith("/login/initiate")]
+    assert sent == ["admin@example.test", "spare@example.test"]
+    named = [note for note in result.notes if "[accounts.spare] password is refused" in note]
+    assert [note.startswith("The profile does not fit") for note in named] == [True, False, False]
+    (skipped,) = (note for note in result.notes if " skipped: exchange 8 (" in note)
+    assert "POST /web/v1/system/auth/login/initiate" in skipped
+    assert result.run.exit_code == 5
+    assert "skipped: [accounts.spare] password is refused" in result.run.ending.inconclusive
+
+
+def test_what_a_stand_in_may_not_do_is_held_against_the_profile(several: Path, tmp_path: Path) -> None:
+    result = replayed(several, tmp_path, accounts={"spare@example.test": "limited"})
+
+    assert "[accounts.limited] signs in for spare@example.test and lacks a permission" in result.notes[0]
+    assert result.run.regressions == []
+    assert result.tally.counts[State.NOT_COMPARABLE] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--ramp", "5s"], "need --rate"),
+        (["--latency", "p95 <= 1x"], "need --rate"),
+        (["--repeat", "3"], "need --rate"),
+        (["--rate", "5/s", "--repeat", "0"], "--repeat 0"),
+        (["--rate", "often"], "--rate often"),
+        (["--rate", "5/s", "--ramp", "soon"], "--ramp soon"),
+        (["--rate", "5/s", "--pace", "10x"], "leave out --pace"),
+        (["--rate", "5/s", "--concurrency", "4"], "leave out --pace, --concurrency"),
+        (["--rate", "5/s", "--latency", "quick"], "--latency 'quick'"),
+    ],
+)
+def test_options_of_a_load_that_make_no_sense_are_refused(
+    recording: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: Sequence[str],
+    expected: str,
+) -> None:
+    (tmp_path / "portal.toml").write_text(PROFILE)
+    command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
+
+    assert main([*command, "--out", str(tmp_path / "out"), *options]) == ExitCode.USAGE
+    assert expected in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out" / "results.json").exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import tomllib
-import uuid
 from dataclasses import replace as replace_row
 from datetime import UTC, datetime
 from itertools import product
@@ -352,21 +351,6 @@ def test_a_filter_that_found_nothing_is_asked_for_as_recorded(tmp_path: Path) ->
         assert walker.post("/accounts/admin/query", asked)["data"]["totalElements"] == 0
 
     assert replayed(out, tmp_path / "reports").run.regressions == []
-
-
-def test_request_ids_are_uuids_and_each_is_another(tmp_path: Path) -> None:
-    out = tmp_path / "ids.jsonl"
-    with recorder(out) as (walker, _):
-        walker.sign_in(walker.accounts["admin"])
-        for _ in range(8):
-            walker.get("/profile")
-
-    replayed(out, tmp_path / "reports")
-
-    exchanges = capture.read(tmp_path / "reports" / "exchanges.jsonl")
-    ids = [exchange.request.header("x-request-id") for exchange in exchanges]
-    assert len(ids) == len(set(ids)) == 10
-    assert all(str(uuid.UUID(id)) == id for id in ids)
 
 
 @pytest.mark.parametrize("is_same", [True, False])
