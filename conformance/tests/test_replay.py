@@ -82,8 +82,7 @@ def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Pa
     "variant", ["another-mask", "cookies", "encrypted-answers", "my-workspaces-in-pages", "opaque-tokens"]
 )
 def test_what_a_lawful_portal_answered_another_of_its_kind_answers_too(tmp_path: Path, variant: str) -> None:
-    out = tmp_path / "traffic.jsonl"
-    with recorder(out, open_channel=True, variants=[variant]) as (walker, _):
+    with recorder(out := tmp_path / "traffic.jsonl", open_channel=True, variants=[variant]) as (walker, _):
         walker.visit()
 
     told = replayed(out, tmp_path / "reports", variants=(variant,))
@@ -319,18 +318,8 @@ def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path
     assert excused[1] == "data.expiresIn"
 
 
-def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> None:
-    noise = tmp_path / "noise.toml"
-
-    replayed(recording, tmp_path / "learning", faults=("refresh-is-refused",), learn=noise)
-    told = replayed(recording, tmp_path / "told", faults=("refresh-is-refused",), noise=noise)
-
-    assert ("status", "status") in [(one.path, one.kind) for one in told.run.regressions]
-
-
 def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
-    out = tmp_path / "faulty.jsonl"
-    with recorder(out, faults=["login-session-of-600"]) as (walker, _):
+    with recorder(out := tmp_path / "faulty.jsonl", faults=["login-session-of-600"]) as (walker, _):
         walker.sign_in(walker.accounts["admin"])
 
     told = replayed(out, tmp_path / "reports")

@@ -25,8 +25,10 @@ CHANGE = "/auth/password/change"
 @pytest.fixture(scope="module")
 def two_changes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two changes of a password through the secure channel, there and back."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with recorder(out, open_channel=True) as (walker, _):
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
+        walker,
+        _,
+    ):
         spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
@@ -86,8 +88,7 @@ def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
 @pytest.mark.parametrize("is_open", [True, False])
 def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is_open: bool) -> None:
     """One that is no ciphertext at all in any recording, one with another tag where its channel is open."""
-    out = tmp_path / "broken.jsonl"
-    with recorder(out, open_channel=is_open) as (walker, _):
+    with recorder(out := tmp_path / "broken.jsonl", open_channel=is_open) as (walker, _):
         spare = walker.accounts["spare"]
         walker.sign_in(spare)
         session, key = walker.open_channel()

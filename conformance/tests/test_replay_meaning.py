@@ -625,15 +625,6 @@ def test_a_learned_count_may_go_on_in_the_direction_in_which_it_moved(tmp_path: 
     assert learned.excuses(ROLES, listed(0))
 
 
-def test_learning_on_an_identical_build_leads_to_green(recording: Path, tmp_path: Path) -> None:
-    noise = tmp_path / "noise.toml"
-
-    learning = replayed(recording, tmp_path / "a", learn=noise)
-    told = [replayed(recording, tmp_path / str(n), noise=noise) for n in range(2)]
-
-    assert [each.run.exit_code for each in (learning, *told)] == [0, 0, 0]
-
-
 def test_the_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path: Path) -> None:
     replayed(recording, tmp_path, variants=("wrong-code-422",), faults=("a-method-twice",))
 

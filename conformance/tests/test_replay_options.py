@@ -159,8 +159,7 @@ def test_a_bot_token_that_is_missing_or_refused_is_named_and_the_rest_compared(
 def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The administrator deactivates a channel, forgets to name one, and looks at what became of it. Another
     account signs in three times, and reads constants."""
-    out = tmp_path_factory.mktemp("several") / "traffic.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path_factory.mktemp("several") / "traffic.jsonl") as (walker, portal):
         admin = walker.browser("admin")
         admin.sign_in(walker.accounts["admin"])
         challenge = walker.profile["bot_challenge"]

@@ -224,8 +224,10 @@ def test_the_recorded_latencies_are_those_of_all_lines(polled: Path) -> None:
 @pytest.fixture(scope="module")
 def eight_browsers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight browsers of three people who read what others of them write, sign out and renew their tokens."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with recorder(out, open_channel=True) as (walker, portal):
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
+        walker,
+        portal,
+    ):
         accounts = walker.accounts
         walkers = [walker.browser(f"browser-{n}") for n in range(8)]
         for at, walker in enumerate(walkers):
@@ -293,8 +295,7 @@ def test_each_turn_waits_for_earlier_exchanges_of_other_sessions_alone(eight_bro
 def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One browser renames its account; others look at what has nothing to do with it, and at the invitations,
     which name the account that is invited."""
-    out = tmp_path_factory.mktemp("renamed") / "traffic.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path_factory.mktemp("renamed") / "traffic.jsonl") as (walker, _):
         accounts = walker.accounts
         walkers = [walker.browser(name) for name in ("admin", "spare", "limited")]
         for walker in walkers:
@@ -380,8 +381,7 @@ def test_no_share_is_empty() -> None:
 @pytest.fixture(scope="module")
 def four_browsers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two browsers of one person, and one each of two others, who all read, one after the other."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, portal):
         accounts = walker.accounts
         for at, name in enumerate(("limited", "spare", "admin", "spare")):
             walker = walker.browser(f"browser-{at}")
@@ -421,8 +421,7 @@ def test_an_id_that_each_session_read_itself_does_not_link_them(four_browsers: P
 
 
 def test_an_id_that_another_session_read_links_them(tmp_path: Path) -> None:
-    out = tmp_path / "traffic.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "traffic.jsonl") as (walker, _):
         one, other = (walker.browser(f"browser-{at}") for at in range(2))
         one.sign_in({**walker.accounts["limited"], "mfa": "EMAIL"})
         other.sign_in({**walker.accounts["spare"], "mfa": "EMAIL"})

@@ -260,8 +260,9 @@ def sign_in_by_code(walker: Walker, account: dict[str, str], code: str) -> None:
 @pytest.fixture(scope="module")
 def factors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Somebody who signs in by mail sets an authenticator up, signs in with it and with a backup code."""
-    out = tmp_path_factory.mktemp("recording") / "factors.jsonl"
-    with recorder(out, choices=WITH_BACKUP_CODES) as (walker, portal):
+    with recorder(
+        out := tmp_path_factory.mktemp("recording") / "factors.jsonl", choices=WITH_BACKUP_CODES
+    ) as (walker, portal):
         spare = walker.accounts["spare"]
         other = walker.browser("fingerprint-0002")
         walker.sign_in(spare)
@@ -370,8 +371,7 @@ def sees_that_none_is_enabled(walker: Walker, spare: dict[str, str]) -> None:
 def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
     tmp_path: Path, visit: Callable[[Walker, dict[str, str]], None], fault: str, basis: str
 ) -> None:
-    out = tmp_path / "factors.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "factors.jsonl") as (walker, _):
         visit(walker, walker.accounts["spare"])
 
     sound, faulty = (
@@ -437,8 +437,7 @@ def refreshes_a_second_time(walker: Walker, elsewhere: Walker) -> None:
 def test_a_hidden_token_of_elsewhere_is_a_gap_and_no_evidence(
     tmp_path: Path, visit: Visit, endpoint: str, reason: str
 ) -> None:
-    out = tmp_path / "traffic.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "traffic.jsonl") as (walker, portal):
         elsewhere = Walker(portal.url, walker.profile)
         elsewhere.sign_in(walker.accounts["spare"])
         walker.sign_in(walker.accounts["admin"])

@@ -34,8 +34,7 @@ from reference_impl.shapes import Body
 
 
 def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
-    out = tmp_path / "several.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "several.jsonl") as (walker, _):
         walkers = [walker.browser(f"client-{n}") for n in range(3)]
         for walker, name in zip(walkers, ("admin", "spare", "limited"), strict=True):
             walker.sign_in(walker.accounts[name])
@@ -68,8 +67,7 @@ def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
 def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
     tmp_path: Path, name: str, concurrency: int
 ) -> None:
-    out = tmp_path / "several.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "several.jsonl") as (walker, portal):
         walkers = [walker.browser(f"client-{n}") for n in range(6)]
         sign_ins = [walker.sign_in_by_steps(walker.accounts[name]) for walker in walkers]
         for sign_in in sign_ins:
@@ -93,8 +91,7 @@ def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
 
 
 def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_path: Path) -> None:
-    out = tmp_path / "one.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
         walker.sign_in(walker.accounts["admin"])
         walker.get("/profile")
     options = options_for(tmp_path / "reports")
@@ -111,8 +108,7 @@ def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
     tmp_path: Path, url: str, paths: list[str]
 ) -> None:
     """An inbox that is not asked for one address may show another one's code."""
-    out = tmp_path / "one.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
         walker.sign_in(walker.accounts["spare"])
 
     with reference.start(faults=["emailed-code-refused"]) as portal:
@@ -197,8 +193,7 @@ def begun_by_mail(walker: Walker, account: dict[str, str]) -> dict[str, Any]:
 def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_sign_in(
     tmp_path: Path, clients: int
 ) -> None:
-    out = tmp_path / "resend.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "resend.jsonl") as (walker, _):
         spare = walker.accounts["spare"]
         sign_in_others(walker, clients - 1)
         by_mail = begun_by_mail(walker, spare)
@@ -218,8 +213,7 @@ def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_
 def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
     tmp_path: Path, clients: int
 ) -> None:
-    out = tmp_path / "late.jsonl"
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "late.jsonl") as (walker, portal):
         spare = walker.accounts["spare"]
         sign_in_others(walker, clients - 1)
         before = Walker(portal.url, walker.profile)
@@ -239,8 +233,7 @@ def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
 
 
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
-    out = tmp_path / "refused.jsonl"
-    with recorder(out, open_channel=True) as (walker, _):
+    with recorder(out := tmp_path / "refused.jsonl", open_channel=True) as (walker, _):
         spare = walker.accounts["spare"]
         walker.sign_in(spare)
         workspace = walker.get("/workspaces/current")["data"]["bizId"]
@@ -271,8 +264,7 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
 def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
     tmp_path: Path, fault: str | None, differing: int
 ) -> None:
-    out = tmp_path / "forms.jsonl"
-    with recorder(out, open_channel=True) as (walker, _):
+    with recorder(out := tmp_path / "forms.jsonl", open_channel=True) as (walker, _):
         spare = walker.accounts["spare"]
         for password in ("Sh0rt-1", "Long-1"[:3] * 43):
             walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
@@ -291,8 +283,7 @@ def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
-    out = tmp_path / "paced.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "paced.jsonl") as (walker, _):
         for _ in range(5):
             walker.get("/profile")
     spaced = tmp_path / "spaced.jsonl"
@@ -328,8 +319,7 @@ def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, 
 
 
 def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> None:
-    out = tmp_path / "orders.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path / "orders.jsonl") as (walker, _):
         walker.sign_in(walker.accounts["admin"])
         walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])
     text = out.read_text(encoding="utf-8")
@@ -397,8 +387,7 @@ def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
 
 
 def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: Path) -> None:
-    out = tmp_path / "changed.jsonl"
-    with recorder(out, open_channel=True) as (walker, _):
+    with recorder(out := tmp_path / "changed.jsonl", open_channel=True) as (walker, _):
         spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
@@ -432,8 +421,7 @@ def spoiling_codes(app: ASGIApp) -> ASGIApp:
 
 
 def test_a_code_that_a_refused_resend_spoils_is_the_targets(tmp_path: Path) -> None:
-    out = tmp_path / "resend.jsonl"
-    with recorder(out, seed=1) as (walker, _):
+    with recorder(out := tmp_path / "resend.jsonl", seed=1) as (walker, _):
         spare = walker.accounts["spare"]
         by_mail = begun_by_mail(walker, spare)
         for _ in range(2):

@@ -37,8 +37,7 @@ TIMEOUT = 1.0
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, _):
         walker.visit(changes=False)
     return out
 

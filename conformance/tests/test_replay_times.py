@@ -81,61 +81,61 @@ def later(seconds: float = 0.0) -> str:
     return (LATER + timedelta(seconds=seconds)).isoformat()
 
 
-@pytest.mark.parametrize("seconds", [-1e8, -HOUR, 0.0, 800.0])
-def test_a_time_that_had_passed_may_be_any_other_that_has(seconds: float) -> None:
-    assert differing(ROLES, [{"createdAt": then(-5)}], [{"createdAt": later(seconds)}]) == []
+def own(time: str) -> Json:
+    return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+
+
+def lasting(created: str, ends: str) -> Json:
+    return [{"createdAt": created, "expiresAt": ends}]
+
+
+def of_session(time: str, agent: str, *, is_current: bool) -> Json:
+    return [{"loginTime": time, "isCurrent": is_current, "userAgent": agent}]
+
+
+PASSED = [{"createdAt": then(-5)}]
+NEW = lasting(then(-5), then(72 * HOUR))
 
 
 @pytest.mark.parametrize(
-    ("name", "is_found"), [("createdAt", True), ("ofItsOwnAt", False), ("expiresAt", False)]
+    ("key", "old", "new", "expected"),
+    [
+        # A time that had passed may be any other that has, and is not to be ahead.
+        (ROLES, PASSED, [{"createdAt": later(-1e8)}], []),
+        (ROLES, PASSED, [{"createdAt": later(-HOUR)}], []),
+        (ROLES, PASSED, [{"createdAt": later(0.0)}], []),
+        (ROLES, PASSED, [{"createdAt": later(800.0)}], []),
+        (ROLES, PASSED, [{"createdAt": later(8 * HOUR)}], [("data[0].createdAt", "time")]),
+        (ROLES, [{"ofItsOwnAt": then(-5)}], [{"ofItsOwnAt": later(8 * HOUR)}], []),
+        (ROLES, [{"expiresAt": then(-5)}], [{"expiresAt": later(8 * HOUR)}], []),
+        (ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}], []),
+        # What a request makes is dated then.
+        (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-1)}, []),
+        (
+            CHANNEL_CREATE,
+            {"createdAt": then(-1)},
+            {"createdAt": later(-8 * HOUR)},
+            [("data.createdAt", "time")],
+        ),
+        (CHANNEL_CREATE, {"createdAt": then(-8 * HOUR)}, {"createdAt": later(-9 * HOUR)}, []),
+        (CHANNEL_CREATE, {"updatedAt": then(-1)}, {"updatedAt": later(-8 * HOUR)}, []),
+        (ROLES, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, []),
+        # The own session began in the replay.
+        (SESSIONS, own(then(-5)), own(later(-2 * HOUR)), []),
+        (SESSIONS, own(then(-5)), own(later(-900 * HOUR)), [("data[0].loginTime", "time")]),
+        (SESSIONS, [], own(later(-900 * HOUR)), []),
+        (SESSIONS_HISTORY, own(then(-5)), own(later(-900 * HOUR)), []),
+        # A new record lasts as long as it did.
+        (INVITATIONS, NEW, lasting(later(-9), later(72 * HOUR)), []),
+        (INVITATIONS, NEW, lasting(later(-9), later(64 * HOUR)), [("data[0].expiresAt", "value")]),
+        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(63 * HOUR)), []),
+        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(72 * HOUR)), [("data[0].createdAt", "time")]),
+    ],
 )
-def test_a_time_that_had_passed_is_not_to_be_ahead(name: str, is_found: bool) -> None:
-    found = differing(ROLES, [{name: then(-5)}], [{name: later(8 * HOUR)}])
-
-    assert found == ([(f"data[0].{name}", "time")] if is_found else [])
-
-
-def test_a_time_that_was_ahead_may_be_ahead() -> None:
-    assert differing(ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}]) == []
-
-
-@pytest.mark.parametrize(
-    ("key", "name", "is_found"),
-    [(CHANNEL_CREATE, "createdAt", True), (CHANNEL_CREATE, "updatedAt", False), (ROLES, "createdAt", False)],
-)
-def test_what_a_request_makes_is_dated_then(key: str, name: str, is_found: bool) -> None:
-    found = differing(key, {name: then(-1)}, {name: later(-8 * HOUR)})
-
-    assert found == ([(f"data.{name}", "time")] if is_found else [])
-    assert differing(key, {name: then(-1)}, {name: later(-1)}) == []
-    assert differing(key, {name: then(-8 * HOUR)}, {name: later(-9 * HOUR)}) == []
-
-
-def test_the_own_session_began_in_the_replay() -> None:
-    def listed(time: str) -> Json:
-        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
-
-    assert differing(SESSIONS, listed(then(-5)), listed(later(-2 * HOUR))) == []
-    assert differing(SESSIONS, listed(then(-5)), listed(later(-900 * HOUR))) == [
-        ("data[0].loginTime", "time")
-    ]
-    assert differing(SESSIONS, [], listed(later(-900 * HOUR))) == []
-    assert differing(SESSIONS_HISTORY, listed(then(-5)), listed(later(-900 * HOUR))) == []
-
-
-def test_a_new_record_lasts_as_long_as_it_did() -> None:
-    def listed(created: str, ends: str) -> Json:
-        return [{"createdAt": created, "expiresAt": ends}]
-
-    new = listed(then(-5), then(72 * HOUR))
-    assert differing(INVITATIONS, new, listed(later(-9), later(72 * HOUR))) == []
-    assert differing(INVITATIONS, new, listed(later(-9), later(64 * HOUR))) == [
-        ("data[0].expiresAt", "value")
-    ]
-    assert differing(INVITATIONS, new, listed(later(-9 * HOUR), later(63 * HOUR))) == []
-    assert differing(INVITATIONS, new, listed(later(-9 * HOUR), later(72 * HOUR))) == [
-        ("data[0].createdAt", "time")
-    ]
+def test_a_time_is_held_against_its_response_as_it_was_when_recorded(
+    key: str, old: Json, new: Json, expected: list[tuple[str, str]]
+) -> None:
+    assert differing(key, old, new) == expected
 
 
 def sign_in(time: str, reason: str | None = None, agent: str | None = "a browser") -> dict[str, Json]:
@@ -171,12 +171,14 @@ def test_sign_ins_of_others_at_other_times_are_no_other_order() -> None:
     assert found(new, began=90.0) == [("data.items", "order")]
 
 
-@pytest.mark.parametrize("is_current", [False, True])
-def test_the_own_session_is_compared_and_one_of_others_is_not(is_current: bool) -> None:
-    old, new = ({"loginTime": time(-90), "isCurrent": is_current} for time in (then, later))
-    found = differing(SESSIONS, [{**old, "userAgent": "a"}], [{**new, "userAgent": "b"}], began=60.0)
+@pytest.mark.parametrize(("is_current", "expected"), [(True, [("data[0].userAgent", "value")]), (False, [])])
+def test_the_own_session_is_compared_and_one_of_others_is_not(
+    is_current: bool, expected: list[tuple[str, str]]
+) -> None:
+    old = of_session(then(-90), "a", is_current=is_current)
+    new = of_session(later(-90), "b", is_current=is_current)
 
-    assert found == ([("data[0].userAgent", "value")] if is_current else [])
+    assert differing(SESSIONS, old, new, began=60.0) == expected
 
 
 RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
@@ -275,14 +277,13 @@ def test_an_authenticator_that_is_verified_anew_is_dated_then() -> None:
     assert not any(kind == "time" for _, kind in compared(acting, moved))
 
 
-def test_the_own_session_began_in_the_replay_and_not_an_hour_before() -> None:
-    def listed(time: str) -> list[Json]:
-        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+@pytest.mark.parametrize(("ago", "expected"), [(-HOUR, [("data[0].loginTime", "time")]), (-20, [])])
+def test_the_own_session_began_in_the_replay_and_not_an_hour_before(
+    ago: float, expected: list[tuple[str, str]]
+) -> None:
+    acting, read = pair(LOGIN_COMPLETE, None, None), pair(SESSIONS, own(then(-20)), own(later(ago)))
 
-    acting = replace(pair(LOGIN_COMPLETE, None, None), account="spare")
-    for ago, expected in ((-HOUR, [("data[0].loginTime", "time")]), (-20, [])):
-        shown = replace(pair(SESSIONS, listed(then(-20)), listed(later(ago))), account="spare")
-        assert compared(acting, shown) == expected
+    assert compared(*(replace(each, account="spare") for each in (acting, read))) == expected
 
 
 def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT, after: float = 0.0) -> ReplayedExchange:
@@ -317,10 +318,8 @@ def test_a_sign_in_comes_from_one_address_in_all_answers(
     tells = {"lastLoginAt": later(-9), "lastLoginIp": address}
 
     assert compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells)) == expected
-    assert (
-        compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()}))
-        == []
-    )
+    other = pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()})
+    assert compared(pair(SESSIONS, old, new), other) == []
 
 
 def stamped(key: str, ahead: float) -> ReplayedExchange:
@@ -379,8 +378,7 @@ EARLY, LATE = "2031-05-06T07:08:09.123Z", "2031-05-06T07:08:09.456Z"
 @pytest.fixture(scope="module")
 def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file and an institution, each read twice."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with recorder(out) as (walker, _):
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, _):
         walker.sign_in(walker.accounts["admin"])
         institution = walker.get("/workspaces/current")["data"]["institutionBizId"]
         for _ in range(2):
