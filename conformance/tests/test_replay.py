@@ -45,7 +45,7 @@ KEEPING = [
     ("connection-close", "password-change-ends-sessions", "oaep-sha1", "encrypted-objects"),
     ("old-refresh-tokens-stay-valid", "cbc-with-the-iv-last", "large-size-refused", "request-id-required"),
 ]
-"""Variants of every kind that answer what was asked as it was recorded; those of a row do not hide another."""
+"""Variants that answer what was asked as it was recorded; those of a row do not hide each other."""
 
 CHOOSING = [
     ("numeric-ids", "history-counted-for-each-account", "es256-tokens"),
@@ -154,7 +154,9 @@ def test_what_a_selection_needs_is_sent_and_not_compared(
     assert told.run.exit_code == 0
 
 
-def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Path) -> None:
+def test_nothing_above_the_allowed_impact_is_sent_and_what_differs_for_it_is_not_comparable(
+    recording: Path, tmp_path: Path
+) -> None:
     told = replayed(recording, tmp_path, impact="read-only")
 
     (note,) = (note for note in told.notes if "it is mutating, and --impact allows read-only" in note)
@@ -163,24 +165,17 @@ def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Pat
     sent = {one.request.path.rpartition("/")[2] for one in capture.read(tmp_path / "exchanges.jsonl")}
     assert "profile" in sent
     assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
-
-
-def test_what_differs_for_want_of_a_change_that_is_omissions_is_not_comparable(
-    recording: Path, tmp_path: Path
-) -> None:
-    told = replayed(recording, tmp_path, impact="read-only")
-
     reasons = {one.endpoint: one.reason for one in told.tally.kept if one.state is State.NOT_COMPARABLE}
     assert told.run.regressions == []
     assert told.run.exit_code == 0
     assert reasons["GET /web/v1/system/profile"].startswith("it was recorded after POST /web/v1/system/")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_reported_where_changes_are_omissions(recording: Path, tmp_path: Path, fault: str) -> None:
-    told = replayed(recording, tmp_path, impact="read-only", faults=(fault,))
+def test_faults_are_reported_where_changes_are_omissions(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, impact="read-only", faults=tuple(FAULTS))
 
-    assert FAULTS[fault] in [(one.endpoint, one.path, one.kind) for one in told.run.regressions]
+    found = {(one.endpoint, one.path, one.kind) for one in told.run.regressions}
+    assert found >= set(FAULTS.values())
 
 
 @pytest.mark.parametrize(

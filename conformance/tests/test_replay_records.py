@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import tomllib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +208,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(
     ("recorded", "target", "cache"),
-    list(itertools.product(("", COUNTED), ("", COUNTED), [False, True])),
+    [*product(("", COUNTED), ("", COUNTED), [True]), ("", COUNTED, False), (COUNTED, COUNTED, False)],
 )
 def test_counted_ids_are_followed_by_kind(
     recordings: dict[str, Path], tmp_path: Path, recorded: str, target: str, cache: bool
