@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,8 +15,7 @@ import pyotp
 import pytest
 from starlette.types import ASGIApp
 
-from conformance import record
-from conformance.replay import ReplayResult, replay
+from conformance.replay import ReplayResult
 from conformance.replay.compare.callers.credentials import why_nothing_is_shown
 from conformance.replay.compare.callers.owners import Authenticators
 from conformance.replay.compare.difference import Difference
@@ -35,8 +33,7 @@ from conformance.spec.endpoints import (
     TOKEN_REFRESH,
 )
 from conformance.target.portal.cipher import Scheme, seal
-from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, recorder, replayed
+from conformance.tests.replays import recorder, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer, refusal
 from conformance.traffic import capture
@@ -146,11 +143,8 @@ def forgets_passwords(walker: Forgetful, accounts: dict[str, dict[str, str]]) ->
 @pytest.fixture(scope="module")
 def forgotten(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("recording") / "forgotten.jsonl"
-    options = record.RecordOptions(open_channel=True)
-    with reference.start(wrap=ByToken().wrap) as portal, record.serve(portal.url, out, options) as recorder:
-        profile = tomllib.loads(by_token(portal.profile()))
-        walker = Forgetful(recorder.url, profile)
-        forgets_passwords(walker, profile["accounts"])
+    with recorder(out, open_channel=True, wrap=ByToken().wrap, edit=by_token) as (walker, _):
+        forgets_passwords(Forgetful(walker.base, walker.profile), walker.accounts)
     statuses = [one.status for one in capture.read(out)]
     assert set(statuses) == {200, 400}
     assert statuses.count(400) == 1
@@ -158,22 +152,20 @@ def forgotten(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replayed_by_token(
-    forgotten: Path,
-    out: Path,
-    *,
-    is_broken: bool = False,
-    is_unset: bool = False,
-    replacing: tuple[str, str] = ("", ""),
-    **options: object,
+    recording: Path, out: Path, *, is_broken: bool = False, replacing: tuple[str, str] = ("", ""), **more: Any
 ) -> ReplayResult:
-    """The recording on a portal of the same kind; ``is_unset``: an account has no password that the profile
-    has. ``replacing`` is done in the profile."""
-    with reference.start(wrap=ByToken(is_broken).wrap) as portal:
-        profile = by_token(portal.profile())
-        if is_unset:
-            set_password(portal.portal, portal.seeded.sign_ins["limited"].account_id, "Nobody-has-this-1")
-        assert replacing[0] in profile
-        return replay([forgotten], parse(profile.replace(*replacing), {}), options_for(out, **options))
+    """The recording on a portal of the same kind. ``replacing`` is done in the profile."""
+
+    def edit(profile: str) -> str:
+        assert replacing[0] in by_token(profile)
+        return by_token(profile).replace(*replacing)
+
+    return replayed(recording, out, wrap=ByToken(is_broken).wrap, edit=edit, **more)
+
+
+def unset_password(portal: reference.Running) -> None:
+    """An account has no password that the profile has."""
+    set_password(portal.portal, portal.seeded.sign_ins["limited"].account_id, "Nobody-has-this-1")
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
@@ -185,10 +177,10 @@ def test_a_token_is_taken_from_the_mail(forgotten: Path, tmp_path: Path, concurr
 
 
 def test_whose_token_it_is_needs_no_sign_in(tmp_path: Path) -> None:
-    out, options = tmp_path / "one.jsonl", record.RecordOptions(open_channel=True)
-    with reference.start(wrap=ByToken().wrap) as portal, record.serve(portal.url, out, options) as recorder:
-        walker = Forgetful(recorder.url, tomllib.loads(by_token(portal.profile())))
-        email = walker.profile["accounts"]["spare"]["email"]
+    out = tmp_path / "one.jsonl"
+    with recorder(out, open_channel=True, wrap=ByToken().wrap, edit=by_token) as (person, _):
+        walker = Forgetful(person.base, person.profile)
+        email = walker.accounts["spare"]["email"]
         walker.forget(email)
         walker.set_password("reset", walker.token_of(email))
 
@@ -228,7 +220,7 @@ def test_a_refused_token_that_certainly_came_is_the_targets(forgotten: Path, tmp
 def test_a_sign_in_with_a_password_that_was_not_set_is_held_against_nobody(
     forgotten: Path, tmp_path: Path
 ) -> None:
-    told = replayed_by_token(forgotten, tmp_path, is_unset=True, replacing=(OF_BOTH, NO_TOKEN))
+    told = replayed_by_token(forgotten, tmp_path, prepare=unset_password, replacing=(OF_BOTH, NO_TOKEN))
 
     left = {one.endpoint: one for one in told.tally.kept if one.state is State.NOT_COMPARABLE}
     assert told.run.regressions == []
@@ -298,14 +290,8 @@ class SetupThatShows:
         return app
 
 
-def replayed_with_codes(
-    factors: Path,
-    out: Path,
-    faults: tuple[str, ...] = (),
-    wrap: Callable[[ASGIApp], ASGIApp] | None = None,
-) -> ReplayResult:
-    with reference.start(choices=WITH_BACKUP_CODES, faults=faults, wrap=wrap) as portal:
-        return replay([factors], parse(portal.profile(), {}), options_for(out))
+def replayed_with_codes(recording: Path, out: Path, *faults: str, **more: Any) -> ReplayResult:
+    return replayed(recording, out, choices=WITH_BACKUP_CODES, faults=faults, **more)
 
 
 def test_later_sign_ins_use_the_secret_and_the_codes_that_the_target_returned(
@@ -318,7 +304,7 @@ def test_later_sign_ins_use_the_secret_and_the_codes_that_the_target_returned(
 
 
 def test_an_authenticator_that_could_not_be_set_up_is_not_the_profiles(factors: Path, tmp_path: Path) -> None:
-    result = replayed_with_codes(factors, tmp_path, ("post-security-mfa-otp-verify-is-not-offered",))
+    result = replayed_with_codes(factors, tmp_path, "post-security-mfa-otp-verify-is-not-offered")
 
     unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
     assert {one.endpoint for one in result.run.regressions} >= {OTP_VERIFY}
@@ -330,7 +316,7 @@ def test_an_authenticator_that_could_not_be_set_up_is_not_the_profiles(factors: 
 def test_a_refused_code_of_an_authenticator_that_was_verified_is_the_targets(
     factors: Path, tmp_path: Path
 ) -> None:
-    result = replayed_with_codes(factors, tmp_path, ("verified-authenticator-does-not-sign-in",))
+    result = replayed_with_codes(factors, tmp_path, "verified-authenticator-does-not-sign-in")
 
     assert LOGIN_COMPLETE in {one.endpoint for one in result.run.regressions}
     assert not any("does not fit" in note for note in result.notes)
@@ -376,7 +362,7 @@ def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
 
     sound, faulty = (
         replayed_with_codes(out, tmp_path / "sound"),
-        replayed_with_codes(out, tmp_path / "faulty", (fault,)),
+        replayed_with_codes(out, tmp_path / "faulty", fault),
     )
 
     assert sound.run.regressions == []
