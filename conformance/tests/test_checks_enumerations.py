@@ -103,16 +103,8 @@ OWN: list[dict[str, Json]] = [
 """What tells one country from another."""
 
 PROOFS = [
-    Proof(
-        "ENUM-005",
-        [of_portal("SYSTEM", 10010101), of_portal("TENANT", 5)],
-        of_portal("SYSTEM", 10010102),
-    ),
-    Proof(
-        "ENUM-006",
-        [of_portal("SYSTEM", 10010101), of_portal("OTHER", 5)],
-        of_portal("ROOT", 10010101),
-    ),
+    Proof("ENUM-005", [of_portal("SYSTEM", 10010101), of_portal("TENANT", 5)], of_portal("SYSTEM", 10010102)),
+    Proof("ENUM-006", [of_portal("SYSTEM", 10010101), of_portal("OTHER", 5)], of_portal("ROOT", 10010101)),
     Proof(
         "ENUM-010",
         [answer(ROLES, [role()]), answer(ROLES, [role(roleType=coded("GUEST", 5))])],

@@ -15,15 +15,7 @@ from conformance.spec.endpoints import (
     PROFILE_UPDATE,
 )
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import (
-    account,
-    account_page,
-    answer,
-    channel,
-    judged,
-    page,
-    refusal,
-)
+from conformance.tests.traffic import account, account_page, answer, channel, judged, page, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import OtherPlace
 

@@ -109,8 +109,7 @@ PROOFS = [
 
 
 @pytest.mark.parametrize(
-    "entries, form",
-    [(["203.0.113.7"], "str"), ([{"ip": "203.0.113.7", "addedAt": at()}], ["addedAt", "ip"])],
+    "entries, form", [(["203.0.113.7"], "str"), ([{"ip": "203.0.113.7", "addedAt": at()}], ["addedAt", "ip"])]
 )
 def test_the_form_of_a_whitelist_entry_is_read(entries: list[object], form: object) -> None:
     assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": entries})) == [

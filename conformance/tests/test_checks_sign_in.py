@@ -105,11 +105,7 @@ PROOFS = [
         [sent(), sent(after=30)],
     ),
     Proof("LOGIN-031", [ended(), refused_completion()], [ended(), ended(accessToken="other")]),
-    Proof(
-        "LOGIN-072",
-        [sent("login-2"), ended(), held_back(30), sent(sent=False)],
-        [ended(), sent()],
-    ),
+    Proof("LOGIN-072", [sent("login-2"), ended(), held_back(30), sent(sent=False)], [ended(), sent()]),
     Proof("LOGIN-064", [begun("login-1"), begun("login-2")], [begun(), begun()]),
     Proof(
         "LOGOUT-003",

@@ -50,11 +50,7 @@ PROOFS = [
         [profile(defaultLanguage="zh_Hant_TW"), profile(defaultLanguage="jp")],
         profile(defaultLanguage="English"),
     ),
-    Proof(
-        "CONSTANT-067",
-        [country(), country(alpha2Code="XJ", numericCode=1)],
-        country(numericCode=393),
-    ),
+    Proof("CONSTANT-067", [country(), country(alpha2Code="XJ", numericCode=1)], country(numericCode=393)),
     Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),
     Proof("CONSTANT-070", zones(OWN_ZONE), zones({**OWN_ZONE, "utcOffset": "Asia/Shanghai"})),
     Proof("CONSTANT-071", [zones(SHANGHAI, OWN_ZONE), zones(in_summer("UTC+2"))], zones(in_summer("+03:00"))),

@@ -35,9 +35,7 @@ PROOFS = [
     Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
     Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
     Proof(
-        "AUTHN-023",
-        bare(PROFILE_UPDATE),
-        bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400),
+        "AUTHN-023", bare(PROFILE_UPDATE), bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400)
     ),
     Proof("AUTHN-004", bare(COUNTRIES, "ANY"), bare(COUNTRIES, status=200)),
     Proof(

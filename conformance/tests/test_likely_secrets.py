@@ -194,11 +194,7 @@ def _exchange(number: int, values: dict[Place, str]) -> Exchange:
 
 
 def exchange_of(
-    sent: Request,
-    data: Json,
-    *,
-    headers: list[tuple[str, str]] | None = None,
-    number: int = 1,
+    sent: Request, data: Json, *, headers: list[tuple[str, str]] | None = None, number: int = 1
 ) -> Exchange:
     """A success with data."""
     body = {"success": True, "code": "2000", "message": "Success", "data": data}
