@@ -157,7 +157,7 @@ BOUNDS = [
     ),
     Bound(
         "a list whose items lack their codes is the shape checks' matter alone",
-        " ".join(rule for rule in REQUIREMENTS if "CONSTANT-020" <= rule < "CONSTANT-999"),
+        " ".join(rule for rule in REQUIREMENTS if rule >= "CONSTANT-020"),
         lawful=[constants(suffix, [{"label": "?"}]) for suffix in CONSTANT_LISTS],
     ),
     Bound(
