@@ -76,7 +76,7 @@ class Reading:
     values: Json
 
     def is_read(self) -> bool:
-        return observed(self.topic, *as_trace(self.trace)) == self.values
+        return bool(observed(self.topic, *as_trace(self.trace)) == self.values)
 
 
 def as_trace(trace: Trace) -> Sequence[Exchange]:

@@ -63,7 +63,7 @@ def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other:
 
 def amid(around: Shown, shown: Shown, **asked: Json) -> list[Exchange]:
     """An answer between two equal ones; each is an endpoint with its data."""
-    sent = {} if "sent" in asked else ABSENT
+    sent: Json = {} if "sent" in asked else ABSENT
     return [read(1, *around, sent=sent), read(2, *shown, **asked), read(3, *around, sent=sent)]
 
 
@@ -252,8 +252,8 @@ UPDATE = read(9, PROFILE_UPDATE, account(), sent={"accountName": "One"})
 SIGN_IN = read(9, LOGIN_COMPLETE, {"accessToken": "x", "refreshToken": "y", "expiresIn": 3600}, sent={})
 
 
-REDACTED = {"headers": {"Authorization": "Bearer [REDACTED]"}}
-OTHERS_VIEW = {"headers": {"Authorization": "Bearer of-another"}}
+REDACTED = {"Authorization": "Bearer [REDACTED]"}
+BY_ANOTHER = {"Authorization": "Bearer of-another"}
 ACQUITTED = {
     "two reads alone": [profile(1), detail(2, accountPhone=OTHER)],
     "a change by somebody": [profile(1), detail(2, accountPhone=OTHER), profile(3, accountPhone=OTHER)],
@@ -268,14 +268,18 @@ ACQUITTED = {
         detail(2, accountPhone=OTHER),
         profile(3, updatedAt=LATELY),
     ],
-    "another viewer": [profile(1), read(2, ACCOUNT, account(accountPhone=OTHER), **OTHERS_VIEW), profile(3)],
+    "another viewer": [
+        profile(1),
+        read(2, ACCOUNT, account(accountPhone=OTHER), headers=BY_ANOTHER),
+        profile(3),
+    ],
     "another language": [
         profile(1),
         read(2, ACCOUNT, account(accountName="Eins"), headers={"Accept-Language": "ja"}),
         profile(3),
     ],
     "a token put out of sight": [
-        read(n, key, account(accountPhone=phone), **REDACTED)
+        read(n, key, account(accountPhone=phone), headers=REDACTED)
         for n, key, phone in ((1, PROFILE, "+1"), (2, ACCOUNT, "+2"), (3, PROFILE, "+1"))
     ],
     "answers that overlap": [

@@ -32,8 +32,17 @@ from conformance.tests.traffic import (
     verdict_on,
     workspace,
 )
-from conformance.traffic.exchange import ABSENT
+from conformance.traffic.exchange import ABSENT, Exchange
 from conformance.verdicts.findings import Verdict
+
+
+def file(asked: str) -> Exchange:
+    return answer(FILE, file_record(), fileBizId=asked)
+
+
+def owner(asked: str) -> Exchange:
+    return answer(INSTITUTION, institution(), institutionBizId=asked)
+
 
 NO_ZONE = "2031-05-02T07:08:09"
 PROOFS = [
@@ -61,14 +70,8 @@ PROOFS = [
         [answer(ROLE, role(), roleBizId="role-1"), answer(ROLE, role(bizId="a/b"), roleBizId="a%2Fb")],
         answer(ROLE, role(), roleBizId="role-2"),
     ),
-    Proof("FILE-023", *(answer(FILE, file_record(), fileBizId=id) for id in ("file-1", "file-2"))),
-    Proof(
-        "INSTITUTION-011",
-        *(
-            answer(INSTITUTION, institution(), institutionBizId=id)
-            for id in ("institution-1", "institution-2")
-        ),
-    ),
+    Proof("FILE-023", file("file-1"), file("file-2")),
+    Proof("INSTITUTION-011", owner("institution-1"), owner("institution-2")),
     Proof(
         "ACCOUNT-033",
         [answer(ACCOUNT, account(), userBizId="account-1"), answer(ACCOUNT, "not shown", userBizId="x")],
