@@ -35,7 +35,7 @@ from conformance.selftest.choice import (
 )
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
-from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, judge, survives
+from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, is_doubted, judge
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 
@@ -106,7 +106,7 @@ class FaultRuns:
         # In this process, so that the fault runs forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
-        outcomes += workers.run(self._survivors(session, items, clean, outcomes), workers=self.jobs)
+        outcomes += workers.run(self._doubted(session, items, clean, outcomes), workers=self.jobs)
         outcomes += self._members(session, self._cases_of_variants(items), clean, outcomes)
         self.matrix = ProofMatrix(
             clean,
@@ -152,14 +152,15 @@ class FaultRuns:
                 cases_of = _all_cases if self.names else _near_cases
                 yield name, _job(session, cases_of(items, fault, clean), name, faults=[name])
 
-    def _survivors(
+    def _doubted(
         self,
         session: pytest.Session,
         items: list[pytest.Item],
         clean: FaultOutcome,
         outcomes: Sequence[FaultOutcome],
     ) -> Iterator[tuple[str, workers.Job]]:
-        """Faults that the cases near them did not show, or whose check they did not prove, with all cases."""
+        """Faults with which the near cases showed anything else than the fault lists, or whose check they did
+        not prove, with all cases."""
         if self.names:
             return
         found = by_name(outcomes, FAULTS)
@@ -168,7 +169,7 @@ class FaultRuns:
         unproven = {named[check] for check in named.keys() - proven - OF_RECORDINGS}
         for name, outcome in found.items():
             fault = FAULTS[name]
-            if survives(fault, outcome) or not unproven.isdisjoint(fault.breaks):
+            if is_doubted(fault, outcome) or not unproven.isdisjoint(fault.breaks):
                 yield name, _job(session, _all_cases(items, fault, clean), name, faults=[name])
 
     def _cases_of_variants(self, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -186,18 +187,21 @@ class FaultRuns:
         clean: FaultOutcome,
         outcomes: Sequence[FaultOutcome],
     ) -> Iterator[FaultOutcome]:
-        """The outcome of each variant that was tried in a group: the group's, or its own."""
+        """The outcome of each variant: of the smallest group that it was tried in. A group that shows a
+        problem is halved until what shows it is alone."""
         found = {outcome.name: outcome for outcome in outcomes}
-        jobs: list[tuple[str, workers.Job]] = []
-        for group in self._groups():
-            outcome = found[_group(group)]
-            if len(group) == 1:
-                continue
-            if is_clear(outcome, clean):
-                yield from (msgspec.structs.replace(outcome, name=name) for name in group)
-            else:
-                jobs += [(name, _job(session, cases, name, variants=[name])) for name in group]
-        yield from workers.run(jobs, workers=self.jobs)
+        groups = [(group, found[_group(group)]) for group in self._groups()]
+        while groups:
+            halves: list[list[str]] = []
+            for group, outcome in groups:
+                if len(group) == 1 or is_clear(outcome, clean):
+                    yield from (msgspec.structs.replace(outcome, name=name) for name in group)
+                else:
+                    half = len(group) // 2
+                    halves += [group[:half], group[half:]]
+            jobs = [(_group(half), _job(session, cases, _group(half), variants=half)) for half in halves]
+            found = {outcome.name: outcome for outcome in workers.run(jobs, workers=self.jobs)}
+            groups = [(half, found[_group(half)]) for half in halves]
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names
