@@ -1,54 +1,96 @@
-"""Ids that are nearly right: of another kind of record, or the beginning of one (chapter "Errors")."""
+"""Ids in what reads one record: of nobody, of another kind of record, and the beginning of one (chapter
+"Errors"). A new kind of record is a row."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import pytest
 
-from cases.nobody import KINDS
-from cases.premises import authorized
+from cases.nobody import KINDS, asked_for_nobody
+from cases.premises import authorized, granted
 from cases.reading import read
-from conformance.cases import BY_KEY, Account, Portal, Untestable, op, requirement
+from conformance.cases import (
+    BY_KEY,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    is_error_of_table,
+    op,
+    requirement,
+)
 
-READ_BY_ID = {
-    "account": (op.ACCOUNT, "userBizId", "ACCOUNT-033"),
-    "institution": (op.INSTITUTION, "institutionBizId", "INSTITUTION-011"),
-    "role": (op.ROLE, "roleBizId", "ROLE-010"),
-    "file": (op.FILE, "fileBizId", "FILE-023"),
-}
-"""By kind of record: the endpoint that reads one, its parameter, and that it reads the one asked for."""
+
+@dataclass(frozen=True)
+class ReadById:
+    """An endpoint that reads one record by its id. ``unknown`` is the requirement that there is none of an
+    unknown id, ``own`` that the record is the one asked for; ``wire`` are judged by the answers as well."""
+
+    kind: str
+    key: str
+    parameter: str
+    unknown: str
+    own: str | None = None
+    wire: tuple[str, ...] = ()
+
+    def ask(self, portal: Portal, caller: Account, id: str) -> Exchange:
+        return authorized(read(portal, BY_KEY[self.key], token=caller.token, ids={self.parameter: id}))
+
+
+READ_BY_ID = (
+    ReadById("account", op.ACCOUNT, "userBizId", "ACCOUNT-031", "ACCOUNT-033", ("ERROR-006",)),
+    ReadById(
+        "institution",
+        op.INSTITUTION,
+        "institutionBizId",
+        "INSTITUTION-010",
+        "INSTITUTION-011",
+        ("INSTITUTION-011", "STATE-002", "ERROR-006"),
+    ),
+    ReadById("role", op.ROLE, "roleBizId", "ROLE-011", "ROLE-010"),
+    ReadById("role", op.ROLE_PERMISSIONS, "roleBizId", "ROLE-014"),
+    ReadById("file", op.FILE, "fileBizId", "FILE-024", "FILE-023"),
+)
+NEARLY = [pytest.param(by, id=by.kind, marks=requirement(by.own)) for by in READ_BY_ID if by.own]
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=requirement(READ_BY_ID[kind][2])) for kind in READ_BY_ID]
+    "by", [pytest.param(by, id=by.key, marks=requirement(by.unknown, *by.wire)) for by in READ_BY_ID]
 )
-def test_an_id_of_another_kind_reads_no_other_record(portal: Portal, admin: Account, kind: str) -> None:
+def test_an_unknown_id_reads_no_record(portal: Portal, verify: Verify, admin: Account, by: ReadById) -> None:
+    existing = portal.record(by.kind)
+    granted(by.ask(portal, admin, existing))
+
+    unknown = asked_for_nobody(portal, existing, lambda id: by.ask(portal, admin, id))
+    verify(by.unknown, is_error_of_table(unknown, "RESOURCE.NOT_FOUND"))
+
+
+@pytest.mark.parametrize("by", NEARLY)
+def test_an_id_of_another_kind_reads_no_other_record(portal: Portal, admin: Account, by: ReadById) -> None:
     """Two records of different kinds may have one id. So not the refusal is judged, but what is read."""
-    key, parameter, _ = READ_BY_ID[kind]
     others = set()
     for other in KINDS:
         with suppress(Untestable):
             others.add(portal.record(other))
     with suppress(Untestable):
-        others.discard(portal.record(kind))
+        others.discard(portal.record(by.kind))
     if not others:
         raise Untestable("no id of another kind of record is known")
 
     for other in sorted(others):
-        authorized(read(portal, BY_KEY[key], token=admin.token, ids={parameter: other}))
+        by.ask(portal, admin, other)
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=requirement(READ_BY_ID[kind][2])) for kind in READ_BY_ID]
-)
-def test_the_beginning_of_an_id_reads_no_record(portal: Portal, admin: Account, kind: str) -> None:
+@pytest.mark.parametrize("by", NEARLY)
+def test_the_beginning_of_an_id_reads_no_record(portal: Portal, admin: Account, by: ReadById) -> None:
     """As above: not the refusal is judged, but what is read."""
-    key, parameter, _ = READ_BY_ID[kind]
-    id = portal.record(kind)
+    id = portal.record(by.kind)
     if len(id) < LONG:
         raise Untestable("ids are short, so that the beginning of one may be another's", "environment")
-    authorized(read(portal, BY_KEY[key], token=admin.token, ids={parameter: id[:-1]}))
+    by.ask(portal, admin, id[:-1])
 
 
 LONG = 8
