@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from cases.premises import answered, authorized, refusal_text
-from conformance.cases import INVALID_PARAMETER, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
+from conformance.cases import INVALID_PARAMETER, Exchange, Json, Portal, Untestable, op
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.portal.records import records_in
@@ -145,7 +144,7 @@ def _form_of(id: str) -> tuple[str, str]:
 
 HEXADECIMAL = frozenset("0123456789abcdefABCDEF-")
 
-QUERIES: Mapping[str, str] = {"channel": CHANNELS_QUERY, "channel_type": CHANNEL_TYPES_QUERY}
+QUERIES: Mapping[str, str] = {"channel": op.CHANNELS_QUERY, "channel_type": op.CHANNEL_TYPES_QUERY}
 
 
 def reads_nobody(portal: Portal, token: str, kind: str) -> IsFree:
@@ -155,7 +154,7 @@ def reads_nobody(portal: Portal, token: str, kind: str) -> IsFree:
 
     def is_free(id: str) -> bool:
         if kind == "account":
-            refused = authorized(portal.call(ACCOUNT, token=token, userBizId=id))
+            refused = authorized(portal.call(op.ACCOUNT, token=token, userBizId=id))
             return not refused.success and (refused.status == 404 or refused.code in RECORD_UNKNOWN)
         key = QUERIES[kind]
         listing = answered(portal.call(key, json={**UNFILTERED[key], "bizId": id}, token=token))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal, Untestable
-from conformance.spec.endpoints import ACCOUNTS_QUERY, OWN_INVITATIONS
+from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal, Untestable, op
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import RECORD_OF_PARAMETER
 
@@ -15,11 +14,11 @@ READABLE: tuple[Operation, ...] = tuple(
 """What a signed-in caller can read without changing anything: the GETs and the queries."""
 
 NO_FILTER: Mapping[str, Json] = {
-    name: value for name, value in UNFILTERED[ACCOUNTS_QUERY].items() if name not in ("page", "size")
+    name: value for name, value in UNFILTERED[op.ACCOUNTS_QUERY].items() if name not in ("page", "size")
 }
 
 PENDING = "10050301"
-QUERIES: Mapping[str, Mapping[str, str]] = {OWN_INVITATIONS: {"statuses": PENDING}}
+QUERIES: Mapping[str, Mapping[str, str]] = {op.OWN_INVITATIONS: {"statuses": PENDING}}
 """The document marks ``statuses`` as required in one place, so it is sent."""
 
 

@@ -13,54 +13,35 @@ from itertools import pairwise
 
 from cases.premises import A_WHILE, WRITTEN
 from cases.reading import read
-from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, Verify
+from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, Verify, op
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import moment, portal_time, records
 from conformance.spec import resources
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    BACKUP_CODES,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANTS,
-    FILE,
-    INSTITUTION,
-    INVITATIONS,
-    IP_WHITELIST,
-    MFA,
-    OWN_INVITATIONS,
-    PROFILE,
-    ROLES,
-    SESSIONS,
-    SESSIONS_CONFIG,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
 from conformance.verdicts.comparisons import is_held_back
 from conformance.verdicts.findings import Contradiction, OtherPlace, endpoint_of
 
 OWN = (
-    PROFILE,
-    MFA,
-    BACKUP_CODES,
-    IP_WHITELIST,
-    SESSIONS_CONFIG,
-    SESSIONS,
-    OWN_INVITATIONS,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
+    op.PROFILE,
+    op.MFA,
+    op.BACKUP_CODES,
+    op.IP_WHITELIST,
+    op.SESSIONS_CONFIG,
+    op.SESSIONS,
+    op.OWN_INVITATIONS,
+    op.WORKSPACES_CURRENT,
+    op.WORKSPACES_MINE,
 )
 """What is a caller's own."""
 
 SHARED = (
-    ACCOUNTS_QUERY,
-    INVITATIONS,
-    CURRENCY_GRANTS,
-    INSTITUTION,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    ROLES,
-    FILE,
+    op.ACCOUNTS_QUERY,
+    op.INVITATIONS,
+    op.CURRENCY_GRANTS,
+    op.INSTITUTION,
+    op.CHANNEL_TYPES_QUERY,
+    op.CHANNELS_QUERY,
+    op.ROLES,
+    op.FILE,
 )
 """What an administrator reads of others."""
 
@@ -86,7 +67,7 @@ def stated(value: Json) -> Json:
     return [stated(inner) for inner in value] if isinstance(value, list) else value
 
 
-MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt",)}
+MOVES_BY_ITSELF = {op.SESSIONS: ("lastActivityTime",), op.ACCOUNTS_QUERY: ("updatedAt",)}
 """What somebody else may move: who is active, and whose sign-in may count as an update."""
 
 CHANGES_ALONE = ("createdAt", "updatedAt", "etag")
@@ -311,11 +292,11 @@ class Surroundings:
 
     def _names(self, reading: Reading) -> Iterator[Json]:
         """By what the profile's accounts may be named."""
-        for key in (PROFILE, ACCOUNTS_QUERY):
+        for key in (op.PROFILE, op.ACCOUNTS_QUERY):
             if key in reading.answers:
                 for _, record in records(reading.answers[key]):
                     email = record.get("accountEmail")
-                    if isinstance(email, str) and (key == PROFILE or self._portal.account_of(email)):
+                    if isinstance(email, str) and (key == op.PROFILE or self._portal.account_of(email)):
                         yield from (record.get(name) for name in NAMES if record.get(name))
 
     def _differences(
@@ -337,7 +318,7 @@ class Surroundings:
                     ):
                         yield token, place, now
             for place in after.values.keys() - before.values.keys():
-                is_new = place[0] == WORKSPACES_MINE and place[0] in before.answers and place[2] == SERVED
+                is_new = place[0] == op.WORKSPACES_MINE and place[0] in before.answers and place[2] == SERVED
                 if is_new and not _is_named((place[0], NEW, SERVED), own_names):
                     yield token, place, True
 

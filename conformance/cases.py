@@ -13,6 +13,7 @@ from conformance.checks.registry import LEFT_TO_CASES, Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
+from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
 from conformance.target.portal import Portal, SignedIn
 from conformance.target.portal import ProfileAccount as Account
@@ -71,6 +72,7 @@ __all__ = [
     "needs",
     "offered",
     "one_of",
+    "op",
     "pauses",
     "requirement",
     "same",

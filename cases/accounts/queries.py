@@ -16,9 +16,8 @@ from cases.premises import (
 )
 from cases.reading import NO_FILTER
 from cases.surroundings import WATCHED, stated
-from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
+from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds, op
 from conformance.checks.model.agreement import are_different
-from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, PROFILE
 
 LISTING = "data.accounts"
 
@@ -26,7 +25,9 @@ LISTING = "data.accounts"
 def asked(portal: Portal, caller: Account, **fields: Json) -> Exchange:
     """The query's answer, whatever it is: every filter null but those given, first page of 20."""
     return authorized(
-        portal.call(ACCOUNTS_QUERY, json={**NO_FILTER, "page": 0, "size": 20, **fields}, token=caller.token)
+        portal.call(
+            op.ACCOUNTS_QUERY, json={**NO_FILTER, "page": 0, "size": 20, **fields}, token=caller.token
+        )
     )
 
 
@@ -102,7 +103,7 @@ def verify_seen_by_id(
         return
     read = settled(
         portal,
-        lambda: authorized(portal.call(ACCOUNT, token=caller.token, userBizId=id)),
+        lambda: authorized(portal.call(op.ACCOUNT, token=caller.token, userBizId=id)),
         lambda answer: not differing(answer, new),
     )
     if read.success:
@@ -134,7 +135,7 @@ def by_email(portal: Portal, caller: Account, email: str) -> dict[str, Json]:
 
 def own(portal: Portal, caller: Account) -> dict[str, Json]:
     """The caller's own account: of it every coded field has a value that surely occurs."""
-    profile = granted(portal.call(PROFILE, token=caller.token)).data
+    profile = granted(portal.call(op.PROFILE, token=caller.token)).data
     if not isinstance(profile, dict):
         raise Untestable("the profile shows no fields", "target")
     return profile

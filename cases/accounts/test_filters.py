@@ -32,10 +32,10 @@ from conformance.cases import (
     equal,
     holds,
     is_invalid_parameter,
+    op,
     requirement,
 )
 from conformance.checks.accounts import SIGNS
-from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.spec.tables import PORTAL_TYPES, STATES
 
 CODED = {
@@ -178,7 +178,7 @@ def test_a_part_of_a_text_is_looked_for_somehow(
 @requirement("ACCOUNT-027")
 def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
     nulls = matching(portal, admin)
-    left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
+    left_out = granted(portal.call(op.ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
     if total(nulls) != total(matching(portal, admin)):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(nulls, "data.totalElements", total(left_out), left_out))
@@ -187,12 +187,12 @@ def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, ad
 @requirement("ACCOUNT-027")
 def test_each_filter_that_is_null_filters_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
     page = {"page": 0, "size": 20}
-    left_out = granted(portal.call(ACCOUNTS_QUERY, json=page, token=admin.token))
+    left_out = granted(portal.call(op.ACCOUNTS_QUERY, json=page, token=admin.token))
     nulls = [
-        granted(portal.call(ACCOUNTS_QUERY, json={name: None, **page}, token=admin.token))
+        granted(portal.call(op.ACCOUNTS_QUERY, json={name: None, **page}, token=admin.token))
         for name in NO_FILTER
     ]
-    repeated = granted(portal.call(ACCOUNTS_QUERY, json=page, token=admin.token))
+    repeated = granted(portal.call(op.ACCOUNTS_QUERY, json=page, token=admin.token))
     if total(left_out) != total(repeated):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     for null in nulls:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from cases.accounts.queries import accounts, matching
 from cases.nobody import asked_for_nobody
 from cases.premises import authorized, code_of, form, granted
-from conformance.cases import Account, Json, Portal, Verify, is_error_of_table, is_success, requirement
-from conformance.spec.endpoints import ACCOUNT
+from conformance.cases import Account, Json, Portal, Verify, is_error_of_table, is_success, op, requirement
 from conformance.spec.tables import RECORD_UNKNOWN
 
 
 @requirement("ACCOUNT-032", "ACCOUNT-033")
 def test_an_account_is_read_by_its_id(portal: Portal, verify: Verify, admin: Account) -> None:
-    exchange = granted(portal.call(ACCOUNT, token=admin.token, userBizId=portal.record("account")))
+    exchange = granted(portal.call(op.ACCOUNT, token=admin.token, userBizId=portal.record("account")))
     verify.observe("account-answer", exchange, form(exchange.data))
 
 
@@ -22,7 +21,7 @@ def test_accounts_of_every_kind_are_read_by_their_ids(portal: Portal, verify: Ve
     the wire."""
     first = matching(portal, admin)
     for id in _of_other_kinds(accounts(first)):
-        account = authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+        account = authorized(portal.call(op.ACCOUNT, token=admin.token, userBizId=id))
         if account.success or account.code in RECORD_UNKNOWN:
             verify("ACCOUNT-051", is_success(account, first))
     matching(portal, admin)
@@ -43,10 +42,10 @@ def _of_other_kinds(records: list[dict[str, Json]]) -> list[str]:
 @requirement("ACCOUNT-031")
 def test_an_unknown_account_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
     existing = portal.record("account")
-    granted(portal.call(ACCOUNT, token=admin.token, userBizId=existing))
+    granted(portal.call(op.ACCOUNT, token=admin.token, userBizId=existing))
 
     exchange = asked_for_nobody(
-        portal, existing, lambda id: authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+        portal, existing, lambda id: authorized(portal.call(op.ACCOUNT, token=admin.token, userBizId=id))
     )
 
     verify("ACCOUNT-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

@@ -15,35 +15,35 @@ from conformance.cases import (
     is_refused,
     needs,
     offered,
+    op,
     requirement,
     sign_ins,
 )
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET
 
 NUMBER = 37
 """Which of the run's passwords is set: one that no other case takes."""
 
 
-@requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(ACCOUNT_PASSWORD_RESET))
-@needs("accounts.spare", ACCOUNT_PASSWORD_RESET)
+@requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(op.ACCOUNT_PASSWORD_RESET))
+@needs("accounts.spare", op.ACCOUNT_PASSWORD_RESET)
 @impact("disruptive")
 @sign_ins(2)
 def test_a_reset_password_replaces_the_old_one(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
-    settings = portal.profile.operations[ACCOUNT_PASSWORD_RESET]
+    settings = portal.profile.operations[op.ACCOUNT_PASSWORD_RESET]
     if "{new_password}" not in str(settings.body):
         raise Untestable(
-            f'[operations."{ACCOUNT_PASSWORD_RESET}"] sets no {{new_password}}, '
+            f'[operations."{op.ACCOUNT_PASSWORD_RESET}"] sets no {{new_password}}, '
             "so that the old one could not be restored"
         )
     id = by_email(portal, admin, spare.email)["bizId"]
     old, new = spare.password, spare.next_password(NUMBER)
 
-    change = portal.changes.changing_password(spare.name, NUMBER, ACCOUNT_PASSWORD_RESET)
-    body = portal.operation_body(ACCOUNT_PASSWORD_RESET, account=id, new_password=new)
+    change = portal.changes.changing_password(spare.name, NUMBER, op.ACCOUNT_PASSWORD_RESET)
+    body = portal.operation_body(op.ACCOUNT_PASSWORD_RESET, account=id, new_password=new)
     around = Surroundings(portal, admin.token)
-    reset = portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token)
+    reset = portal.call(op.ACCOUNT_PASSWORD_RESET, json=body, token=admin.token)
     if not reset.success:
         portal.changes.undone(change)
     change_accepted(reset)
@@ -57,7 +57,7 @@ def test_a_reset_password_replaces_the_old_one(
             is_refused(refused, reset, message="the password from before the reset was accepted"),
         )
     finally:
-        body = portal.operation_body(ACCOUNT_PASSWORD_RESET, account=id, new_password=old)
-        if portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token).success:
+        body = portal.operation_body(op.ACCOUNT_PASSWORD_RESET, account=id, new_password=old)
+        if portal.call(op.ACCOUNT_PASSWORD_RESET, json=body, token=admin.token).success:
             spare.password_changed_to(old)
             portal.changes.undone(change)

@@ -42,10 +42,10 @@ from conformance.cases import (
     is_invalid_parameter,
     needs,
     offered,
+    op,
     pauses,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE, PROFILE
 from conformance.target.profile.placeholders import placeholders_in
 
 
@@ -54,7 +54,7 @@ from conformance.target.profile.placeholders import placeholders_in
 def test_an_update_names_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
     verify(
         "ACCOUNT-034",
-        is_invalid_parameter(authorized(portal.call(ACCOUNT_UPDATE, json={}, token=admin.token))),
+        is_invalid_parameter(authorized(portal.call(op.ACCOUNT_UPDATE, json={}, token=admin.token))),
     )
 
 
@@ -65,7 +65,7 @@ def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin
     is_alone = len(body_for(portal, existing)) == 1
 
     def ask(id: str) -> Exchange:
-        return authorized(portal.call(ACCOUNT_UPDATE, json=body_for(portal, id), token=admin.token))
+        return authorized(portal.call(op.ACCOUNT_UPDATE, json=body_for(portal, id), token=admin.token))
 
     is_free = reads_nobody(portal, admin.token, "account")
     exchange = (
@@ -75,7 +75,7 @@ def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin
     )
     if is_alone and is_invalid(exchange):
         raise Untestable(
-            f'the profile has no [operations."{ACCOUNT_UPDATE}"] body, and an id alone is refused'
+            f'the profile has no [operations."{op.ACCOUNT_UPDATE}"] body, and an id alone is refused'
         )
     verify("ACCOUNT-039", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 
@@ -84,12 +84,12 @@ def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin
     "key, rule",
     [
         pytest.param(
-            ACCOUNT_STATUS, "ACCOUNT-045", marks=[requirement("ACCOUNT-045"), needs(ACCOUNT_STATUS)]
+            op.ACCOUNT_STATUS, "ACCOUNT-045", marks=[requirement("ACCOUNT-045"), needs(op.ACCOUNT_STATUS)]
         ),
         pytest.param(
-            ACCOUNT_PASSWORD_RESET,
+            op.ACCOUNT_PASSWORD_RESET,
             "ACCOUNT-046",
-            marks=[requirement("ACCOUNT-046"), needs(ACCOUNT_PASSWORD_RESET)],
+            marks=[requirement("ACCOUNT-046"), needs(op.ACCOUNT_PASSWORD_RESET)],
         ),
     ],
 )
@@ -114,30 +114,32 @@ def test_nothing_is_done_to_an_unknown_account(
 def body_for(portal: Portal, account: str) -> dict[str, Json]:
     """The profile's body; without one, the single field that is shown."""
     try:
-        body = portal.operation_body(ACCOUNT_UPDATE, account=account)
+        body = portal.operation_body(op.ACCOUNT_UPDATE, account=account)
     except Untestable:
         return {"userBizId": account}
     return body if isinstance(body, dict) else {"userBizId": account}
 
 
-@requirement("ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", "MODEL-021", DATED, MOVED, offered(ACCOUNT_UPDATE))
-@needs("accounts.spare", ACCOUNT_UPDATE)
+@requirement(
+    "ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", "MODEL-021", DATED, MOVED, offered(op.ACCOUNT_UPDATE)
+)
+@needs("accounts.spare", op.ACCOUNT_UPDATE)
 @impact("mutating")
 def test_an_update_is_read_back_and_touches_nobody_else(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     before = by_email(portal, admin, spare.email)
     _, everyone = several_pages(portal, admin)
-    body = portal.operation_body(ACCOUNT_UPDATE, account=before["bizId"])
+    body = portal.operation_body(op.ACCOUNT_UPDATE, account=before["bizId"])
     new = {name: value for name, value in body.items() if name in before and value != before["bizId"]}
     if not new:
-        raise Untestable(f'[operations."{ACCOUNT_UPDATE}"] names no field that an account shows')
+        raise Untestable(f'[operations."{op.ACCOUNT_UPDATE}"] names no field that an account shows')
     if not all(is_shown_whole(before[name]) for name in new if isinstance(before[name], str)):
         raise Untestable("the account shows in part what would have to be restored", "target")
 
-    granted(portal.call(PROFILE, token=spare.token))  # where it is kept from now on, it is kept too long
+    granted(portal.call(op.PROFILE, token=spare.token))  # where it is kept from now on, it is kept too long
     with put_back(
-        portal, ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin
+        portal, op.ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin
     ) as change:
         updated = change_accepted(change.ask(body))
         verify.observe("account-answers", updated, form(updated.data))
@@ -179,32 +181,32 @@ def _verify_seen_everywhere(
     verify_seen_by_id(portal, verify, admin, id, new, updated)
     own = settled(
         portal,
-        lambda: granted(portal.call(PROFILE, token=spare.token)),
+        lambda: granted(portal.call(op.PROFILE, token=spare.token)),
         lambda profile: not differing(profile, new),
     )
     verify("MODEL-021", shows_all(own, new, updated))
 
 
-@requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(ACCOUNT_STATUS))
-@needs("accounts.spare", ACCOUNT_STATUS)
+@requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(op.ACCOUNT_STATUS))
+@needs("accounts.spare", op.ACCOUNT_STATUS)
 @impact("disruptive")
 @pauses(A_WHILE)
 def test_a_change_of_status_is_read_back(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     before = by_email(portal, admin, spare.email)
-    body = portal.operation_body(ACCOUNT_STATUS, account=before["bizId"])
+    body = portal.operation_body(op.ACCOUNT_STATUS, account=before["bizId"])
     field = next((name for name, value in body.items() if value != before["bizId"]), None)
     entry = before.get("accountStatus")
     if field is None or not isinstance(entry, dict) or code_of(before, "accountStatus") is None:
-        raise Untestable(f'[operations."{ACCOUNT_STATUS}"] names no status, or the account shows none')
+        raise Untestable(f'[operations."{op.ACCOUNT_STATUS}"] names no status, or the account shows none')
     known_as = "value" if isinstance(body[field], int) else "code"
     if body[field] == entry.get(known_as):
-        raise Untestable(f'[operations."{ACCOUNT_STATUS}"] gives the status that the account has')
+        raise Untestable(f'[operations."{op.ACCOUNT_STATUS}"] gives the status that the account has')
 
     portal.clock.wait(A_WHILE, "what was kept of the accounts to be read anew")
-    everyone, own = page_of(portal, admin), answered(portal.call(PROFILE, token=spare.token))
-    with put_back(portal, ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
+    everyone, own = page_of(portal, admin), answered(portal.call(op.PROFILE, token=spare.token))
+    with put_back(portal, op.ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
         changed = change_accepted(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
 
@@ -230,7 +232,7 @@ def test_a_change_of_status_is_read_back(
 def _verify_own(portal: Portal, verify: Verify, spare: Account, before: Exchange, changed: Exchange) -> None:
     """The profile of the account whose status was changed, where that lets it read one: a query may be
     answered from an index that lags."""
-    after = portal.call(PROFILE, token=spare.token)
+    after = portal.call(op.PROFILE, token=spare.token)
     if before.success and after.success and isinstance(before.data, dict) and isinstance(after.data, dict):
         beside = changed_beside("AGREE-001", before.data, after.data, named=("accountStatus",))
         kept = {name: before.at(f"data.{name}") for name in beside}

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from cases.changing import Creation, creation
 from cases.nobody import Ask, asked_for_nobody, is_surely_free
 from cases.premises import authorized, granted, listed, refusal_text, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
 from conformance.target.portal.records import own_id
 from conformance.target.portal.restoring import listed_id
 from conformance.verdicts.comparisons import KNOWN_CODES
@@ -64,12 +63,12 @@ def invited(
     """
     body = {"inviteeEmail": email, "message": message or marker, "expirationDays": days}
     undo = {"invitationBizId": "{result_id}", "reason": f"cancelled {marker}"}
-    with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as making:
-        before = listed(granted(portal.call(INVITATIONS, token=admin.token)))
-        answer = authorized(portal.call(INVITE, json=body, token=admin.token))
+    with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as making:
+        before = listed(granted(portal.call(op.INVITATIONS, token=admin.token)))
+        answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not answer.success:
             making.settled()
-            raise Untestable(f"{INVITE} was refused ({refusal_text(answer)})", "environment")
+            raise Untestable(f"{op.INVITE} was refused ({refusal_text(answer)})", "environment")
 
         def new_in(listing: Exchange) -> Invitation | None:
             """The invitation, or one that may be it: an earlier one of the run may be listed late."""
@@ -80,11 +79,11 @@ def invited(
 
         sent = settled(
             portal,
-            lambda: granted(portal.call(INVITATIONS, token=admin.token)),
+            lambda: granted(portal.call(op.INVITATIONS, token=admin.token)),
             lambda listing: new_in(listing) is not None,
         )
         record = new_in(sent)
-        id = listed_id(portal, INVITE, answer, record)
+        id = listed_id(portal, op.INVITE, answer, record)
         if id is not None and not any(id == other.get("bizId") for other in before):
             making.came_to(id)
         yield Invited(record, sent, answer, making)

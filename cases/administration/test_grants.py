@@ -22,14 +22,14 @@ from conformance.cases import (
     impact,
     needs,
     offered,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, CURRENCY_GRANTS, INSTITUTION
 
 
 @requirement("GRANT-003")
 def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
-    grants = granted(portal.call(CURRENCY_GRANTS, token=admin.token))
+    grants = granted(portal.call(op.CURRENCY_GRANTS, token=admin.token))
     verify.observe("currency-grant-fields", grants, form(grants.data))
 
 
@@ -85,7 +85,7 @@ def grants_once(
     """The listing of grants; once more after a while where it does not show a change yet."""
     return settled(
         portal,
-        lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
+        lambda: granted(portal.call(op.CURRENCY_GRANTS, token=admin.token)),
         lambda answer: shows(listed(answer)),
     )
 
@@ -94,11 +94,11 @@ def grants_once(
 def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     """A grant that is revoked afterwards. Raises Untestable where none is made."""
     before = listed(grants_once(portal, admin))
-    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
-    body = portal.operation_body(CURRENCY_GRANT)
-    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as making:
+    template = portal.operation_body(op.CURRENCY_GRANT_REVOKE, result_id="{result_id}")
+    body = portal.operation_body(op.CURRENCY_GRANT)
+    with creation(portal, op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE, template, by=admin) as making:
         time_to_settle(portal)
-        answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
+        answer = portal.call(op.CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
             making.settled()
         change_accepted(answer)
@@ -112,10 +112,10 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     "GRANT-003",
     "GRANT-004",
     "MODEL-016",
-    offered(CURRENCY_GRANT),
-    offered(CURRENCY_GRANT_REVOKE),
+    offered(op.CURRENCY_GRANT),
+    offered(op.CURRENCY_GRANT_REVOKE),
 )
-@needs(CURRENCY_GRANT, CURRENCY_GRANT_REVOKE)
+@needs(op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE)
 @impact("mutating")
 def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
     with granting(portal, admin) as grant, ExitStack() as further:
@@ -130,7 +130,7 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
             around = Surroundings(portal, admin.token, shared=True)
             first = change_accepted(neighbour.making.undo())
             around.judged(
-                verify, "MODEL-016", first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.making.id or "")
+                verify, "MODEL-016", first, (op.INSTITUTION,), (op.CURRENCY_GRANTS, neighbour.making.id or "")
             )
 
         around = Surroundings(portal, admin.token, shared=True)
@@ -149,16 +149,16 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 
 def named_by(grants: list[dict[str, Json]]) -> list[tuple[str, ...]]:
     """What a revoked grant changes: itself, and its institution where that has it."""
-    return [(INSTITUTION,), *((CURRENCY_GRANTS, id_of_record(grant)) for grant in grants)]
+    return [(op.INSTITUTION,), *((op.CURRENCY_GRANTS, id_of_record(grant)) for grant in grants)]
 
 
 def id_of(portal: Portal, granting: Exchange, new: list[dict[str, Json]]) -> str:
     """Where the profile says it stands in the answer, else as the listing shows it."""
-    path = portal.profile.operations[CURRENCY_GRANT].result_id
+    path = portal.profile.operations[op.CURRENCY_GRANT].result_id
     result_id = granting.at(path) if path else None
     if isinstance(result_id, str):
         return result_id
     ids = [record[name] for record in new for name in ("bizId", "id") if isinstance(record.get(name), str)]
     if len(ids) != 1:
-        raise Untestable(f'the new grant shows no id; see result_id in [operations."{CURRENCY_GRANT}"]')
+        raise Untestable(f'the new grant shows no id; see result_id in [operations."{op.CURRENCY_GRANT}"]')
     return str(ids[0])

@@ -34,16 +34,16 @@ from conformance.cases import (
     is_error_of_table,
     is_invalid_parameter,
     offered,
+    op,
     requirement,
 )
 from conformance.checks.records import are_alike, moment, portal_time
-from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE, PROFILE
 from conformance.spec.tables import INVALID_BODY
 
 
 @requirement("INVITE-006")
 def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
-    sent = granted(portal.call(INVITATIONS, token=admin.token))
+    sent = granted(portal.call(op.INVITATIONS, token=admin.token))
     verify.observe("invite-answers", sent, form(sent.data))
 
 
@@ -71,9 +71,9 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
     body = {name: value for name, value in {**right, **wrong}.items() if value is not None}
 
     with creation(
-        portal, INVITE, INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
+        portal, op.INVITE, op.INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
     ) as invitation:
-        refused = authorized(portal.call(INVITE, json=body, token=admin.token))
+        refused = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not refused.success:
             invitation.settled()
         unless_used_up(portal, admin, refused)
@@ -86,7 +86,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
 @requirement(
     "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
     "INVITE-012", "INVITE-013", "MODEL-016", DATED,
-    offered(INVITE), offered(INVITATION_CANCEL),
+    offered(op.INVITE), offered(op.INVITATION_CANCEL),
 )  # fmt: skip
 @impact("disruptive")
 def test_an_invitation_is_listed_until_it_is_cancelled(
@@ -115,7 +115,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
 
         after = settled(
             portal,
-            lambda: granted(portal.call(INVITATIONS, token=admin.token)),
+            lambda: granted(portal.call(op.INVITATIONS, token=admin.token)),
             lambda listing: invitation.record not in listed(listing),
         )
         same = invitation.record in listed(after)
@@ -123,7 +123,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
             "INVITE-003",
             holds(after, "data", not same, "the invitation gone, or shown as cancelled", cancelled),
         )
-        around.judged(verify, "MODEL-016", cancelled, (INVITATIONS, invitation.creation.id))
+        around.judged(verify, "MODEL-016", cancelled, (op.INVITATIONS, invitation.creation.id))
         for record in listed(after):
             if record.get("bizId") == invitation.creation.id:
                 _verify_kept(verify, invitation, after, record, marker, cancelled)
@@ -156,7 +156,7 @@ def _verify_stored(portal: Portal, verify: Verify, admin: Account, invitation: I
     for comparison in dated(invitation.sent, "data", record.get("createdAt"), invitation.accepted):
         verify(DATED, comparison)
     if isinstance(inviter := record.get("inviterBizId"), str):
-        own = text(granted(portal.call(PROFILE, token=admin.token)), "data.bizId")
+        own = text(granted(portal.call(op.PROFILE, token=admin.token)), "data.bizId")
         verify(
             "INVITE-011",
             holds(invitation.sent, "data", inviter == own, own, invitation.accepted, actual=inviter),
@@ -192,8 +192,8 @@ def verify_text(verify: Verify, id: str, invitation: Invited, field: str, value:
 def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:
         body = {"invitationBizId": id, "reason": "unknown"}
-        return authorized(portal.call(INVITATION_CANCEL, json=body, token=admin.token))
+        return authorized(portal.call(op.INVITATION_CANCEL, json=body, token=admin.token))
 
-    invitations = listed(granted(portal.call(INVITATIONS, token=admin.token)))
+    invitations = listed(granted(portal.call(op.INVITATIONS, token=admin.token)))
     exchange = asked_for_no_invitation(portal, invitations, ask)
     verify("INVITE-005", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

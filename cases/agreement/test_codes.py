@@ -6,24 +6,15 @@ import pytest
 
 from cases.premises import authorized, granted
 from cases.reading import read
-from conformance.cases import BY_KEY, CONSTANT_LISTS, Account, Portal, requirement
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    INSTITUTION,
-    MFA,
-    OWN_INVITATIONS,
-    PROFILE,
-    WORKSPACES_CURRENT,
-)
+from conformance.cases import BY_KEY, CONSTANT_LISTS, Account, Portal, op, requirement
 
 PLACES = {
-    "user-portal-types": PROFILE,
-    "user-account-statuses": ACCOUNTS_QUERY,
-    "user-institution-statuses": INSTITUTION,
-    "user-mfa-methods": MFA,
-    "notification-channel-type-statuses": CHANNEL_TYPES_QUERY,
-    "user-workspace-statuses": WORKSPACES_CURRENT,
+    "user-portal-types": op.PROFILE,
+    "user-account-statuses": op.ACCOUNTS_QUERY,
+    "user-institution-statuses": op.INSTITUTION,
+    "user-mfa-methods": op.MFA,
+    "notification-channel-type-statuses": op.CHANNEL_TYPES_QUERY,
+    "user-workspace-statuses": op.WORKSPACES_CURRENT,
 }
 """Where a field of a family is read."""
 
@@ -38,4 +29,4 @@ def test_a_field_has_the_codes_of_its_list(portal: Portal, admin: Account, suffi
 @requirement("MODEL-003", "MODEL-002")
 def test_invitations_have_the_states_of_their_list(portal: Portal, admin: Account) -> None:
     granted(portal.call(CONSTANT_LISTS["user-invitation-statuses"].endpoint, token=admin.token))
-    authorized(portal.call(OWN_INVITATIONS, token=admin.token))
+    authorized(portal.call(op.OWN_INVITATIONS, token=admin.token))

@@ -6,20 +6,10 @@ import pytest
 
 from cases.authentication.steps import an_account
 from cases.premises import answered, granted
-from conformance.cases import Account, Portal, Verify, equal, needs, requirement
+from conformance.cases import Account, Portal, Verify, equal, needs, op, requirement
 from conformance.run.needs import BESIDE_ADMIN
-from conformance.spec.endpoints import (
-    COUNTRIES,
-    OWN_INVITATIONS,
-    PROFILE,
-    SESSIONS,
-    SESSIONS_CONFIG,
-    SESSIONS_HISTORY,
-    TIMEZONES,
-    WORKSPACES_CURRENT,
-)
 
-OWN = (SESSIONS, SESSIONS_HISTORY, OWN_INVITATIONS)
+OWN = (op.SESSIONS, op.SESSIONS_HISTORY, op.OWN_INVITATIONS)
 
 
 def another(portal: Portal) -> Account:
@@ -31,15 +21,15 @@ def another(portal: Portal) -> Account:
 @pytest.mark.parametrize("name", ["admin", pytest.param("another", marks=needs("another_account"))])
 def test_what_is_an_accounts_own_is_shown_to_it_alone(portal: Portal, verify: Verify, name: str) -> None:
     token = (portal.account("admin") if name == "admin" else another(portal)).token
-    profile = granted(portal.call(PROFILE, token=token))
+    profile = granted(portal.call(op.PROFILE, token=token))
     for key in OWN:
         answered(portal.call(key, token=token))
-    config = answered(portal.call(SESSIONS_CONFIG, token=token))
+    config = answered(portal.call(op.SESSIONS_CONFIG, token=token))
     if config.success:
         verify("SESSION-030", equal(config, "data.accountBizId", profile.at("data.bizId"), profile))
 
 
 @requirement("RESOURCE-007", "RESOURCE-008", "RESOURCE-009", "CONSTANT-067", "CONSTANT-068")
 def test_codes_are_read_after_the_lists_that_have_them(portal: Portal, admin: Account) -> None:
-    for key in (TIMEZONES, COUNTRIES, PROFILE, WORKSPACES_CURRENT):
+    for key in (op.TIMEZONES, op.COUNTRIES, op.PROFILE, op.WORKSPACES_CURRENT):
         answered(portal.call(key, token=admin.token))

@@ -10,22 +10,9 @@ import pytest
 from cases.pagination.listings import ORDER_LISTING
 from cases.premises import authorized, granted, is_invalid, text
 from cases.reading import NO_FILTER, PENDING
-from conformance.cases import LIMITS, Account, Exchange, Json, Portal, Untestable, requirement
+from conformance.cases import LIMITS, Account, Exchange, Json, Portal, Untestable, op, requirement
 from conformance.checks.model.agreement import LAG, are_different
 from conformance.checks.records import records
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    INVITATIONS,
-    OWN_INVITATIONS,
-    PROFILE,
-    ROLE,
-    ROLES,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
 from conformance.spec.requests import UNFILTERED
 
 Read = Callable[[], Exchange]
@@ -39,35 +26,35 @@ SOME = 3
 
 def profile_and_admin(portal: Portal, caller: Account) -> Iterator[Read]:
     """The caller's own account: in the query, and by its id."""
-    yield lambda: portal.call(PROFILE, token=caller.token)
-    profile = granted(portal.call(PROFILE, token=caller.token))
+    yield lambda: portal.call(op.PROFILE, token=caller.token)
+    profile = granted(portal.call(op.PROFILE, token=caller.token))
     email, id = text(profile, "data.accountEmail"), text(profile, "data.bizId")
     body = {**NO_FILTER, "email": email, "page": LIMITS.page, "size": LIMITS.size}
-    yield lambda: portal.call(ACCOUNTS_QUERY, json=body, token=caller.token)
-    yield lambda: portal.call(ACCOUNT, token=caller.token, userBizId=id)
+    yield lambda: portal.call(op.ACCOUNTS_QUERY, json=body, token=caller.token)
+    yield lambda: portal.call(op.ACCOUNT, token=caller.token, userBizId=id)
 
 
 def query_and_accounts(portal: Portal, caller: Account) -> Iterator[Read]:
-    body = UNFILTERED[ACCOUNTS_QUERY]
-    yield lambda: portal.call(ACCOUNTS_QUERY, json=body, token=caller.token)
-    listing = granted(portal.call(ACCOUNTS_QUERY, json=body, token=caller.token))
+    body = UNFILTERED[op.ACCOUNTS_QUERY]
+    yield lambda: portal.call(op.ACCOUNTS_QUERY, json=body, token=caller.token)
+    listing = granted(portal.call(op.ACCOUNTS_QUERY, json=body, token=caller.token))
     for id in some_of(listing, "accountStatus", "institutionBizId"):
-        yield partial(portal.call, ACCOUNT, token=caller.token, userBizId=id)
+        yield partial(portal.call, op.ACCOUNT, token=caller.token, userBizId=id)
 
 
 def list_and_roles(portal: Portal, caller: Account) -> Iterator[Read]:
-    yield lambda: portal.call(ROLES, token=caller.token)
-    for id in some_of(granted(portal.call(ROLES, token=caller.token)), "roleType", "workspaceBizId"):
-        yield partial(portal.call, ROLE, token=caller.token, roleBizId=id)
+    yield lambda: portal.call(op.ROLES, token=caller.token)
+    for id in some_of(granted(portal.call(op.ROLES, token=caller.token)), "roleType", "workspaceBizId"):
+        yield partial(portal.call, op.ROLE, token=caller.token, roleBizId=id)
 
 
 def mine_and_current(portal: Portal, caller: Account) -> Iterator[Read]:
     """Also where another of the caller's workspaces is asked for than the one that is taken by itself."""
-    yield lambda: portal.call(WORKSPACES_MINE, token=caller.token)
-    yield lambda: portal.call(WORKSPACES_CURRENT, token=caller.token)
-    mine = granted(portal.call(WORKSPACES_MINE, token=caller.token))
+    yield lambda: portal.call(op.WORKSPACES_MINE, token=caller.token)
+    yield lambda: portal.call(op.WORKSPACES_CURRENT, token=caller.token)
+    mine = granted(portal.call(op.WORKSPACES_MINE, token=caller.token))
     for id in some_of(mine, "institutionBizId", "workspaceStatus"):
-        yield partial(portal.call, WORKSPACES_CURRENT, token=caller.token, headers={"X-Workspace-Id": id})
+        yield partial(portal.call, op.WORKSPACES_CURRENT, token=caller.token, headers={"X-Workspace-Id": id})
 
 
 def some_of(listing: Exchange, *fields: str) -> list[str]:
@@ -82,24 +69,24 @@ def some_of(listing: Exchange, *fields: str) -> list[str]:
 
 
 def pending_and_all(portal: Portal, caller: Account) -> Iterator[Read]:
-    yield lambda: portal.call(OWN_INVITATIONS, query={"statuses": PENDING}, token=caller.token)
-    yield lambda: portal.call(OWN_INVITATIONS, token=caller.token)
+    yield lambda: portal.call(op.OWN_INVITATIONS, query={"statuses": PENDING}, token=caller.token)
+    yield lambda: portal.call(op.OWN_INVITATIONS, token=caller.token)
 
 
 def received_and_sent(portal: Portal, caller: Account) -> Iterator[Read]:
     """Also those that are over; where ``statuses`` must be sent, those that are not."""
-    everything = authorized(portal.call(OWN_INVITATIONS, token=caller.token))
+    everything = authorized(portal.call(op.OWN_INVITATIONS, token=caller.token))
     query = {"statuses": PENDING} if is_invalid(everything) else None
-    yield lambda: portal.call(OWN_INVITATIONS, query=query, token=caller.token)
-    yield lambda: portal.call(INVITATIONS, token=caller.token)
+    yield lambda: portal.call(op.OWN_INVITATIONS, query=query, token=caller.token)
+    yield lambda: portal.call(op.INVITATIONS, token=caller.token)
 
 
 def channels(portal: Portal, caller: Account) -> Iterator[Read]:
-    yield from _whole_and_one(portal, caller, CHANNELS_QUERY)
+    yield from _whole_and_one(portal, caller, op.CHANNELS_QUERY)
 
 
 def channel_types(portal: Portal, caller: Account) -> Iterator[Read]:
-    yield from _whole_and_one(portal, caller, CHANNEL_TYPES_QUERY)
+    yield from _whole_and_one(portal, caller, op.CHANNEL_TYPES_QUERY)
 
 
 def _whole_and_one(portal: Portal, caller: Account, key: str) -> Iterator[Read]:

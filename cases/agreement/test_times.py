@@ -17,20 +17,12 @@ from conformance.cases import (
     Verify,
     holds,
     needs,
+    op,
     pauses,
     requirement,
 )
 from conformance.checks.model.agreement import LAG
 from conformance.checks.model.times import FAR, NEAR
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    FILE,
-    INSTITUTION,
-    PROFILE,
-    ROLE,
-    ROLE_PERMISSIONS,
-)
 from conformance.traffic.values import is_integer
 
 
@@ -39,10 +31,10 @@ from conformance.traffic.values import is_integer
 def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) -> None:
     """Where time cannot be moved a run that lasts longer shows the same, and none waits for this alone."""
     token = admin.token
-    granted(portal.call(PROFILE, token=token))
+    granted(portal.call(op.PROFILE, token=token))
     portal.clock.wait(LAG + 1, "a profile that is read a minute later")
-    granted(portal.call(PROFILE, token=token))
-    granted(portal.call(PROFILE, token=token))
+    granted(portal.call(op.PROFILE, token=token))
+    granted(portal.call(op.PROFILE, token=token))
 
 
 @requirement("MODEL-006")
@@ -56,7 +48,7 @@ def test_what_is_read_again_bears_the_time_of_its_answer(
         with suppress(Untestable):
             read(portal, row, token=admin.token)
     portal.clock.wait(FAR + NEAR, "a time that tells an answer from the one before")
-    now = read(portal, BY_KEY[ACCOUNTS_QUERY], token=admin.token)
+    now = read(portal, BY_KEY[op.ACCOUNTS_QUERY], token=admin.token)
     before = now.at("timestamp")
     if not is_integer(before):
         raise Untestable("the portal's answers show no timestamp", "target")
@@ -76,7 +68,7 @@ def is_cached(answer: Exchange) -> bool:
     return any(answer.at(f"headers.{name}") is not ABSENT for name in CACHED)
 
 
-DETAILS = (ACCOUNT, INSTITUTION, FILE, ROLE, ROLE_PERMISSIONS)
+DETAILS = (op.ACCOUNT, op.INSTITUTION, op.FILE, op.ROLE, op.ROLE_PERMISSIONS)
 """What shows one record, which a listing shows as well or which is read again."""
 
 MOVES_WITH_A_READ = 2.0
@@ -93,7 +85,7 @@ def test_what_is_read_twice_is_the_same(portal: Portal, verify: Verify, admin: A
 
 def details(portal: Portal, admin: Account) -> Exchange:
     """Reads single records, and the caller's own; the last answer."""
-    answer = granted(portal.call(PROFILE, token=admin.token))
+    answer = granted(portal.call(op.PROFILE, token=admin.token))
     for key in DETAILS:
         with suppress(Untestable):
             answer = read(portal, BY_KEY[key], token=admin.token)

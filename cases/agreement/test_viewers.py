@@ -17,13 +17,13 @@ from conformance.cases import (
     Verify,
     contradicts,
     needs,
+    op,
     requirement,
 )
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import records
-from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, WORKSPACES_CURRENT
 
-SHARED = (*surroundings.SHARED, ROLE, ROLE_PERMISSIONS, WORKSPACES_CURRENT)
+SHARED = (*surroundings.SHARED, op.ROLE, op.ROLE_PERMISSIONS, op.WORKSPACES_CURRENT)
 """What shows records that are nobody's own."""
 
 OF_THE_READER = frozenset({"canAccept", "extraConfig", "extraData"})
@@ -60,9 +60,9 @@ def _differences(first: Reading, other: Reading, again: Reading) -> Iterator[Pla
             continue
         if are_different(value, shown) and not are_different(value, again.values[place]):
             yield place
-    if other.count(ROLE_PERMISSIONS):
+    if other.count(op.ROLE_PERMISSIONS):
         for place in (first.values.keys() & again.values.keys()) - other.values.keys():
-            if place[0] == ROLE_PERMISSIONS and place[1] and place[2] == SERVED:
+            if place[0] == op.ROLE_PERMISSIONS and place[1] and place[2] == SERVED:
                 yield place
 
 

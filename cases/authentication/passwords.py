@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from cases.authentication.steps import WRONG_CREDENTIALS
 from cases.dating import grain
 from cases.premises import A_WHILE, answered, authorized, granted, settled, unless_paced
-from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds
+from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds, op
 from conformance.checks.records import moment, portal_time
-from conformance.spec.endpoints import PASSWORD_CHANGE, SESSIONS_CONFIG
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
 HEARD_OF = "every part of the portal to hear of a new password"
@@ -20,16 +19,16 @@ HEARD_OF = "every part of the portal to hear of a new password"
 def body_of_change(portal: Portal, account: Account, new: str, *, current: str | None = None) -> Json:
     """The profile's body of a change, of a current password that may be wrong. Raises Untestable where the
     body has no place for the new one: then nothing could be put back."""
-    settings = portal.profile.operations.get(PASSWORD_CHANGE)
+    settings = portal.profile.operations.get(op.PASSWORD_CHANGE)
     if settings is not None and "{new_password}" not in str(settings.body):
-        raise Untestable(f'[operations."{PASSWORD_CHANGE}"] body has no {{new_password}}')
+        raise Untestable(f'[operations."{op.PASSWORD_CHANGE}"] body has no {{new_password}}')
     return portal.operation_body(
-        PASSWORD_CHANGE, email=account.email, password=current or account.password, new_password=new
+        op.PASSWORD_CHANGE, email=account.email, password=current or account.password, new_password=new
     )
 
 
 def asks_for_the_current_password(portal: Portal) -> bool:
-    settings = portal.profile.operations.get(PASSWORD_CHANGE)
+    settings = portal.profile.operations.get(op.PASSWORD_CHANGE)
     return settings is not None and "{password}" in str(settings.body)
 
 
@@ -49,7 +48,9 @@ def change(
     """
     body = body_of_change(portal, account, new, current=current)
     exchange = answered(
-        portal.secure.post(PASSWORD_CHANGE, body, channel=channel, token=account.token, session_id=session_id)
+        portal.secure.post(
+            op.PASSWORD_CHANGE, body, channel=channel, token=account.token, session_id=session_id
+        )
     )
     if exchange.success:
         account.password_changed_to(new)
@@ -68,7 +69,7 @@ def altered(
     changed = alter(json.loads(body) if is_text else body)
     exchange = answered(
         portal.call(
-            PASSWORD_CHANGE,
+            op.PASSWORD_CHANGE,
             json=json.dumps(changed) if is_text else changed,
             token=account.token,
             headers={SESSION_HEADER: channel.session_id},
@@ -83,10 +84,10 @@ def altered(
 
 def session_config(portal: Portal, account: Account) -> Exchange:
     """The account's session config; by a new sign-in where a new password ended the sessions before."""
-    answer = answered(portal.call(SESSIONS_CONFIG, token=account.token))
+    answer = answered(portal.call(op.SESSIONS_CONFIG, token=account.token))
     if answer.status == 401:
         account.forget()
-        answer = answered(portal.call(SESSIONS_CONFIG, token=account.token))
+        answer = answered(portal.call(op.SESSIONS_CONFIG, token=account.token))
     return granted(answer)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from cases.premises import answered, clocks_agree, count, refusal_text, unless_paced
-from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
+from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, op
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import PROFILE
 from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.profile.tables import Factor, FixedInbox
@@ -186,16 +185,16 @@ def profile_after_expiry(portal: Portal, token: str, ends: float) -> Generator[W
     """The profile as an access token shows it that has come to its end; after a leeway where it is accepted
     still."""
     yield left_until(portal, ends + SETTLING), "the end of an access token"
-    expired = answered(portal.call(PROFILE, token=token))
+    expired = answered(portal.call(op.PROFILE, token=token))
     if expired.success:
         yield LEEWAY_SECONDS, "the leeway that a portal may allow the clocks"
-        expired = answered(portal.call(PROFILE, token=token))
+        expired = answered(portal.call(op.PROFILE, token=token))
     return expired
 
 
 def profile_by(portal: Portal, token: str) -> Exchange:
     """The profile as read with a token. Raises Untestable where the account may not read it at all."""
-    exchange = answered(portal.call(PROFILE, token=token))
+    exchange = answered(portal.call(op.PROFILE, token=token))
     if exchange.status == 403:
         raise Untestable(f"the account may not read its profile ({refusal_text(exchange)})", "credentials")
     return exchange

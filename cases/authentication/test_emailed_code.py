@@ -45,12 +45,12 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
     waits,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.spec.tables import COOLDOWN, NO_SESSION, SUCCESS_CODE, WRONG_CODE
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
@@ -192,7 +192,7 @@ def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
     where a rate of all requests may have refused it: that is no cooldown."""
     account.mark_inbox()
     body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
-    send = partial(portal.call, LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
+    send = partial(portal.call, op.LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
     early = send()
     return send() if is_rate_limited(early) else early
 

@@ -15,9 +15,9 @@ from conformance.cases import (
     is_error,
     is_invalid_parameter,
     is_refused,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import TOKEN_REFRESH
 from conformance.spec.tables import NO_SESSION
 
 
@@ -56,6 +56,6 @@ def test_an_access_token_refreshes_nothing(portal: Portal, admin: Account, verif
 
 @requirement("TOKEN-023")
 def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = unchallenged(portal.call(TOKEN_REFRESH, json={}))
+    refused = unchallenged(portal.call(op.TOKEN_REFRESH, json={}))
 
     verify("TOKEN-023", is_invalid_parameter(refused))

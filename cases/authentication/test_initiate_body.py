@@ -14,10 +14,10 @@ from conformance.cases import (
     Untestable,
     Verify,
     is_invalid_parameter,
+    op,
     requirement,
     sign_ins,
 )
-from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.verdicts.comparisons import may_keep_a_rate
 
 Body = Callable[[Portal], Json]
@@ -54,7 +54,7 @@ REFUSED = [
 @pytest.mark.parametrize("body_of", REFUSED)
 @sign_ins(1)
 def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, body_of: Body) -> None:
-    refused = unchallenged(portal.call(LOGIN_INITIATE, json=body_of(portal)))
+    refused = unchallenged(portal.call(op.LOGIN_INITIATE, json=body_of(portal)))
     if refused.status == 403:
         # Of 400 it is asked which code it has; a rate that is kept has none of its own.
         unless_paced(refused)

@@ -39,12 +39,12 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
     waits,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND, SESSIONS_CONFIG, SESSIONS_HISTORY
 from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.profile.tables import Factor
 from conformance.traffic.values import is_integer
@@ -94,9 +94,9 @@ def _verify_incomplete_steps(
     portal: Portal, account: Account, verify: Verify, session: Exchange, *, factor: Factor
 ) -> None:
     id, method = text(session, "data.sessionId"), method_of(factor)
-    without_code = unchallenged(portal.call(LOGIN_COMPLETE, json={"sessionId": id, "method": method}))
+    without_code = unchallenged(portal.call(op.LOGIN_COMPLETE, json={"sessionId": id, "method": method}))
     verify("LOGIN-060", is_invalid_parameter(without_code, session))
-    nobody = unchallenged(portal.call(LOGIN_COMPLETE, json={"method": method, "code": NO_CODE}))
+    nobody = unchallenged(portal.call(op.LOGIN_COMPLETE, json={"method": method, "code": NO_CODE}))
     verify("LOGIN-071", is_invalid_parameter(nobody))
     needless = answered(portal.login.send(session, "OTP"))
     verify.observe("mfa-send-otp", needless, outcome(needless))
@@ -104,8 +104,8 @@ def _verify_incomplete_steps(
     verify("LOGIN-074", _sends_nothing(nowhere, session, f"a code was sent by method {NO_METHOD}"))
 
     for key, rule, body in (
-        (LOGIN_MFA_SEND, "LOGIN-069", {"sessionId": id}),
-        (LOGIN_COMPLETE, "LOGIN-070", {"sessionId": id, "code": account.wrong_code(factor)}),
+        (op.LOGIN_MFA_SEND, "LOGIN-069", {"sessionId": id}),
+        (op.LOGIN_COMPLETE, "LOGIN-070", {"sessionId": id, "code": account.wrong_code(factor)}),
     ):
         exchange = judged(portal.call(key, json=body), COOLDOWN, WRONG_CODE)
         takes_default = exchange.success or exchange.code in (COOLDOWN, WRONG_CODE)
@@ -139,8 +139,8 @@ def test_several_wrong_codes_do_not_end_a_login_session(
     session = begun(portal, spare)
     factor = factor_for(spare, session, preferring="EMAIL")
     code = yield from right_code(portal, spare, session, factor)
-    earlier = answered(portal.call(SESSIONS_HISTORY, token=spare.token))
-    around = Surroundings(portal, beside={spare.token: (SESSIONS_CONFIG,)})
+    earlier = answered(portal.call(op.SESSIONS_HISTORY, token=spare.token))
+    around = Surroundings(portal, beside={spare.token: (op.SESSIONS_CONFIG,)})
     short = _cut_short(portal, spare, verify, session, factor=factor, code=code)
     if any(answer.success for answer in short):
         raise Untestable("a wrong code completed the login session", "target")
@@ -154,7 +154,7 @@ def test_several_wrong_codes_do_not_end_a_login_session(
     if any(answer.success for answer in wrong):
         raise Untestable("a wrong code completed the login session", "target")
 
-    noted = answered(portal.call(SESSIONS_HISTORY, token=spare.token))
+    noted = answered(portal.call(op.SESSIONS_HISTORY, token=spare.token))
     accepted = portal.login.complete(session, method=factor, code=code)
     is_gone = accepted.code == NO_SESSION and portal.login.is_newest(session)
     if not accepted.success and not is_gone:
@@ -248,7 +248,7 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
 
 @requirement("LOGIN-057")
 def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, verify: Verify) -> None:
-    refused = unchallenged(portal.call(LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
+    refused = unchallenged(portal.call(op.LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
 
     verify("LOGIN-057", is_invalid_parameter(refused))
 

@@ -16,11 +16,11 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.checks.access.sign_in import HEARD_OF
-from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.values import is_integer
 
 
@@ -36,7 +36,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
     shared = spare.token  # only now: it may have been refreshed while the other session began
     granted(profile_by(portal, own.token))
     granted(profile_by(portal, shared))
-    before = answered(portal.call(SESSIONS, token=own.token))
+    before = answered(portal.call(op.SESSIONS, token=own.token))
 
     around = Surroundings(portal, shared)
     out = answered(portal.login.logout(own.token))
@@ -57,7 +57,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
 
     elsewhere = profile_by(portal, shared)
     if elsewhere.success:
-        around.judged(verify, "MODEL-023", out, (SESSIONS,))
+        around.judged(verify, "MODEL-023", out, (op.SESSIONS,))
     verify.observe("logout-scope", elsewhere, "own session" if elsewhere.success else "all sessions")
     _verify_count(verify, before, out, elsewhere)
 

@@ -16,14 +16,14 @@ from conformance.cases import (
     impact,
     is_invalid_parameter,
     needs,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import PASSWORD_CHANGE, PASSWORD_INIT, PASSWORD_RESET
 
 SEALED = [
-    pytest.param(PASSWORD_RESET, id="reset", marks=requirement("PASSWORD-012")),
-    pytest.param(PASSWORD_INIT, id="init", marks=requirement("PASSWORD-013")),
-    pytest.param(PASSWORD_CHANGE, id="change", marks=requirement("PASSWORD-014")),
+    pytest.param(op.PASSWORD_RESET, id="reset", marks=requirement("PASSWORD-012")),
+    pytest.param(op.PASSWORD_INIT, id="init", marks=requirement("PASSWORD-013")),
+    pytest.param(op.PASSWORD_CHANGE, id="change", marks=requirement("PASSWORD-014")),
 ]
 MALFORMED = [
     pytest.param({"v": 2}, id="no-payload"),
@@ -40,7 +40,7 @@ def test_a_malformed_encrypted_body_is_invalid(
 ) -> None:
     """In the form that the target's encrypted bodies have."""
     body = content if portal.secure.shared().form == "object" else json.dumps(content)
-    refused = unsealed(portal, key, body, token=spare.token if key == PASSWORD_CHANGE else None)
+    refused = unsealed(portal, key, body, token=spare.token if key == op.PASSWORD_CHANGE else None)
 
     if "p" in content and refused.status == 401 and not refused.success:
         raise Untestable("a payload that cannot be opened may be taken for a stale one", "target")

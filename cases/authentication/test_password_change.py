@@ -27,10 +27,10 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
 )
-from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.portal.accounts import LONG_FROM
 
 NEVER, NEW, LONG = 51, 52, LONG_FROM
@@ -46,14 +46,14 @@ NEVER, NEW, LONG = 51, 52, LONG_FROM
     "PASSWORD-020",
     "PASSWORD-024",
 )
-@needs("accounts.spare", PASSWORD_CHANGE)
+@needs("accounts.spare", op.PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(3)
 def test_a_changed_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = spare.password
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW, LONG) as (never, new, long):
+    with replaced_passwords(portal, spare, op.PASSWORD_CHANGE, NEVER, NEW, LONG) as (never, new, long):
         _verify_current_is_asked_for(portal, spare, verify, never)
         _verify_sealed_only(portal, spare, verify, new)
         before = dated_before(portal, spare)
@@ -81,7 +81,7 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
 def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify, never: str) -> None:
     if not asks_for_the_current_password(portal):
         verify.untested(
-            "PASSWORD-017", f'[operations."{PASSWORD_CHANGE}"] body has no place for the current password'
+            "PASSWORD-017", f'[operations."{op.PASSWORD_CHANGE}"] body has no place for the current password'
         )
         return
     own = spare.password
@@ -101,7 +101,7 @@ def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify,
 
 
 def _verify_sealed_only(portal: Portal, spare: Account, verify: Verify, new: str) -> None:
-    plain = unsealed(portal, PASSWORD_CHANGE, body_of_change(portal, spare, new), token=spare.token)
+    plain = unsealed(portal, op.PASSWORD_CHANGE, body_of_change(portal, spare, new), token=spare.token)
     verify("PASSWORD-019", is_invalid_parameter(plain))
     if plain.success:
         spare.password_changed_to(new)

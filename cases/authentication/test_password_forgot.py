@@ -20,11 +20,11 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     pauses,
     requirement,
 )
 from conformance.checks.access.sign_in import generic_message
-from conformance.spec.endpoints import PASSWORD_FORGOT
 
 
 @requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003", "MODEL-011")
@@ -58,7 +58,7 @@ def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
 
 
 def forgotten(portal: Portal, email: str) -> Exchange:
-    return portal.call(PASSWORD_FORGOT, json={"email": email, "turnstileToken": portal.bot_token})
+    return portal.call(op.PASSWORD_FORGOT, json={"email": email, "turnstileToken": portal.bot_token})
 
 
 def answer_of(exchange: Exchange) -> Json:
@@ -68,11 +68,11 @@ def answer_of(exchange: Exchange) -> Json:
 @requirement("PASSWORD-004", "PASSWORD-005")
 @impact("mutating")
 def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify: Verify) -> None:
-    without = answered(portal.call(PASSWORD_FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
+    without = answered(portal.call(op.PASSWORD_FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
     verify("PASSWORD-004", is_refused(without, message="no bot challenge was asked for"))
 
     body: Json = {"email": nobody(portal), "turnstileToken": portal.unique()}
-    invalid = answered(portal.call(PASSWORD_FORGOT, json=body, bot_challenge=False))
+    invalid = answered(portal.call(op.PASSWORD_FORGOT, json=body, bot_challenge=False))
     verify.observe("bot-challenge-forgot", invalid, outcome(invalid))
 
 
@@ -80,7 +80,7 @@ def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify:
 @needs("bot_challenge")
 @impact("mutating")
 def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = unchallenged(portal.call(PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
+    refused = unchallenged(portal.call(op.PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
 
     verify("PASSWORD-006", is_invalid_parameter(refused))
 
@@ -98,7 +98,9 @@ def test_a_refused_request_for_a_forgotten_password_mails_nothing(portal: Portal
         raise Untestable(f"the code of [accounts.{account.name}] is a fixed one: no mail is looked for")
     for _ in range(2):
         account.mark_inbox()
-        refused = answered(portal.call(PASSWORD_FORGOT, json={"email": account.email}, bot_challenge=False))
+        refused = answered(
+            portal.call(op.PASSWORD_FORGOT, json={"email": account.email}, bot_challenge=False)
+        )
         if refused.success:
             raise Untestable("a request without a bot challenge was accepted", "target")
         portal.clock.pause(account.arrival(ARRIVAL), "a mail of the request that was refused")

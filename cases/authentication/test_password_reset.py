@@ -25,10 +25,10 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
 )
-from conformance.spec.endpoints import PASSWORD_CHANGE, PASSWORD_FORGOT, PASSWORD_INIT, PASSWORD_RESET
 
 NEVER_MAILED = "a password was set by a code that nobody was mailed"
 
@@ -40,21 +40,21 @@ RESET_TO, INIT_TO = 53, 54
     "PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019",
     "PASSWORD-020", "PASSWORD-021", "PASSWORD-022", "PASSWORD-023",
 )  # fmt: skip
-@needs("accounts.spare", "bot_challenge", PASSWORD_RESET, PASSWORD_CHANGE)
+@needs("accounts.spare", "bot_challenge", op.PASSWORD_RESET, op.PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(3)
 def test_a_reset_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = _proven(spare)
-    with replaced_passwords(portal, spare, PASSWORD_RESET, RESET_TO) as (new,):
-        body = _body(portal, spare, PASSWORD_RESET, new)
+    with replaced_passwords(portal, spare, op.PASSWORD_RESET, RESET_TO) as (new,):
+        body = _body(portal, spare, op.PASSWORD_RESET, new)
         still = signs_in_at_last(portal, spare, old, expected=True)
         if still.success or still.code == WRONG_CREDENTIALS:
             verify("PASSWORD-021", is_success(still))
-        _verify_refusals(portal, spare, verify, PASSWORD_RESET, body=body, new=new)
+        _verify_refusals(portal, spare, verify, op.PASSWORD_RESET, body=body, new=new)
         before = dated_before(portal, spare)
-        done = change_accepted(portal.secure.post(PASSWORD_RESET, body))
+        done = change_accepted(portal.secure.post(op.PASSWORD_RESET, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
@@ -66,25 +66,25 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
             spare.password_changed_to(old)
         elif with_new.success:
             verify_dated(portal, spare, verify, before, done)
-            repeated = answered(portal.secure.post(PASSWORD_RESET, body))
+            repeated = answered(portal.secure.post(op.PASSWORD_RESET, body))
             verify("PASSWORD-023", is_refused(repeated, done, message="a code set a password twice"))
-            _verify_code(portal, spare, verify, PASSWORD_RESET, new)
+            _verify_code(portal, spare, verify, op.PASSWORD_RESET, new)
 
 
 @requirement(
     "PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020",
     "PASSWORD-022",
 )  # fmt: skip
-@needs("accounts.spare", "bot_challenge", PASSWORD_INIT, PASSWORD_CHANGE)
+@needs("accounts.spare", "bot_challenge", op.PASSWORD_INIT, op.PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(1)
 def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify: Verify) -> None:
     old = _proven(spare)
-    with replaced_passwords(portal, spare, PASSWORD_INIT, INIT_TO) as (new,):
-        body = _body(portal, spare, PASSWORD_INIT, new)
-        _verify_refusals(portal, spare, verify, PASSWORD_INIT, body=body, new=new)
+    with replaced_passwords(portal, spare, op.PASSWORD_INIT, INIT_TO) as (new,):
+        body = _body(portal, spare, op.PASSWORD_INIT, new)
+        _verify_refusals(portal, spare, verify, op.PASSWORD_INIT, body=body, new=new)
         before = dated_before(portal, spare)
-        done = change_accepted(portal.secure.post(PASSWORD_INIT, body))
+        done = change_accepted(portal.secure.post(op.PASSWORD_INIT, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
@@ -94,7 +94,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
             spare.password_changed_to(old)
         else:
             verify_dated(portal, spare, verify, before, done)
-            _verify_code(portal, spare, verify, PASSWORD_INIT, new)
+            _verify_code(portal, spare, verify, op.PASSWORD_INIT, new)
 
 
 def _verify_code(portal: Portal, spare: Account, verify: Verify, key: str, new: str) -> None:
@@ -103,7 +103,7 @@ def _verify_code(portal: Portal, spare: Account, verify: Verify, key: str, new: 
     if "{code}" not in body:
         verify.untested("PASSWORD-022", f'[operations."{key}"] body has no place for the mailed code')
         return
-    if key == PASSWORD_RESET and "{email}" in body:
+    if key == op.PASSWORD_RESET and "{email}" in body:
         with suppress(Untestable):
             _verify_code_of_another(portal, spare, verify, *_code_of_another(portal, spare))
             return
@@ -117,8 +117,8 @@ def _verify_code_of_another(
 ) -> None:
     """A portal may look for the account by its code, and pass over the email: what is set then is the
     password that the other account has."""
-    body = _with_code(portal, spare, PASSWORD_RESET, code, other.password)
-    taken = answered(portal.secure.post(PASSWORD_RESET, body))
+    body = _with_code(portal, spare, op.PASSWORD_RESET, code, other.password)
+    taken = answered(portal.secure.post(op.PASSWORD_RESET, body))
     if not taken.success:
         verify("PASSWORD-022", is_refused(taken))
         return
@@ -150,7 +150,7 @@ def _mailed(portal: Portal, account: Account) -> str:
     """The code that who forgot a password is mailed. Raises Untestable where none is."""
     account.mark_inbox()
     body = {"email": account.email, "turnstileToken": portal.bot_token}
-    granted(portal.call(PASSWORD_FORGOT, json=body))
+    granted(portal.call(op.PASSWORD_FORGOT, json=body))
     return account.code("EMAIL")
 
 

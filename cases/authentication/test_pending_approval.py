@@ -18,11 +18,11 @@ from conformance.cases import (
     equal,
     holds,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import COUNTRIES, PROFILE, WORKSPACES_CURRENT
 from conformance.target.portal.login import text_at
 from conformance.verdicts.findings import HELD
 
@@ -109,6 +109,6 @@ def _observe_access(portal: Portal, verify: Verify, last: Exchange) -> None:
     if token is None:
         verify.observe("pending-account-access", last, "no token is issued")
         return
-    for key in (PROFILE, WORKSPACES_CURRENT, COUNTRIES):
+    for key in (op.PROFILE, op.WORKSPACES_CURRENT, op.COUNTRIES):
         answer = portal.call(key, token=token)
         verify.observe("pending-account-access", answer, outcome(answer))

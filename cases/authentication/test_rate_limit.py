@@ -21,13 +21,13 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
     summary,
     waits,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import FILE
 from conformance.verdicts.comparisons import is_rate_limited, speaks_of_a_rate
 
 ALLOWED = LIMITS.login_initiations
@@ -200,9 +200,9 @@ def _scope(portal: Portal) -> str:
 def test_reading_a_file_again_and_again_shows_its_rate_limit(
     portal: Portal, admin: Account, verify: Verify
 ) -> None:
-    id = some_ids(BY_KEY[FILE])["fileBizId"]
+    id = some_ids(BY_KEY[op.FILE])["fileBizId"]
     for number in range(1, QUICK + 1):
-        answer = portal.call(FILE, token=admin.token, fileBizId=id, within_budget=False)
+        answer = portal.call(op.FILE, token=admin.token, fileBizId=id, within_budget=False)
         if is_rate_limited(answer):
             verify.observe("other-rate-limits", answer, {"after": number - 1, **outcome(answer)})
             return

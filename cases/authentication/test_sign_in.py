@@ -41,6 +41,7 @@ from conformance.cases import (
     is_error,
     is_refused,
     is_success,
+    op,
     requirement,
     sign_ins,
     waits,
@@ -48,7 +49,6 @@ from conformance.cases import (
 from conformance.checks.access.sign_in import claims_of
 from conformance.errors import CannotSignIn
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import PROFILE
 from conformance.spec.tables import NO_SESSION, WRONG_CODE
 from conformance.target.profile.tables import Factor
 from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
@@ -249,10 +249,10 @@ def _tokens_end(portal: Portal, verify: Verify, issued: Exchange) -> Generator[W
     lifetime = seconds_at(issued, "data.expiresIn", LIMITS.access_token)
     # Used on the way: what prolongs a token's life is its use.
     yield left_until(portal, ended(issued) + lifetime / 2), "the end of an access token"
-    portal.call(PROFILE, token=access)
+    portal.call(op.PROFILE, token=access)
     margin = min(A_WHILE if portal.clock.is_simulated else SHORTLY, lifetime / 4)
     yield left_until(portal, issued.time + lifetime - margin), "the last moments of an access token"
-    late = portal.call(PROFILE, token=access)
+    late = portal.call(op.PROFILE, token=access)
     expired = yield from profile_after_expiry(portal, access, ended(issued) + lifetime)
     verify("AUTHN-011", is_refused(expired, issued, message="an expired token was accepted"))
     if not expired.success:

@@ -6,18 +6,7 @@ import pytest
 
 from cases.nobody import asked_for_nobody, free_id, unknown_id
 from cases.premises import answered, authorized
-from conformance.cases import BY_KEY, LANGUAGES, Account, Portal, Untestable, Verify, impact, requirement
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    CHANNEL_COMMAND_DEACTIVATE,
-    INSTITUTION,
-    PROFILE,
-    SECURE_SESSION,
-    TOKEN_REFRESH,
-    TRANSFER_ORDERS,
-    WORKSPACES_CURRENT,
-)
+from conformance.cases import BY_KEY, LANGUAGES, Account, Portal, Untestable, Verify, impact, op, requirement
 from conformance.spec.requests import UNFILTERED
 
 
@@ -30,14 +19,16 @@ def test_an_unknown_session_is_not_found(portal: Portal) -> None:
 @requirement("ERROR-003", "ERROR-014")
 def test_a_body_that_breaks_its_rules_is_an_invalid_parameter(portal: Portal, admin: Account) -> None:
     authorized(
-        portal.call(ACCOUNTS_QUERY, json={**UNFILTERED[ACCOUNTS_QUERY], "page": "first"}, token=admin.token)
+        portal.call(
+            op.ACCOUNTS_QUERY, json={**UNFILTERED[op.ACCOUNTS_QUERY], "page": "first"}, token=admin.token
+        )
     )
-    answered(portal.call(TOKEN_REFRESH, json={}))
+    answered(portal.call(op.TOKEN_REFRESH, json={}))
 
 
 @requirement("ERROR-004")
 def test_a_missing_token_is_unauthorized(portal: Portal) -> None:
-    answered(portal.call(PROFILE))
+    answered(portal.call(op.PROFILE))
 
 
 @requirement("ERROR-006")
@@ -46,12 +37,12 @@ def test_an_unknown_id_is_not_found(portal: Portal, admin: Account) -> None:
     asked_for_nobody(
         portal,
         portal.record("account"),
-        lambda id: authorized(portal.call(ACCOUNT, token=token, userBizId=id)),
+        lambda id: authorized(portal.call(op.ACCOUNT, token=token, userBizId=id)),
     )
     asked_for_nobody(
         portal,
         portal.record("institution"),
-        lambda id: authorized(portal.call(INSTITUTION, token=token, institutionBizId=id)),
+        lambda id: authorized(portal.call(op.INSTITUTION, token=token, institutionBizId=id)),
     )
 
 
@@ -61,7 +52,7 @@ def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify
     workspace = unknown_id(portal.record("workspace"))
     for language in LANGUAGES:
         headers = {"X-Workspace-Id": workspace, "Accept-Language": language}
-        exchange = authorized(portal.call(WORKSPACES_CURRENT, token=admin.token, headers=headers))
+        exchange = authorized(portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers=headers))
         if exchange.code != "GA2031":
             raise Untestable("the code GA2031 was not met; when it is given is not described", "target")
 
@@ -70,7 +61,7 @@ def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify
 def test_an_invalid_secure_channel_key_is_a_bad_request(portal: Portal) -> None:
     answered(
         portal.call(
-            SECURE_SESSION, json={"keyId": portal.unique(), "encReqKey": "AAAA", "encRespKey": "AAAA"}
+            op.SECURE_SESSION, json={"keyId": portal.unique(), "encReqKey": "AAAA", "encRespKey": "AAAA"}
         )
     )
 
@@ -78,12 +69,13 @@ def test_an_invalid_secure_channel_key_is_a_bad_request(portal: Portal) -> None:
 @requirement("ERROR-009")
 def test_an_invalid_token_for_orders_is_unauthorized(portal: Portal) -> None:
     workspace = "00000000-0000-4000-8000-000000000000"
-    answered(portal.call(TRANSFER_ORDERS, token="not-a-token", workspaceId=workspace))
+    answered(portal.call(op.TRANSFER_ORDERS, token="not-a-token", workspaceId=workspace))
 
 
 @requirement("ERROR-010", "AUTHN-015")
 @pytest.mark.parametrize(
-    "key", [TRANSFER_ORDERS, pytest.param(CHANNEL_COMMAND_DEACTIVATE, marks=pytest.mark.impact("mutating"))]
+    "key",
+    [op.TRANSFER_ORDERS, pytest.param(op.CHANNEL_COMMAND_DEACTIVATE, marks=pytest.mark.impact("mutating"))],
 )
 def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
     portal: Portal, admin: Account, key: str
@@ -102,11 +94,11 @@ def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
 @impact("mutating")
 def test_an_unknown_channel_has_a_code_of_its_own(portal: Portal, admin: Account) -> None:
     channel = free_id(portal, admin.token, "channel")
-    authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel}, token=admin.token))
+    authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel}, token=admin.token))
 
 
 @requirement("ERROR-013")
-@pytest.mark.parametrize("key", [ACCOUNTS_QUERY, PROFILE])
+@pytest.mark.parametrize("key", [op.ACCOUNTS_QUERY, op.PROFILE])
 def test_further_codes_are_written_down(portal: Portal, key: str) -> None:
     """Whatever code a refusal carries beyond the table is recorded on the wire."""
     answered(

@@ -9,14 +9,13 @@ import pytest
 from cases.nobody import KINDS
 from cases.premises import authorized
 from cases.reading import read
-from conformance.cases import BY_KEY, Account, Portal, Untestable, requirement
-from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
+from conformance.cases import BY_KEY, Account, Portal, Untestable, op, requirement
 
 READ_BY_ID = {
-    "account": (ACCOUNT, "userBizId", "ACCOUNT-033"),
-    "institution": (INSTITUTION, "institutionBizId", "INSTITUTION-011"),
-    "role": (ROLE, "roleBizId", "ROLE-010"),
-    "file": (FILE, "fileBizId", "FILE-023"),
+    "account": (op.ACCOUNT, "userBizId", "ACCOUNT-033"),
+    "institution": (op.INSTITUTION, "institutionBizId", "INSTITUTION-011"),
+    "role": (op.ROLE, "roleBizId", "ROLE-010"),
+    "file": (op.FILE, "fileBizId", "FILE-023"),
 }
 """By kind of record: the endpoint that reads one, its parameter, and that it reads the one asked for."""
 

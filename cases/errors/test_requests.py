@@ -16,27 +16,19 @@ from conformance.cases import (
     Portal,
     Verify,
     holds,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.spec import operation_of
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    SECURE_SESSION,
-    TOKEN_REFRESH,
-)
 
 TAKE_JSON = (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    LOGIN_COMPLETE,
-    TOKEN_REFRESH,
-    SECURE_SESSION,
+    op.ACCOUNTS_QUERY,
+    op.CHANNEL_TYPES_QUERY,
+    op.CHANNELS_QUERY,
+    op.LOGIN_COMPLETE,
+    op.TOKEN_REFRESH,
+    op.SECURE_SESSION,
 )
 """They change nothing, and no sign-in is used up by asking them."""
 
@@ -65,7 +57,7 @@ def test_a_body_that_is_no_json_is_refused(
 @sign_ins(1)
 def test_a_sign_in_that_is_no_json_is_refused(portal: Portal, verify: Verify) -> None:
     """Once only: it may count among the sign-ins of a window."""
-    refused = answered(portal.call(LOGIN_INITIATE, raw=b'{"email": '))
+    refused = answered(portal.call(op.LOGIN_INITIATE, raw=b'{"email": '))
     verify("ERROR-015", holds(refused, "status", is_client_error(refused), "a client error, 400 to 499"))
 
 

@@ -19,18 +19,9 @@ from conformance.cases import (
     impact,
     is_invalid_parameter,
     is_refused,
+    op,
     requirement,
     sign_ins,
-)
-from conformance.spec.endpoints import (
-    ACCOUNT_UPDATE,
-    CHANNEL_COMMAND_DEACTIVATE,
-    INVITATION_ACCEPT,
-    INVITATION_CANCEL,
-    INVITATION_DECLINE,
-    LOGIN_INITIATE,
-    SECURE_SESSION,
-    TOKEN_REFRESH,
 )
 
 
@@ -49,12 +40,12 @@ class Emptied:
 
 
 FIELDS: tuple[tuple[str, str, Mapping[str, Json]], ...] = (
-    (TOKEN_REFRESH, "refreshToken", {}),
-    (ACCOUNT_UPDATE, "userBizId", {}),
-    (CHANNEL_COMMAND_DEACTIVATE, "bizId", {}),
-    (INVITATION_ACCEPT, "invitationBizId", {}),
-    (INVITATION_DECLINE, "invitationBizId", {"reason": "suite"}),
-    (INVITATION_CANCEL, "invitationBizId", {"reason": "suite"}),
+    (op.TOKEN_REFRESH, "refreshToken", {}),
+    (op.ACCOUNT_UPDATE, "userBizId", {}),
+    (op.CHANNEL_COMMAND_DEACTIVATE, "bizId", {}),
+    (op.INVITATION_ACCEPT, "invitationBizId", {}),
+    (op.INVITATION_DECLINE, "invitationBizId", {"reason": "suite"}),
+    (op.INVITATION_CANCEL, "invitationBizId", {"reason": "suite"}),
 )
 """What names the record that a request is about, without which there is none."""
 
@@ -94,8 +85,8 @@ def verify_refusal(verify: Verify, emptied: Emptied, exchange: Exchange) -> None
 )
 def test_a_sign_in_names_somebody(portal: Portal, verify: Verify, field: str, value: Json) -> None:
     right = {"email": f"{portal.unique()}@example.test", "password": portal.wrong_password()}
-    emptied = Emptied(LOGIN_INITIATE, field, value, right)
-    refused = unless_paced(portal.call(LOGIN_INITIATE, json={**right, field: value}))
+    emptied = Emptied(op.LOGIN_INITIATE, field, value, right)
+    refused = unless_paced(portal.call(op.LOGIN_INITIATE, json={**right, field: value}))
     verify_refusal(verify, emptied, refused)
 
 
@@ -104,5 +95,5 @@ def test_a_sign_in_names_somebody(portal: Portal, verify: Verify, field: str, va
 @pytest.mark.parametrize("value", [None, ""], ids=["null", "empty"])
 def test_a_secure_session_has_its_keys(portal: Portal, verify: Verify, field: str, value: Json) -> None:
     right = dict(portal.secure.shared().exchange.request.json)
-    emptied = Emptied(SECURE_SESSION, field, value, right)
-    verify_refusal(verify, emptied, authorized(portal.call(SECURE_SESSION, json={**right, field: value})))
+    emptied = Emptied(op.SECURE_SESSION, field, value, right)
+    verify_refusal(verify, emptied, authorized(portal.call(op.SECURE_SESSION, json={**right, field: value})))

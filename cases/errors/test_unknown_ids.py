@@ -21,33 +21,22 @@ from conformance.cases import (
     is_error,
     is_error_of_table,
     needs,
+    op,
     requirement,
-)
-from conformance.spec.endpoints import (
-    CHANNEL_ACTIVATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_UPDATE,
-    CURRENCY_GRANT_REVOKE,
-    SESSIONS_TERMINATE,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.profile.placeholders import placeholders_in
 
 KINDS: Mapping[str, str] = {
-    CHANNEL_TYPE_UPDATE: "channel_type",
-    CHANNEL_TYPE_ENABLE: "channel_type",
-    CHANNEL_TYPE_DISABLE: "channel_type",
-    CHANNEL_TYPE_DELETE: "channel_type",
-    CHANNEL_UPDATE: "channel",
-    CHANNEL_ACTIVATE: "channel",
-    CHANNEL_DEACTIVATE: "channel",
-    CHANNEL_DELETE: "channel",
-    CURRENCY_GRANT_REVOKE: "workspace",
+    op.CHANNEL_TYPE_UPDATE: "channel_type",
+    op.CHANNEL_TYPE_ENABLE: "channel_type",
+    op.CHANNEL_TYPE_DISABLE: "channel_type",
+    op.CHANNEL_TYPE_DELETE: "channel_type",
+    op.CHANNEL_UPDATE: "channel",
+    op.CHANNEL_ACTIVATE: "channel",
+    op.CHANNEL_DEACTIVATE: "channel",
+    op.CHANNEL_DELETE: "channel",
+    op.CURRENCY_GRANT_REVOKE: "workspace",
 }
 """By endpoint the kind of a record whose id shows the form of an id there; for grants that of any."""
 
@@ -87,17 +76,17 @@ def test_nothing_is_done_to_a_record_of_nobody(
 
 
 @requirement("ERROR-022")
-@needs("accounts.spare", SESSIONS_TERMINATE)
+@needs("accounts.spare", op.SESSIONS_TERMINATE)
 @impact("disruptive")
 def test_no_session_of_nobody_is_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
-    if "session_id" not in placeholders_in(portal.profile.operations[SESSIONS_TERMINATE].body):
-        raise Untestable(f'[operations."{SESSIONS_TERMINATE}"] body has no {{session_id}}')
+    if "session_id" not in placeholders_in(portal.profile.operations[op.SESSIONS_TERMINATE].body):
+        raise Untestable(f'[operations."{op.SESSIONS_TERMINATE}"] body has no {{session_id}}')
     listing = sessions(portal, spare.token)
     own = current(listing)
 
     def ask(id: str) -> Exchange:
-        sent = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
-        return authorized(portal.call(SESSIONS_TERMINATE, json=sent, token=spare.token))
+        sent = portal.operation_body(op.SESSIONS_TERMINATE, session_id=id)
+        return authorized(portal.call(op.SESSIONS_TERMINATE, json=sent, token=spare.token))
 
     refused = _asked(portal, own, ask, is_surely_free(own, *ids(listing)))
     verify("ERROR-022", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

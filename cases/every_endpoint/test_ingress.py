@@ -21,10 +21,10 @@ from conformance.cases import (
     Verify,
     holds,
     impact,
+    op,
     requirement,
     summary,
 )
-from conformance.spec.endpoints import PROFILE
 from conformance.spec.tables import RECORD_UNKNOWN
 
 ACCESS_CODE = "X-PORTAL-ACCESS-CODE"
@@ -66,7 +66,7 @@ def test_what_is_nearly_the_access_code_is_rejected(
     if near == right or len(right) < LONG_ENOUGH:
         raise Untestable("the access code is short, or has no letters of two cases")
     portal.secrets.add(near, "access-code")
-    rejected = answered(read(portal, BY_KEY[PROFILE], token=admin.token, headers={ACCESS_CODE: near}))
+    rejected = answered(read(portal, BY_KEY[op.PROFILE], token=admin.token, headers={ACCESS_CODE: near}))
     verify("HEADER-022", is_rejected(rejected))
 
 
@@ -84,7 +84,7 @@ def test_no_change_from_another_ingress_is_looked_at(portal: Portal, verify: Ver
     """Without a token as well, so that nothing comes of it where the ingress is forgotten: then it is the
     token that is asked for, and the record that is looked for."""
     nowhere: dict[str, str | None] = {ACCESS_CODE: None}
-    usual = answered(read(portal, BY_KEY[PROFILE], headers=nowhere))
+    usual = answered(read(portal, BY_KEY[op.PROFILE], headers=nowhere))
     if usual.code in TOKEN_REFUSED:
         raise Untestable("a token is asked for before the ingress is looked at", "target")
     for row in CHANGES:

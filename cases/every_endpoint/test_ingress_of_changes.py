@@ -29,23 +29,11 @@ from conformance.cases import (
     Verify,
     impact,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import (
-    IP_WHITELIST_DISABLE,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PROFILE,
-    PROFILE_UPDATE,
-    SECURE_SESSION,
-    SECURE_SESSION_CLOSE,
-    SESSIONS_CONFIG,
-    SESSIONS_CONFIG_SET,
-    TOKEN_REFRESH,
-)
 
 
 def verify_foreign(portal: Portal, verify: Verify, key: str, body: Json, *, token: str | None = None) -> bool:
@@ -66,17 +54,17 @@ def test_no_step_of_a_sign_in_is_taken_from_another_ingress(
 ) -> Generator[Wait, None, None]:
     account = an_account(portal, "limited", "spare", "admin")
     credentials: Json = {"email": account.email, "password": account.password}
-    verify_foreign(portal, verify, LOGIN_INITIATE, credentials)
+    verify_foreign(portal, verify, op.LOGIN_INITIATE, credentials)
 
     yield from code_at_hand(portal, account)
     session = begun(portal, account)
     factor = factor_for(account, session, preferring="OTP")
     id, method = text(session, "data.sessionId"), method_of(factor)
     if "EMAIL" in account.factors:
-        verify_foreign(portal, verify, LOGIN_MFA_SEND, {"sessionId": id, "method": method_of("EMAIL")})
+        verify_foreign(portal, verify, op.LOGIN_MFA_SEND, {"sessionId": id, "method": method_of("EMAIL")})
     code = yield from right_code(portal, account, session, factor)
     steps: Json = {"sessionId": id, "method": method, "code": code}
-    verify_foreign(portal, verify, LOGIN_COMPLETE, steps)
+    verify_foreign(portal, verify, op.LOGIN_COMPLETE, steps)
 
 
 @requirement("HEADER-001", "HEADER-002", "HEADER-003")
@@ -85,16 +73,16 @@ def test_no_pair_is_refreshed_from_another_ingress(portal: Portal, verify: Verif
     refresh = account.signed_in().refresh_token
     if refresh is None:
         raise Untestable("the sign-in gave no refresh token", "target")
-    if not verify_foreign(portal, verify, TOKEN_REFRESH, {"refreshToken": refresh}):
+    if not verify_foreign(portal, verify, op.TOKEN_REFRESH, {"refreshToken": refresh}):
         account.forget()
 
 
 @requirement("HEADER-001", "HEADER-002", "HEADER-003")
 def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, verify: Verify) -> None:
     channel = portal.secure.open()
-    verify_foreign(portal, verify, SECURE_SESSION, channel.exchange.request.json)
+    verify_foreign(portal, verify, op.SECURE_SESSION, channel.exchange.request.json)
 
-    for rule, code in foreign_codes(portal, SECURE_SESSION_CLOSE):
+    for rule, code in foreign_codes(portal, op.SECURE_SESSION_CLOSE):
         exchange = answered(close(portal, channel, headers={ACCESS_CODE: code}))
         verify(rule, is_rejected(exchange))
 
@@ -105,11 +93,11 @@ def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, ver
 def test_nothing_is_changed_from_another_ingress(portal: Portal, verify: Verify, spare: Account) -> None:
     """Each change asks for what is so already."""
     token = spare.token
-    name = granted(portal.call(PROFILE, token=token)).at("data.accountName")
+    name = granted(portal.call(op.PROFILE, token=token)).at("data.accountName")
     if is_shown_whole(name):
-        verify_foreign(portal, verify, PROFILE_UPDATE, {"accountName": name}, token=token)
-    most = count(granted(portal.call(SESSIONS_CONFIG, token=token)), "data.maxSessions")
+        verify_foreign(portal, verify, op.PROFILE_UPDATE, {"accountName": name}, token=token)
+    most = count(granted(portal.call(op.SESSIONS_CONFIG, token=token)), "data.maxSessions")
     if most > 0:
-        verify_foreign(portal, verify, SESSIONS_CONFIG_SET, {"maxConcurrentSessions": most}, token=token)
+        verify_foreign(portal, verify, op.SESSIONS_CONFIG_SET, {"maxConcurrentSessions": most}, token=token)
     if read_whitelist(portal, spare).at("data.enabled") is False:
-        verify_foreign(portal, verify, IP_WHITELIST_DISABLE, ABSENT, token=token)
+        verify_foreign(portal, verify, op.IP_WHITELIST_DISABLE, ABSENT, token=token)

@@ -19,9 +19,9 @@ from conformance.cases import (
     is_success,
     judged_in,
     offered,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import OWN_INVITATIONS, WORKSPACES_CURRENT
 
 
 def rows() -> list[ParameterSet]:
@@ -56,7 +56,7 @@ def test_an_endpoint_that_reads_answers_what_it_holds(
 
 def asks_for_little(row: Operation) -> bool:
     """Whether nothing that the request holds could lawfully be called invalid."""
-    return not row.parameters and row.method == "GET" and row.key != OWN_INVITATIONS
+    return not row.parameters and row.method == "GET" and row.key != op.OWN_INVITATIONS
 
 
 def _fails_again(portal: Portal, row: Operation, exchange: Exchange, token: str | None) -> bool:
@@ -70,7 +70,7 @@ def _fails_again(portal: Portal, row: Operation, exchange: Exchange, token: str 
 def _is_nowhere(portal: Portal, row: Operation, exchange: Exchange, token: str | None) -> bool:
     """Whether a path that names no record is answered as one that nobody has: 404 may speak of a workspace
     that the caller has none of."""
-    if exchange.status != 404 or row.parameters or row.key == WORKSPACES_CURRENT:
+    if exchange.status != 404 or row.parameters or row.key == op.WORKSPACES_CURRENT:
         return False
     unknown = portal.get(f"{row.path}-{portal.unique()}", token=token, method=row.method)
     return unknown.status == 404 and [unknown.code, unknown.at("message")] == [

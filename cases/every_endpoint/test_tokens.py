@@ -28,10 +28,10 @@ from conformance.cases import (
     judged_in,
     needs,
     offered,
+    op,
     requirement,
 )
 from conformance.checks.access.without_token import is_not_of_its_form
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, PROFILE, ROLES
 from conformance.verdicts.comparisons import may_keep_a_rate
 
 PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
@@ -73,7 +73,7 @@ def ask(
 
 def verify_refusal(verify: Verify, row: Operation, exchange: Exchange, must: str) -> None:
     """Refused is stated for the endpoints marked JWT, and implied for those whose table names nothing."""
-    if row.key == LOGOUT and exchange.at("data.terminatedSessions") == 0:
+    if row.key == op.LOGOUT and exchange.at("data.terminatedSessions") == 0:
         raise Untestable(
             "logout of no session ended none: of it a bearer token is asked, and no more", "target"
         )
@@ -111,7 +111,7 @@ def test_without_a_token_an_endpoint_does_not_answer(portal: Portal, row: Operat
 def names_in_a_query() -> list[ParameterSet]:
     """The usual name of a token in a query at every endpoint that reads, and others at the profile."""
     usual = [(row, "access_token") for row in READ_BY_TOKEN]
-    others = [(BY_KEY[PROFILE], name) for name in ("token", "accessToken", "authorization")]
+    others = [(BY_KEY[op.PROFILE], name) for name in ("token", "accessToken", "authorization")]
     return [
         pytest.param(
             row,
@@ -143,7 +143,7 @@ NAMES_OF_COOKIES = ("access_token", "accessToken", "token", "Authorization", "jw
 @requirement("AUTHN-022")
 def test_a_token_in_a_cookie_is_no_bearer_token(portal: Portal, verify: Verify, admin: Account) -> None:
     cookies = "; ".join(f"{name}={admin.token}" for name in NAMES_OF_COOKIES)
-    exchange = answered(portal.call(PROFILE, headers={"Cookie": cookies}))
+    exchange = answered(portal.call(op.PROFILE, headers={"Cookie": cookies}))
     verify("AUTHN-022", is_refused(exchange, message="a token in a cookie was accepted"))
 
 
@@ -174,7 +174,7 @@ def test_every_part_of_a_token_is_guarded(
     portal: Portal, verify: Verify, admin: Account, forge: Callable[[str], str]
 ) -> None:
     verify_refusal(
-        verify, BY_KEY[PROFILE], ask(portal, BY_KEY[PROFILE], token=forge(admin.token)), "AUTHN-007"
+        verify, BY_KEY[op.PROFILE], ask(portal, BY_KEY[op.PROFILE], token=forge(admin.token)), "AUTHN-007"
     )
 
 
@@ -185,8 +185,8 @@ def test_no_spelling_of_none_is_an_algorithm(
 ) -> None:
     verify_refusal(
         verify,
-        BY_KEY[PROFILE],
-        ask(portal, BY_KEY[PROFILE], token=unsigned(admin.token, algorithm)),
+        BY_KEY[op.PROFILE],
+        ask(portal, BY_KEY[op.PROFILE], token=unsigned(admin.token, algorithm)),
         "AUTHN-008",
     )
 
@@ -197,13 +197,13 @@ def test_an_authorization_without_a_token_is_refused(
     portal: Portal, verify: Verify, authorization: str
 ) -> None:
     verify_refusal(
-        verify, BY_KEY[PROFILE], ask(portal, BY_KEY[PROFILE], authorization=authorization), "AUTHN-006"
+        verify, BY_KEY[op.PROFILE], ask(portal, BY_KEY[op.PROFILE], authorization=authorization), "AUTHN-006"
     )
 
 
 @requirement("AUTHN-020")
 @pytest.mark.parametrize("scheme", ["Token", "Basic"])
-@pytest.mark.parametrize("key", [PROFILE, ROLES])
+@pytest.mark.parametrize("key", [op.PROFILE, op.ROLES])
 def test_a_token_under_another_scheme_is_no_bearer_token(
     portal: Portal, verify: Verify, admin: Account, key: str, scheme: str
 ) -> None:
@@ -229,7 +229,7 @@ def test_an_account_without_permissions_is_answered_somehow(
         verify.observe("permission-denied", first, "nothing is refused")
 
 
-PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != LOGIN_INITIATE)
+PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != op.LOGIN_INITIATE)
 """All but the one of which only ten may be sent; whoever signs in has sent it without a token."""
 
 

@@ -18,10 +18,10 @@ from conformance.cases import (
     is_error_of_table,
     is_refused,
     needs,
+    op,
     requirement,
 )
 from conformance.run.needs import lacking
-from conformance.spec.endpoints import FILE
 from conformance.spec.tables import READS_FILE_HEADERS
 
 
@@ -29,7 +29,7 @@ from conformance.spec.tables import READS_FILE_HEADERS
 def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admin: Account) -> None:
     file = portal.record("file")
 
-    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+    read = granted(portal.call(op.FILE, token=admin.token, fileBizId=file))
     if "bizId" in (read.data or {}):
         verify("FILE-023", equal(read, "data.bizId", file))
 
@@ -39,7 +39,7 @@ def test_an_unknown_file_is_not_found(portal: Portal, verify: Verify, admin: Acc
     refused = asked_for_nobody(
         portal,
         portal.record("file"),
-        lambda id: authorized(portal.call(FILE, token=admin.token, fileBizId=id)),
+        lambda id: authorized(portal.call(op.FILE, token=admin.token, fileBizId=id)),
     )
     verify("FILE-024", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
@@ -50,9 +50,9 @@ def test_an_account_without_the_permission_reads_no_file(
     portal: Portal, verify: Verify, admin: Account, limited: Account
 ) -> None:
     file = portal.record("file")
-    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+    read = granted(portal.call(op.FILE, token=admin.token, fileBizId=file))
 
-    refused = answered(portal.call(FILE, token=limited.token, fileBizId=file))
+    refused = answered(portal.call(op.FILE, token=limited.token, fileBizId=file))
     if refused.status == 401:
         raise Untestable(f"[accounts.limited] is not taken as signed in ({refusal_text(refused)})", "target")
     verify("FILE-020", is_refused(refused, read, message="an account without file:read was served"))
@@ -76,12 +76,12 @@ def ways_to_send(key: str, header: str = HEADER) -> Mapping[str, Mapping[str, st
 @pytest.mark.parametrize("way", ways_to_send(""))
 def test_an_api_key_opens_no_file(portal: Portal, verify: Verify, admin: Account, way: str) -> None:
     file = portal.record("file")
-    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+    read = granted(portal.call(op.FILE, token=admin.token, fileBizId=file))
 
     settings = portal.profile.portal
     for key in filter(None, (secrets.token_hex(20), settings.api_key)):
         headers = ways_to_send(key, settings.api_key_header)[way]
-        refused = answered(portal.call(FILE, fileBizId=file, headers=headers))
+        refused = answered(portal.call(op.FILE, fileBizId=file, headers=headers))
         message = f"an API key was accepted, sent as {way.replace(HEADER, settings.api_key_header)}"
         verify("FILE-022", is_refused(refused, read, message=message))
     if settings.api_key is None:
@@ -92,13 +92,13 @@ def test_an_api_key_opens_no_file(portal: Portal, verify: Verify, admin: Account
 def test_what_the_file_read_does_without_its_headers(portal: Portal, verify: Verify, admin: Account) -> None:
     """All of them at once, and one by one where that is refused: then it shows which are wanted."""
     file, token = portal.record("file"), admin.token
-    granted(portal.call(FILE, token=token, fileBizId=file))
+    granted(portal.call(op.FILE, token=token, fileBizId=file))
     names = [name for name in READS_FILE_HEADERS if name != "X-PORTAL-ACCESS-CODE"]
 
-    bare = answered(portal.call(FILE, token=token, fileBizId=file, headers=dict.fromkeys(names)))
+    bare = answered(portal.call(op.FILE, token=token, fileBizId=file, headers=dict.fromkeys(names)))
     if bare.success:
         verify.observe("file-required-headers", bare, "served without them")
         return
-    alone = {name: portal.call(FILE, token=token, fileBizId=file, headers={name: None}) for name in names}
+    alone = {name: portal.call(op.FILE, token=token, fileBizId=file, headers={name: None}) for name in names}
     wanted = [name for name, answer in alone.items() if not answered(answer).success]
     verify.observe("file-required-headers", bare, {"wanted": wanted, "without them": outcome(bare)})

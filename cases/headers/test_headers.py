@@ -14,16 +14,16 @@ from conformance.cases import (
     Verify,
     is_refused,
     is_success,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.run.schedule import Steps
-from conformance.spec.endpoints import ACCOUNTS_QUERY, COUNTRIES, PROFILE, PUBLIC_KEY, WORKSPACES_CURRENT
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
-PLACES = (PROFILE, COUNTRIES, PUBLIC_KEY)
+PLACES = (op.PROFILE, op.COUNTRIES, op.PUBLIC_KEY)
 
 
 @requirement("HEADER-005", "HEADER-006")
@@ -72,15 +72,15 @@ def test_a_request_without_a_listed_header_is_answered_somehow(
 @requirement("HEADER-017")
 def test_a_repeated_request_id_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
     name = {"X-Request-Id": portal.unique()}
-    granted(portal.call(PROFILE, token=admin.token, headers=name))
-    repeated = answered(portal.call(PROFILE, token=admin.token, headers=name))
+    granted(portal.call(op.PROFILE, token=admin.token, headers=name))
+    repeated = answered(portal.call(op.PROFILE, token=admin.token, headers=name))
     verify.observe("repeated-request-id", repeated, outcome(repeated))
 
 
 @requirement("HEADER-009")
 def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, admin: Account) -> None:
     exchange = authorized(
-        portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
+        portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
     )
     if exchange.code == "GA2031" or (exchange.status == 404 and exchange.code is not None):
         raise Untestable(f"the account has no current workspace ({refusal_text(exchange)})", "environment")
@@ -89,11 +89,11 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
 
 @requirement("HEADER-015")
 def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
-    plain = granted(portal.call(ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=admin.token))
+    plain = granted(portal.call(op.ACCOUNTS_QUERY, json=UNFILTERED[op.ACCOUNTS_QUERY], token=admin.token))
     labelled = answered(
         portal.call(
-            ACCOUNTS_QUERY,
-            json=UNFILTERED[ACCOUNTS_QUERY],
+            op.ACCOUNTS_QUERY,
+            json=UNFILTERED[op.ACCOUNTS_QUERY],
             token=admin.token,
             content_type="application/json;charset=UTF-8",
         )
@@ -107,7 +107,10 @@ def test_a_body_of_another_content_type_is_answered_somehow(
 ) -> None:
     exchange = answered(
         portal.call(
-            ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=admin.token, content_type="text/plain"
+            op.ACCOUNTS_QUERY,
+            json=UNFILTERED[op.ACCOUNTS_QUERY],
+            token=admin.token,
+            content_type="text/plain",
         )
     )
     verify.observe("wrong-content-type", exchange, outcome(exchange))

@@ -30,12 +30,12 @@ from conformance.cases import (
     impact,
     is_success,
     needs,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE, PROFILE_UPDATE, ROLE
 from conformance.spec.requests import UNFILTERED
 
-EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
+EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""
 
 
@@ -65,17 +65,17 @@ Asking = Callable[[Portal, str, str], Exchange]
 
 
 def without_a_token(portal: Portal, token: str, language: str) -> Exchange:
-    return portal.call(PROFILE, headers={"Accept-Language": language})
+    return portal.call(op.PROFILE, headers={"Accept-Language": language})
 
 
 def for_an_unknown_record(portal: Portal, token: str, language: str) -> Exchange:
     unknown = unknown_id(portal.record("account"))
-    return portal.call(ACCOUNT, token=token, headers={"Accept-Language": language}, userBizId=unknown)
+    return portal.call(op.ACCOUNT, token=token, headers={"Accept-Language": language}, userBizId=unknown)
 
 
 def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
-    body = {**UNFILTERED[ACCOUNTS_QUERY], "page": "first"}
-    return portal.call(ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
+    body = {**UNFILTERED[op.ACCOUNTS_QUERY], "page": "first"}
+    return portal.call(op.ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 
 @requirement("HEADER-007", "HEADER-018", "HEADER-021")
@@ -96,7 +96,7 @@ def test_a_language_changes_no_code_and_no_status_of_a_refusal(
 def test_a_language_changes_no_code_of_a_list(
     portal: Portal, verify: Verify, admin: Account, language: str
 ) -> None:
-    row = BY_KEY[COUNTRIES]
+    row = BY_KEY[op.COUNTRIES]
     before = granted(read(portal, row, token=admin.token, headers={"Accept-Language": "en"}))
     after = answered(read(portal, row, token=admin.token, headers={"Accept-Language": language}))
 
@@ -119,8 +119,8 @@ def codes(exchange: Exchange) -> list[str]:
 def test_a_language_that_is_not_listed_is_served_too(
     portal: Portal, verify: Verify, admin: Account, language: str
 ) -> None:
-    plain = granted(portal.call(PROFILE, token=admin.token))
-    served = answered(portal.call(PROFILE, token=admin.token, headers={"Accept-Language": language}))
+    plain = granted(portal.call(op.PROFILE, token=admin.token))
+    served = answered(portal.call(op.PROFILE, token=admin.token, headers={"Accept-Language": language}))
     verify("HEADER-008", is_success(served, plain))
 
 
@@ -131,7 +131,7 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
     locale = portal.profile.portal.headers.get("X-LOCALE", "en")
     if not locale.lower().startswith("en"):
         raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
-    own = granted(portal.call(PROFILE, token=admin.token)).at("data.defaultLanguage")
+    own = granted(portal.call(op.PROFILE, token=admin.token)).at("data.defaultLanguage")
     is_english = not isinstance(own, str) or own.lower().startswith("en")
     for texts_of, place in ((labels, "data"), (message, "message")):
         english = texts_of(portal, admin, "en")
@@ -161,13 +161,13 @@ def test_an_error_is_in_english_whatever_language_its_caller_has(
     locale = portal.profile.portal.headers.get("X-LOCALE", "en")
     if not locale.lower().startswith("en"):
         raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
-    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    fields = updatable(granted(portal.call(op.PROFILE, token=spare.token)))
     english, unnamed, japanese = (
         _of_unknown_role(portal, spare, language) for language in ("en", None, "ja")
     )
     if "defaultLanguage" not in fields or english != unnamed or english == japanese:
         raise Untestable("its errors do not show in which language they are", "target")
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         granted(change.ask({**fields, "defaultLanguage": "ja"}))
         refused = _refused(portal, spare, None)
         shown = refused.at("message")
@@ -182,7 +182,7 @@ def _of_unknown_role(portal: Portal, caller: Account, language: str | None) -> J
 def _refused(portal: Portal, caller: Account, language: str | None) -> Exchange:
     unknown = unknown_id(portal.record("role"))
     headers = {"Accept-Language": language}
-    return answered(portal.call(ROLE, token=caller.token, headers=headers, roleBizId=unknown))
+    return answered(portal.call(op.ROLE, token=caller.token, headers=headers, roleBizId=unknown))
 
 
 @dataclass(frozen=True)
@@ -195,10 +195,10 @@ class Texts:
 
 def labels(portal: Portal, admin: Account, language: str | None) -> Texts:
     headers = {"Accept-Language": language}
-    listing = granted(read(portal, BY_KEY[COUNTRIES], token=admin.token, headers=headers))
+    listing = granted(read(portal, BY_KEY[op.COUNTRIES], token=admin.token, headers=headers))
     return Texts(listing, sorted(f"{item.get('code')}: {item.get('label')}" for item in listed(listing)))
 
 
 def message(portal: Portal, admin: Account, language: str | None) -> Texts:
-    refused = answered(portal.call(PROFILE, headers={"Accept-Language": language}))
+    refused = answered(portal.call(op.PROFILE, headers={"Accept-Language": language}))
     return Texts(refused, [str(refused.at("message"))])

@@ -10,21 +10,7 @@ from cases.changing import Creation, creation
 from cases.coded import state_of
 from cases.notifications.queries import ids, items, matching, record_of, total
 from cases.premises import change_accepted, form, is_invalid, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds
-from conformance.spec.endpoints import (
-    CHANNEL_ACTIVATE,
-    CHANNEL_CREATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-)
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds, op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.portal.records import shows
 from conformance.target.portal.restoring import shown_elsewhere, told_id
@@ -44,31 +30,31 @@ class Family:
 
 TYPE = Family(
     {
-        "create": CHANNEL_TYPE_CREATE,
-        "update": CHANNEL_TYPE_UPDATE,
-        "delete": CHANNEL_TYPE_DELETE,
-        "enable": CHANNEL_TYPE_ENABLE,
-        "disable": CHANNEL_TYPE_DISABLE,
+        "create": op.CHANNEL_TYPE_CREATE,
+        "update": op.CHANNEL_TYPE_UPDATE,
+        "delete": op.CHANNEL_TYPE_DELETE,
+        "enable": op.CHANNEL_TYPE_ENABLE,
+        "disable": op.CHANNEL_TYPE_DISABLE,
     },
-    CHANNEL_TYPES_QUERY,
+    op.CHANNEL_TYPES_QUERY,
     "channel-type-answers",
 )
 CHANNEL = Family(
     {
-        "create": CHANNEL_CREATE,
-        "update": CHANNEL_UPDATE,
-        "delete": CHANNEL_DELETE,
-        "activate": CHANNEL_ACTIVATE,
-        "deactivate": CHANNEL_DEACTIVATE,
+        "create": op.CHANNEL_CREATE,
+        "update": op.CHANNEL_UPDATE,
+        "delete": op.CHANNEL_DELETE,
+        "activate": op.CHANNEL_ACTIVATE,
+        "deactivate": op.CHANNEL_DEACTIVATE,
     },
-    CHANNELS_QUERY,
+    op.CHANNELS_QUERY,
     "channel-answers",
 )
 
 
 NO_MASK = (
     "no password that is a mask to see; emailConfig.password in the body of "
-    f'[operations."{CHANNEL_CREATE}"] would decide whether the one that is set is shown'
+    f'[operations."{op.CHANNEL_CREATE}"] would decide whether the one that is set is shown'
 )
 """Why it stays untested whether passwords are masked. How a mask looks is not stated."""
 

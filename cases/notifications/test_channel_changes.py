@@ -29,12 +29,12 @@ from conformance.cases import (
     is_invalid_parameter,
     is_success,
     needs,
+    op,
     pauses,
     requirement,
 )
 from conformance.checks.envelope import is_mask
 from conformance.checks.records import moment
-from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, PROFILE
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.verdicts.findings import endpoint_of
 
@@ -105,7 +105,7 @@ INSTITUTION = "institutionBizId"
 
 def authors_of(portal: Portal, account: Account) -> dict[str, Json]:
     """By what an account may be named, in which form is not stated."""
-    profile = granted(portal.call(PROFILE, token=account.token)).data
+    profile = granted(portal.call(op.PROFILE, token=account.token)).data
     names = ("bizId", "accountEmail", "accountName", INSTITUTION)
     return {name: profile.get(name) for name in names} if isinstance(profile, dict) else {}
 
@@ -185,7 +185,9 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
         else:
             _verify_challenge(channel)
 
-        deactivated = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
+        deactivated = portal.call(
+            op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token
+        )
         if portal.profile.bot_challenge.token is None and deactivated.code == "4030":
             verify("CHANNEL-054", is_error(deactivated, "4030", *channel.steps))
         authorized(deactivated)
@@ -199,7 +201,7 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
             was = {name: record[name] for name in other}
             verify("CHANNEL-064", holds(deactivated, "data", not other, was, *channel.steps, actual=other))
             shows_status(channel, "CHANNEL-031", "INACTIVE")
-            again = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
+            again = portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
             channel.is_not_unknown(again)
 
 
@@ -208,7 +210,7 @@ def _verify_challenge(channel: OwnRecord) -> None:
     before = channel.read()[1] or {}
     refused = answered(
         channel.portal.call(
-            CHANNEL_COMMAND_DEACTIVATE,
+            op.CHANNEL_COMMAND_DEACTIVATE,
             json={"bizId": channel.id},
             token=channel.by.token,
             bot_challenge=False,
@@ -225,7 +227,7 @@ def _verify_challenge(channel: OwnRecord) -> None:
 @requirement("CHANNEL-052", "CHANNEL-059")
 @impact("mutating")
 def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={}, token=admin.token))
+    refused = authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={}, token=admin.token))
     if verify("CHANNEL-052", is_invalid_parameter(refused)):
         verify("CHANNEL-059", is_error(refused, "4000"))
 
@@ -237,7 +239,7 @@ def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Acco
 @impact("mutating")
 def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:
-        return authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": id}, token=admin.token))
+        return authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": id}, token=admin.token))
 
     is_free = reads_nobody(portal, admin.token, "channel")
     refused = asked_for_nobody(portal, portal.record("channel"), ask, is_free=is_free)

@@ -20,9 +20,9 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import CHANNEL_TYPES_QUERY, CHANNELS_QUERY
 from conformance.spec.tables import STATES
 
 Record = dict[str, Json]
@@ -39,7 +39,7 @@ def first_of(records: list[Record], passes: Callable[[Record], bool], what: str)
 @requirement("CHANNELTYPE-020", "CHANNELTYPE-021", "CHANNELTYPE-022", "CHANNELTYPE-023")
 def test_filters_of_types_hold_in_company(portal: Portal, admin: Account) -> None:
     """What each of them leaves out is left out by both together: that is judged on the wire."""
-    records = items(matching(portal, admin, CHANNEL_TYPES_QUERY))
+    records = items(matching(portal, admin, op.CHANNEL_TYPES_QUERY))
     off = first_of(records, lambda record: record.get("enabled") is False, "type that is not enabled")
     other = first_of(records, lambda record: record.get("typeCode") != off.get("typeCode"), "other type")
     state = state_of(off, "typeStatus")
@@ -51,7 +51,7 @@ def test_filters_of_types_hold_in_company(portal: Portal, admin: Account) -> Non
     if state in STATES["Notification channel type"]:
         pairs.append({"typeStatus": state, "enabledOnly": True})
     for pair in pairs:
-        asked(portal, admin, CHANNEL_TYPES_QUERY, **pair)
+        asked(portal, admin, op.CHANNEL_TYPES_QUERY, **pair)
 
 
 def is_inactive(record: Record) -> bool:
@@ -62,17 +62,17 @@ def is_inactive(record: Record) -> bool:
 def test_filters_of_channels_hold_in_company(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which institution's channels count as another's own is not stated: the filter is held to what it gives
     alone, and where that is nothing but its own."""
-    records = items(matching(portal, admin, CHANNELS_QUERY))
+    records = items(matching(portal, admin, op.CHANNELS_QUERY))
     off = first_of(records, is_inactive, "channel that is inactive")
     owner = off.get("institutionBizId")
     stranger = first_of(
         records, lambda record: is_of_another(record, owner), "channel of another institution"
     )
-    asked(portal, admin, CHANNELS_QUERY, bizId=off["bizId"], activeOnly=True)
+    asked(portal, admin, op.CHANNELS_QUERY, bizId=off["bizId"], activeOnly=True)
     number = STATES["Notification channel"]["INACTIVE"]
-    asked(portal, admin, CHANNELS_QUERY, channelStatus=number, activeOnly=True)
+    asked(portal, admin, op.CHANNELS_QUERY, channelStatus=number, activeOnly=True)
 
-    alone = matching(portal, admin, CHANNELS_QUERY, institutionBizId=owner)
+    alone = matching(portal, admin, op.CHANNELS_QUERY, institutionBizId=owner)
     if any(is_of_another(record, owner) for record in items(alone)):
         raise Untestable("institutionBizId gives channels of other institutions too", "target")
     others: list[Mapping[str, Json]] = [
@@ -81,7 +81,7 @@ def test_filters_of_channels_hold_in_company(portal: Portal, verify: Verify, adm
         {"bizId": stranger["bizId"]},
     ]
     for other in others:
-        together = asked(portal, admin, CHANNELS_QUERY, institutionBizId=owner, **other)
+        together = asked(portal, admin, op.CHANNELS_QUERY, institutionBizId=owner, **other)
         if together.success:
             verify("CHANNEL-062", are_of(together, owner, alone))
 

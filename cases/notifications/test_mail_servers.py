@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, authorized, form, outcome
-from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, requirement
-from conformance.spec.endpoints import EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP
+from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, op, requirement
 
 
 @requirement("CHANNEL-057")
 @impact("mutating")
 def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Verify, admin: Account) -> None:
-    imap = validated(portal, admin, EMAIL_VALIDATE_IMAP)
-    smtp = validated(portal, admin, EMAIL_VALIDATE_SMTP)
+    imap = validated(portal, admin, op.EMAIL_VALIDATE_IMAP)
+    smtp = validated(portal, admin, op.EMAIL_VALIDATE_SMTP)
     verify.observe(
         "mail-validation-answers", imap, {"imap": form_or_outcome(imap), "smtp": form_or_outcome(smtp)}
     )
@@ -21,7 +20,7 @@ def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Ver
 
 @requirement("AUTHN-004")
 @impact("mutating")
-@pytest.mark.parametrize("key", [EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP])
+@pytest.mark.parametrize("key", [op.EMAIL_VALIDATE_IMAP, op.EMAIL_VALIDATE_SMTP])
 def test_mail_servers_are_validated_for_a_caller_with_a_token(portal: Portal, key: str) -> None:
     """A body as it is meant to be: one that is refused for its form says nothing of the token."""
     answered(portal.call(key, json=portal.operation_body(key)))

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 from cases.premises import authorized, count, granted, listed
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
 from conformance.checks.records import has_offset, moment
-from conformance.spec.endpoints import TRANSFER_ORDERS
 
 DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 
@@ -24,7 +23,7 @@ def asked(
 ) -> Exchange:
     """The query's answer, whatever it is, for the profile's workspace."""
     return portal.call(
-        TRANSFER_ORDERS,
+        op.TRANSFER_ORDERS,
         query=query,
         token=caller.token,
         bot_challenge=bot_challenge,

@@ -17,9 +17,9 @@ from conformance.cases import (
     is_error,
     is_refused,
     needs,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, PASSWORD_FORGOT
 from conformance.spec.tables import RECORD_UNKNOWN
 
 
@@ -55,7 +55,7 @@ def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     """A deployment for tests may take any token; then it does so everywhere."""
     made_up = portal.unique()
     body: Json = {"email": f"{made_up}@example.test", "turnstileToken": made_up}
-    refused = answered(portal.call(PASSWORD_FORGOT, json=body, bot_challenge=False))
+    refused = answered(portal.call(op.PASSWORD_FORGOT, json=body, bot_challenge=False))
     if refused.code != "4030":
         raise Untestable("a forgotten password is not refused for a made-up token", "environment")
     served = matching(portal, admin)
@@ -65,7 +65,7 @@ def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     verify("AUTHN-019", is_refused(taken, refused, served, message=message))
     unknown = {"bizId": free_id(portal, admin.token, "channel")}
     named = portal.call(
-        CHANNEL_COMMAND_DEACTIVATE, json=unknown, token=admin.token, bot_challenge=False, headers=headers
+        op.CHANNEL_COMMAND_DEACTIVATE, json=unknown, token=admin.token, bot_challenge=False, headers=headers
     )
     past_the_challenge = answered(named).success or named.code in RECORD_UNKNOWN or named.status == 404
     verify("AUTHN-019", holds(named, "code", not past_the_challenge, "4030", refused, message=message))

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 from cases.premises import authorized, count, granted, listed
 from cases.reading import NO_FILTER
-from conformance.cases import LIMITS, Account, Exchange, Json, Portal
-from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
+from conformance.cases import LIMITS, Account, Exchange, Json, Portal, op
 
 DAY = 86400
 
@@ -25,12 +24,12 @@ class Listing:
 
     def ask(self, portal: Portal, caller: Account, **asked: Json) -> Exchange:
         """A page, whatever the answer; ``asked`` holds page and size, as far as they are asked for."""
-        if self.key == ACCOUNTS_QUERY:
-            return authorized(portal.call(ACCOUNTS_QUERY, json={**NO_FILTER, **asked}, token=caller.token))
+        if self.key == op.ACCOUNTS_QUERY:
+            return authorized(portal.call(op.ACCOUNTS_QUERY, json={**NO_FILTER, **asked}, token=caller.token))
         query = {**range_of_orders(portal), **{name: str(value) for name, value in asked.items()}}
         workspace = portal.record("workspace")
         return authorized(
-            portal.call(TRANSFER_ORDERS, query=query, token=caller.token, workspaceId=workspace)
+            portal.call(op.TRANSFER_ORDERS, query=query, token=caller.token, workspaceId=workspace)
         )
 
     def get(self, portal: Portal, caller: Account, **asked: Json) -> Exchange:
@@ -44,8 +43,8 @@ class Listing:
         return count(exchange, "data.totalElements")
 
 
-ACCOUNT_LISTING = Listing(ACCOUNTS_QUERY, "data.accounts", "data.currentPage", "data.pageSize")
-ORDER_LISTING = Listing(TRANSFER_ORDERS, "data.content", "data.number", "data.size")
+ACCOUNT_LISTING = Listing(op.ACCOUNTS_QUERY, "data.accounts", "data.currentPage", "data.pageSize")
+ORDER_LISTING = Listing(op.TRANSFER_ORDERS, "data.content", "data.number", "data.size")
 LISTINGS: Mapping[str, Listing] = {"accounts": ACCOUNT_LISTING, "orders": ORDER_LISTING}
 
 

@@ -7,14 +7,7 @@ import pytest
 from cases.pagination.listings import ACCOUNT_LISTING, ORDER_LISTING, Listing
 from cases.premises import granted
 from cases.reading import NO_FILTER, read
-from conformance.cases import BY_KEY, LIMITS, Account, Portal, Untestable, requirement
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    SESSIONS_HISTORY,
-    TRANSFER_ORDERS,
-)
+from conformance.cases import BY_KEY, LIMITS, Account, Portal, Untestable, op, requirement
 
 OF_ACCOUNTS = ("PAGE-025", "PAGE-026", "PAGE-027", "PAGE-028", "PAGE-029", "ACCOUNT-029")
 OF_ORDERS = ("PAGE-025", "PAGE-035", "PAGE-036", "PAGE-037", "PAGE-038", "ORDER-032")
@@ -59,12 +52,12 @@ def test_a_page_and_a_size_may_be_asked_for_alone(
     "body", [{}, {**NO_FILTER}, {"page": 0}, {"size": 20}], ids=["empty", "filters", "page", "size"]
 )
 def test_accounts_come_in_pages_by_default(portal: Portal, admin: Account, body: dict[str, object]) -> None:
-    granted(portal.call(ACCOUNTS_QUERY, json=body, token=admin.token))
+    granted(portal.call(op.ACCOUNTS_QUERY, json=body, token=admin.token))
 
 
 @requirement("LIMIT-012", "LIMIT-013")
 def test_orders_come_in_pages_by_default(portal: Portal, admin: Account) -> None:
-    granted(portal.call(TRANSFER_ORDERS, token=admin.token, workspaceId=portal.record("workspace")))
+    granted(portal.call(op.TRANSFER_ORDERS, token=admin.token, workspaceId=portal.record("workspace")))
 
 
 OF_THE_OBJECT = (
@@ -74,7 +67,7 @@ OF_THE_OBJECT = (
 
 
 @requirement(*OF_THE_OBJECT)
-@pytest.mark.parametrize("key", [SESSIONS_HISTORY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY])
+@pytest.mark.parametrize("key", [op.SESSIONS_HISTORY, op.CHANNEL_TYPES_QUERY, op.CHANNELS_QUERY])
 def test_listings_with_a_pagination_object_show_their_first_page(
     portal: Portal, admin: Account, key: str
 ) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cases.premises import WRITTEN, granted
-from conformance.cases import HELD, Account, Exchange, Json, Portal, Verify, contradicts
+from conformance.cases import HELD, Account, Exchange, Json, Portal, Verify, contradicts, op
 from conformance.checks.model.agreement import KINDS, are_different
 from conformance.checks.records import records
-from conformance.spec.endpoints import INVITATIONS, OWN_INVITATIONS
 from conformance.spec.tables import STATES
 
 Listed = tuple[Exchange, str, dict[str, Json]]
@@ -37,12 +36,12 @@ def verify_both_ends(portal: Portal, verify: Verify, admin: Account, spare: Acco
 
 def _both_ends(portal: Portal, admin: Account, spare: Account) -> Ends:
     """Those that were sent only where they are the same before and after the others are read."""
-    before = _by_id(granted(portal.call(INVITATIONS, token=admin.token)))
+    before = _by_id(granted(portal.call(op.INVITATIONS, token=admin.token)))
     received: dict[str, Listed] = {}
     for value in STATES["Invitation"].values():
         query = {"statuses": str(value)}
-        received |= _by_id(granted(portal.call(OWN_INVITATIONS, query=query, token=spare.token)))
-    after = _by_id(granted(portal.call(INVITATIONS, token=admin.token)))
+        received |= _by_id(granted(portal.call(op.OWN_INVITATIONS, query=query, token=spare.token)))
+    after = _by_id(granted(portal.call(op.INVITATIONS, token=admin.token)))
     return {id: after[id] for id in after if id in before and before[id][2] == after[id][2]}, received
 
 

@@ -40,18 +40,11 @@ from conformance.cases import (
     is_refused,
     needs,
     offered,
+    op,
     pauses,
     requirement,
 )
 from conformance.checks.records import portal_time, records
-from conformance.spec.endpoints import (
-    INVITATION_ACCEPT,
-    INVITATION_DECLINE,
-    OWN_INVITATIONS,
-    PROFILE,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
 from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
@@ -59,11 +52,11 @@ VALUES = STATES["Invitation"]
 
 def own_invitations(portal: Portal, caller: Account, state: str | None = None) -> Exchange:
     """All of them, or where ``statuses`` must be sent those in one state."""
-    everything = authorized(portal.call(OWN_INVITATIONS, token=caller.token))
+    everything = authorized(portal.call(op.OWN_INVITATIONS, token=caller.token))
     if not is_invalid(everything) and state is None:
         return granted(everything)
     query = {"statuses": str(VALUES[state or "PENDING"])}
-    return granted(portal.call(OWN_INVITATIONS, query=query, token=caller.token))
+    return granted(portal.call(op.OWN_INVITATIONS, query=query, token=caller.token))
 
 
 def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, Json]:
@@ -106,7 +99,7 @@ def verify_kept(
 
 @requirement(
     "INVITATION-020", "INVITATION-029", "INVITATION-034", "INVITATION-038", "AGREE-009", "MODEL-013",
-    "MODEL-014", DATED, offered(INVITATION_ACCEPT),
+    "MODEL-014", DATED, offered(op.INVITATION_ACCEPT),
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -124,7 +117,7 @@ def test_an_open_invitation_is_accepted_once(
 
         around = Surroundings(portal, spare.token)
         portal.clock.wait(A_WHILE, "a time that an answer to an invitation sets")
-        accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        accepted = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
             invitation.creation.stays(ANSWERED.format("accepted"))
@@ -144,7 +137,7 @@ def test_an_open_invitation_is_accepted_once(
         also_open = neighbour.creation.id if neighbour is not None else None
         if accepted.success:
             _verify_accepted(verify, after, record, accepted)
-            of_the_neighbour = [(OWN_INVITATIONS, also_open)] if also_open else []
+            of_the_neighbour = [(op.OWN_INVITATIONS, also_open)] if also_open else []
             around.judged(verify, "MODEL-013", accepted, *named_by(record), *of_the_neighbour)
         if accepted.success and also_open is not None:
             also, taken = _state_among_accepted(portal, spare, also_open)
@@ -154,7 +147,7 @@ def test_an_open_invitation_is_accepted_once(
             verify("MODEL-013", kept)
         verify_both_ends(portal, verify, admin, spare)
         around = Surroundings(portal, spare.token)
-        repeated = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        repeated = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
             around.judged(verify, "MODEL-014", repeated)
         verify(
@@ -177,11 +170,13 @@ def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitatio
 
     if not is_closed(settled(portal, lambda: own_invitations(portal, caller), is_closed)):
         return
-    accepted = authorized(portal.call(INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
+    accepted = authorized(portal.call(op.INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
     message = "an invitation that was cancelled was accepted"
     verify("INVITATION-029", is_refused(accepted, cancelled, message=message))
     if accepted.success:
-        portal.changes.leave(INVITATION_ACCEPT, "a cancelled invitation was accepted, which cannot be undone")
+        portal.changes.leave(
+            op.INVITATION_ACCEPT, "a cancelled invitation was accepted, which cannot be undone"
+        )
 
 
 def _verify_accepted(verify: Verify, listing: Exchange, record: dict[str, Json], accepted: Exchange) -> None:
@@ -199,11 +194,13 @@ def _verify_accepted(verify: Verify, listing: Exchange, record: dict[str, Json],
 def test_an_expired_invitation_is_not_accepted(portal: Portal, verify: Verify) -> None:
     """One that the listing shows so, as none can be made; what accepts it changes what cannot be restored."""
     caller, listing, id = _an_expired_one(portal)
-    accepted = authorized(portal.call(INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
+    accepted = authorized(portal.call(op.INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
     message = "an invitation that has expired was accepted"
     verify("INVITATION-029", is_refused(accepted, listing, message=message))
     if accepted.success:
-        portal.changes.leave(INVITATION_ACCEPT, "an expired invitation was accepted, which cannot be undone")
+        portal.changes.leave(
+            op.INVITATION_ACCEPT, "an expired invitation was accepted, which cannot be undone"
+        )
 
 
 def _an_expired_one(portal: Portal) -> tuple[Account, Exchange, Json]:
@@ -232,7 +229,7 @@ def _is_surely_over(listing: Exchange, entry: dict[str, Json]) -> bool:
 
 @requirement(
     "INVITATION-029", "INVITATION-030", "INVITATION-034", "INVITATION-038", "MODEL-014",
-    offered(INVITATION_DECLINE),
+    offered(op.INVITATION_DECLINE),
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -245,7 +242,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         body = {"invitationBizId": record.get("bizId")}
 
         declined = granted(
-            portal.call(INVITATION_DECLINE, json={**body, "reason": f"not {marker}"}, token=spare.token)
+            portal.call(op.INVITATION_DECLINE, json={**body, "reason": f"not {marker}"}, token=spare.token)
         )
         invitation.creation.stays(ANSWERED.format("declined"))
         verify.observe("invitation-answers", declined, form(declined.data))
@@ -257,7 +254,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         )
         listing = _where_it_is_now(portal, spare, listing, record.get("bizId"))
         around = Surroundings(portal, spare.token)
-        accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        accepted = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         if not accepted.success:
             around.judged(verify, "MODEL-014", accepted)
         verify("INVITATION-029", is_refused(accepted, declined))
@@ -278,7 +275,7 @@ def _where_it_is_now(portal: Portal, caller: Account, listing: Exchange, id: Jso
         return listing
     for value in closed_statuses(portal, caller):
         query = {"statuses": value}
-        other = authorized(portal.call(OWN_INVITATIONS, query=query, token=caller.token))
+        other = authorized(portal.call(op.OWN_INVITATIONS, query=query, token=caller.token))
         if other.success and entry_of(other, id)[1]:
             return other
     return listing
@@ -287,7 +284,7 @@ def _where_it_is_now(portal: Portal, caller: Account, listing: Exchange, id: Jso
 def named_by(record: dict[str, Json]) -> tuple[tuple[str, ...], ...]:
     """What an accepted invitation may change: itself, the profile, and which workspaces there are beside."""
     id = str(record.get("bizId"))
-    return (OWN_INVITATIONS, id), (PROFILE,), (WORKSPACES_CURRENT,), (WORKSPACES_MINE, NEW)
+    return (op.OWN_INVITATIONS, id), (op.PROFILE,), (op.WORKSPACES_CURRENT,), (op.WORKSPACES_MINE, NEW)
 
 
 def is_open(record: dict[str, Json], id: Json) -> bool:
@@ -298,7 +295,9 @@ def is_open(record: dict[str, Json], id: Json) -> bool:
 @requirement("INVITATION-031")
 @needs("accounts.spare")
 @impact("disruptive")
-@pytest.mark.parametrize("key, more", [(INVITATION_ACCEPT, {}), (INVITATION_DECLINE, {"reason": "unknown"})])
+@pytest.mark.parametrize(
+    "key, more", [(op.INVITATION_ACCEPT, {}), (op.INVITATION_DECLINE, {"reason": "unknown"})]
+)
 def test_an_unknown_invitation_is_not_found(
     portal: Portal, verify: Verify, spare: Account, key: str, more: dict[str, str]
 ) -> None:
@@ -319,7 +318,7 @@ def test_an_invitation_to_somebody_else_is_out_of_reach(
     with invited(portal, admin, address_of(marker), marker) as invitation:
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
-        for key, more in ((INVITATION_DECLINE, {"reason": marker}), (INVITATION_ACCEPT, {})):
+        for key, more in ((op.INVITATION_DECLINE, {"reason": marker}), (op.INVITATION_ACCEPT, {})):
             body = {"invitationBizId": invitation.creation.id, **more}
             tried = authorized(portal.call(key, json=body, token=spare.token))
             message = "an invitation to another address was answered"
@@ -332,7 +331,9 @@ def test_an_invitation_to_somebody_else_is_out_of_reach(
 @requirement("INVITATION-033")
 @needs("accounts.spare")
 @impact("disruptive")
-@pytest.mark.parametrize("key, body", [(INVITATION_ACCEPT, {}), (INVITATION_DECLINE, {"reason": "no id"})])
+@pytest.mark.parametrize(
+    "key, body", [(op.INVITATION_ACCEPT, {}), (op.INVITATION_DECLINE, {"reason": "no id"})]
+)
 def test_an_answer_names_its_invitation(
     portal: Portal, verify: Verify, spare: Account, key: str, body: dict[str, str]
 ) -> None:

@@ -19,9 +19,9 @@ from conformance.cases import (
     contradicts,
     holds,
     judged_in,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT, OWN_INVITATIONS, PROFILE, WORKSPACES_MINE
 from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
@@ -32,14 +32,14 @@ ON_THE_WIRE = ("INVITATION-021", "INVITATION-026", "INVITATION-027", "INVITATION
 
 def asked(portal: Portal, caller: Account, statuses: Sequence[str] | None) -> Exchange:
     query = None if statuses is None else {"statuses": list(statuses)}
-    return authorized(portal.call(OWN_INVITATIONS, query=query, token=caller.token))
+    return authorized(portal.call(op.OWN_INVITATIONS, query=query, token=caller.token))
 
 
 def ids(exchange: Exchange) -> set[str]:
     return {str(record["bizId"]) for record in listed(exchange) if record.get("bizId") is not None}
 
 
-@requirement("INVITATION-022", *judged_in(BY_KEY[OWN_INVITATIONS], "success"))
+@requirement("INVITATION-022", *judged_in(BY_KEY[op.OWN_INVITATIONS], "success"))
 @pytest.mark.parametrize("state", VALUES)
 def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str) -> None:
     granted(asked(portal, admin, [str(VALUES[state])]))
@@ -53,12 +53,12 @@ INVITERS = 2
 def test_an_invitee_is_named_by_the_own_name(portal: Portal, verify: Verify, admin: Account) -> None:
     """A name may be the one of the moment of the invitation; the inviter's it is not. What else is named as
     another is, is judged on the wire."""
-    profile = granted(portal.call(PROFILE, token=admin.token))
+    profile = granted(portal.call(op.PROFILE, token=admin.token))
     own, name = profile.at("data.bizId"), profile.at("data.accountName")
-    answered(portal.call(WORKSPACES_MINE, token=admin.token))
+    answered(portal.call(op.WORKSPACES_MINE, token=admin.token))
     inviters = {record.get("inviterBizId") for record in listed(own_invitations(portal, admin))}
     for id in sorted(id for id in inviters if isinstance(id, str))[:INVITERS]:
-        answered(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+        answered(portal.call(op.ACCOUNT, token=admin.token, userBizId=id))
     listing = own_invitations(portal, admin)
     for index, record in enumerate(listed(listing)):
         by_another = record.get("inviterBizId") not in (own, None) and record.get("inviterName") != name
@@ -143,7 +143,7 @@ def _verify_part(
 ) -> None:
     """Of a list that is taken without a word some values count and others do not. Not so where it is written
     in another way, as with brackets."""
-    bracketed = portal.call(OWN_INVITATIONS, query={"statuses[]": values}, token=admin.token)
+    bracketed = portal.call(op.OWN_INVITATIONS, query={"statuses[]": values}, token=admin.token)
     is_understood = bracketed.success and ids(bracketed) == expected
     if repeated.success and not is_understood and ids(repeated) < expected:
         shown = sorted(ids(repeated))

@@ -37,20 +37,20 @@ from conformance.cases import (
     meets,
     needs,
     offered,
+    op,
     pauses,
     requirement,
 )
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import CLOCKS, are_alike, moment, portal_time
-from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
 
 
 @requirement("PROFILE-001", "PROFILE-002")
 @pytest.mark.parametrize("name", ["admin", pytest.param("limited", marks=needs("accounts.limited"))])
 def test_the_profile_is_the_callers_own(portal: Portal, verify: Verify, name: str) -> None:
     caller = portal.account(name)
-    profile = granted(portal.call(PROFILE, token=caller.token))
+    profile = granted(portal.call(op.PROFILE, token=caller.token))
     if is_mask(str(profile.at("data.accountEmail"))):
         raise Untestable("the profile shows its email in part", "target")
     verify(
@@ -68,8 +68,8 @@ def same_address(email: object, caller: Account) -> bool:
 def test_each_caller_reads_another_profile(
     portal: Portal, verify: Verify, admin: Account, limited: Account
 ) -> None:
-    mine = granted(portal.call(PROFILE, token=admin.token))
-    theirs = granted(portal.call(PROFILE, token=limited.token))
+    mine = granted(portal.call(op.PROFILE, token=admin.token))
+    theirs = granted(portal.call(op.PROFILE, token=limited.token))
     different = text(mine, "data.bizId") != text(theirs, "data.bizId")
     verify(
         "PROFILE-010", holds(theirs, "data.bizId", different, f"another than {mine.at('data.bizId')}", mine)
@@ -83,10 +83,10 @@ def test_other_accounts_stay_as_they_were(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     """First of all updates: what one has written elsewhere, such as no phone, the next ones write again."""
-    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    fields = updatable(granted(portal.call(op.PROFILE, token=spare.token)))
     _, before = several_pages(portal, admin)
 
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         name = portal.unique()
         # Another phone as well: the present one may have been written elsewhere by an update before.
         updated = change.ask({**fields, **_others(portal, spare, fields), "accountName": name})
@@ -116,19 +116,25 @@ def _others(portal: Portal, caller: Account, fields: dict[str, Json]) -> dict[st
 
 
 @requirement(
-    "PROFILE-003", "PROFILE-004", "PROFILE-008", "PROFILE-011", "PROFILE-013", DATED, offered(PROFILE_UPDATE)
+    "PROFILE-003",
+    "PROFILE-004",
+    "PROFILE-008",
+    "PROFILE-011",
+    "PROFILE-013",
+    DATED,
+    offered(op.PROFILE_UPDATE),
 )
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     """Everything is sent along as it is: that a part may be sent is another case."""
-    before = granted(portal.call(PROFILE, token=spare.token))
+    before = granted(portal.call(op.PROFILE, token=spare.token))
     fields = updatable(before)
     name, early = portal.unique(), moment(before.at("data.updatedAt"))
     if early is not None and early > portal_time(before) - (unit := grain(before.at("data.updatedAt"))):
         portal.clock.wait(unit.total_seconds(), "a time of an update that is another than the last")
 
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         updated = granted(change.ask({**fields, "accountName": name}))
         after = read_back(portal, spare, name)
 
@@ -166,7 +172,7 @@ def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
     """The profile with its new name; once more after a while where it still has the old one."""
     return settled(
         portal,
-        lambda: granted(portal.call(PROFILE, token=caller.token)),
+        lambda: granted(portal.call(op.PROFILE, token=caller.token)),
         lambda profile: are_alike(text(profile, "data.accountName"), name),
     )
 
@@ -178,19 +184,19 @@ def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
 def test_other_fields_are_read_back_too(
     portal: Portal, verify: Verify, admin: Account, spare: Account, field: str
 ) -> None:
-    before = granted(portal.call(PROFILE, token=spare.token))
+    before = granted(portal.call(op.PROFILE, token=spare.token))
     fields = updatable(before)
     if field not in fields:
         raise Untestable(f"the profile shows no {field} that could be restored", "target")
     value, name = other_value(portal, admin, field, fields[field]), portal.unique()
 
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         updated = authorized(change.ask({**fields, field: value, "accountName": name}))
         if is_invalid(updated):
             raise Untestable(f"the portal does not take {value!r} as {field}", "environment")
         after = settled(
             portal,
-            lambda: granted(portal.call(PROFILE, token=spare.token)),
+            lambda: granted(portal.call(op.PROFILE, token=spare.token)),
             lambda profile: is_same(field, profile.at(f"data.{field}"), value),
         )
         place = f"data.{field}"
@@ -219,11 +225,11 @@ def is_same(field: str, shown: object, value: str) -> bool:
 def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare: Account) -> None:
     """A name in several scripts, where names of such letters are taken."""
     portal.clock.wait(A_WHILE, "what was kept of the profile to be read anew")
-    before = granted(portal.call(PROFILE, token=spare.token))
+    before = granted(portal.call(op.PROFILE, token=spare.token))
     fields = updatable(before)
     name = f"{portal.unique()}-Zoë-漢字-Жук{'-and-some-more' * 5}"
 
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         updated = authorized(change.ask({"accountName": name}))
         if is_invalid(updated):
             name = portal.unique()
@@ -247,9 +253,9 @@ LOOKED_UP = ("defaultCountry", "defaultTimezone", "defaultLanguage")
 def test_an_update_that_is_refused_for_one_field_changes_no_other(
     portal: Portal, verify: Verify, spare: Account, value: object
 ) -> None:
-    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    fields = updatable(granted(portal.call(op.PROFILE, token=spare.token)))
     wrong = next((field for field in LOOKED_UP if field in fields), "accountPhone")
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         around = Surroundings(portal, spare.token)
         refused = answered(change.ask({**fields, "accountName": portal.unique(), wrong: value}))
         if refused.success:
@@ -264,8 +270,8 @@ def test_an_update_that_is_refused_for_one_field_changes_no_other(
 def test_a_name_that_is_no_text_is_refused(
     portal: Portal, verify: Verify, spare: Account, name: object
 ) -> None:
-    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
-    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+    fields = updatable(granted(portal.call(op.PROFILE, token=spare.token)))
+    with put_back(portal, op.PROFILE_UPDATE, fields, by=spare) as change:
         around = Surroundings(portal, spare.token)
         refused = answered(change.ask({**fields, **_others(portal, spare, fields), "accountName": name}))
         if not refused.success:

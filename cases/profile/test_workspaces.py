@@ -7,14 +7,24 @@ import pytest
 from cases.authentication.steps import an_account
 from cases.nobody import unknown_id
 from cases.premises import answered, authorized, code_of, granted, outcome, text
-from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, needs, requirement
+from conformance.cases import (
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    needs,
+    op,
+    requirement,
+)
 from conformance.checks.records import records
-from conformance.spec.endpoints import WORKSPACES_CURRENT, WORKSPACES_MINE
 
 
 def current(portal: Portal, caller: Account, workspace: str | None = None) -> Exchange:
     exchange = authorized(
-        portal.call(WORKSPACES_CURRENT, token=caller.token, headers={"X-Workspace-Id": workspace})
+        portal.call(op.WORKSPACES_CURRENT, token=caller.token, headers={"X-Workspace-Id": workspace})
     )
     if exchange.code == "GA2031":
         raise Untestable("there is no such current workspace for the account (GA2031)", "environment")
@@ -39,7 +49,7 @@ def test_a_workspace_is_chosen_by_its_id(portal: Portal, verify: Verify, admin: 
 def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
     """But not as if another had been asked for."""
     workspace = unknown_id(portal.record("workspace"))
-    exchange = portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
+    exchange = portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
     verify.observe("unknown-workspace", exchange, outcome(exchange))
     shown = exchange.at("data.bizId")
     is_another = exchange.success and isinstance(shown, str) and shown != workspace
@@ -55,12 +65,12 @@ SOME = 3
 def test_the_callers_workspaces_have_some_form(portal: Portal, verify: Verify, name: str) -> None:
     """Each is read as the current one between two listings: what differs is judged on the wire."""
     caller = an_account(portal, name)
-    mine = granted(portal.call(WORKSPACES_MINE, token=caller.token))
+    mine = granted(portal.call(op.WORKSPACES_MINE, token=caller.token))
     for record in [each for _, each in records(mine)][:SOME]:
         id = record.get("bizId")
         if isinstance(id, str):
             chosen = {"X-Workspace-Id": id}
-            shown = answered(portal.call(WORKSPACES_CURRENT, token=caller.token, headers=chosen))
+            shown = answered(portal.call(op.WORKSPACES_CURRENT, token=caller.token, headers=chosen))
             if code_of(record, "workspaceStatus") == "ACTIVE":
                 verify("WORKSPACE-015", holds(shown, "data.bizId", shown.at("data.bizId") == id, id, mine))
-    portal.call(WORKSPACES_MINE, token=caller.token)
+    portal.call(op.WORKSPACES_MINE, token=caller.token)

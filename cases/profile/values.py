@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.premises import granted, listed
-from conformance.cases import LANGUAGES, Account, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import COUNTRIES, TIMEZONES
+from conformance.cases import LANGUAGES, Account, Exchange, Json, Portal, Untestable, op
 
 FIELDS = ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
 
@@ -36,7 +35,9 @@ def other_value(portal: Portal, caller: Account, field: str, current: str) -> st
     if field == "defaultLanguage":
         return next(language for language in LANGUAGES if language != current)
     key, names = (
-        (TIMEZONES, ("code", "zoneIdCode")) if field == "defaultTimezone" else (COUNTRIES, ("alpha2Code",))
+        (op.TIMEZONES, ("code", "zoneIdCode"))
+        if field == "defaultTimezone"
+        else (op.COUNTRIES, ("alpha2Code",))
     )
     entries = listed(granted(portal.call(key, token=caller.token)))
     for name in names:

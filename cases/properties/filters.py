@@ -10,24 +10,27 @@ from hypothesis import strategies as st
 
 from cases.premises import authorized
 from cases.profile.values import is_shown_whole
-from conformance.cases import Account, Exchange, Json, Portal, holds
+from conformance.cases import Account, Exchange, Json, Portal, holds, op
 from conformance.checks.records import records
 from conformance.run.search import Trial
-from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
 
 Record = Mapping[str, Json]
 
 SHOWN_AS: Mapping[str, Mapping[str, str]] = {
-    ACCOUNTS_QUERY: {"institutionBizId": "institutionBizId", "email": "accountEmail", "name": "accountName"},
-    CHANNEL_TYPES_QUERY: {"bizId": "bizId", "typeCode": "typeCode"},
-    CHANNELS_QUERY: {"bizId": "bizId", "institutionBizId": "institutionBizId"},
+    op.ACCOUNTS_QUERY: {
+        "institutionBizId": "institutionBizId",
+        "email": "accountEmail",
+        "name": "accountName",
+    },
+    op.CHANNEL_TYPES_QUERY: {"bizId": "bizId", "typeCode": "typeCode"},
+    op.CHANNELS_QUERY: {"bizId": "bizId", "institutionBizId": "institutionBizId"},
 }
 """By query the filters that take a text, each with the field that it is of."""
 
 TOGETHER = {
-    ACCOUNTS_QUERY: "ACCOUNT-050",
-    CHANNEL_TYPES_QUERY: "CHANNELTYPE-035",
-    CHANNELS_QUERY: "CHANNEL-065",
+    op.ACCOUNTS_QUERY: "ACCOUNT-050",
+    op.CHANNEL_TYPES_QUERY: "CHANNELTYPE-035",
+    op.CHANNELS_QUERY: "CHANNEL-065",
 }
 """That filters together leave no record out that passes them all."""
 
@@ -63,7 +66,7 @@ def filters_of(draw: st.DrawFn, key: str, listed: Sequence[Record]) -> Chosen:
     record = draw(st.sampled_from(listed))
     passed = passed_by(key, record)
     names = draw(st.sets(st.sampled_from(sorted(passed)), min_size=1)) if passed else set()
-    size = draw(st.sampled_from([None, 1, 3])) if key == ACCOUNTS_QUERY else None
+    size = draw(st.sampled_from([None, 1, 3])) if key == op.ACCOUNTS_QUERY else None
     return Chosen(str(record["bizId"]), {name: passed[name] for name in sorted(names)}, size)
 
 
@@ -75,7 +78,7 @@ def holds_of_the_query(
     body = {**unfiltered, **page, **chosen.filters}
     answer = authorized(portal.call(key, json=body, token=caller.token))
     shown = [record.get("bizId") for _, record in records(answer)] if answer.success else []
-    total = answer.at("data.totalElements" if key == ACCOUNTS_QUERY else "data.pagination.totalRecords")
+    total = answer.at("data.totalElements" if key == op.ACCOUNTS_QUERY else "data.pagination.totalRecords")
     if answer.success and total == len(shown) and chosen.id not in shown:
         if _is_there_still(portal, caller, key, chosen, unfiltered):
             expected = f"{chosen.id}, which passes each filter"

@@ -12,15 +12,8 @@ from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
-from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
+from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused, op
 from conformance.run.search import Machine, Trial, move
-from conformance.spec.endpoints import (
-    INVITATION_ACCEPT,
-    INVITATION_CANCEL,
-    INVITATION_DECLINE,
-    INVITATIONS,
-    INVITE,
-)
 from conformance.target.portal.restoring import listed_id
 
 AT_ONCE = 3
@@ -73,11 +66,11 @@ class Inviting(Machine):
         undo = {"invitationBizId": "{result_id}", "reason": marker}
         self.admin.signed_in()  # first: what was never asked for leaves nothing behind
         number = self.portal.changes.creating(
-            INVITE, INVITATION_CANCEL, undo, name=marker, account=self.admin.name
+            op.INVITE, op.INVITATION_CANCEL, undo, name=marker, account=self.admin.name
         )
-        creation = Creation(self.portal, number, INVITATION_CANCEL, undo, self.admin)
-        before = listed(granted(self.portal.call(INVITATIONS, token=self.admin.token)))
-        answer = authorized(self.portal.call(INVITE, json=body, token=self.admin.token))
+        creation = Creation(self.portal, number, op.INVITATION_CANCEL, undo, self.admin)
+        before = listed(granted(self.portal.call(op.INVITATIONS, token=self.admin.token)))
+        answer = authorized(self.portal.call(op.INVITE, json=body, token=self.admin.token))
         if not answer.success:
             # Who is a member already, or was invited before, may not be invited again.
             creation.settled()
@@ -91,7 +84,7 @@ class Inviting(Machine):
             (candidate for candidate in new if shows(candidate, marker) or shows(candidate, email)),
             next(iter(new), None),
         )
-        id = listed_id(self.portal, INVITE, answer, record)
+        id = listed_id(self.portal, op.INVITE, answer, record)
         if record is None or id is None:
             self.portal.take_away(number)
             raise Untestable("the invitation that was made is not listed with its id", "target")
@@ -125,7 +118,7 @@ class Inviting(Machine):
     def accept(self, which: int) -> None:
         invitation = newest(self.received(), which)
         open_before = invitation.state == "PENDING" and self._own(invitation).get("canAccept") is True
-        answer = self._answer(invitation, INVITATION_ACCEPT)
+        answer = self._answer(invitation, op.INVITATION_ACCEPT)
         if invitation.state != "PENDING":
             id = "INVITATION-030" if invitation.state == "DECLINED" else "INVITATION-029"
             self.trial.verify(id, is_refused(answer, *invitation.steps))
@@ -146,7 +139,7 @@ class Inviting(Machine):
     def decline(self, which: int) -> None:
         """Whether what is closed can still be declined is not stated."""
         invitation = newest(self.received(), which)
-        answer = self._answer(invitation, INVITATION_DECLINE)
+        answer = self._answer(invitation, op.INVITATION_DECLINE)
         if answer.success and invitation.state == "PENDING":
             invitation.creation.stays(ANSWERED.format("declined"))
             invitation.state = "DECLINED"
@@ -157,7 +150,7 @@ class Inviting(Machine):
     @move()
     def look(self) -> None:
         """Every listing, for what is judged of it on the wire."""
-        granted(self.portal.call(INVITATIONS, token=self.admin.token))
+        granted(self.portal.call(op.INVITATIONS, token=self.admin.token))
         for invitation in self.received():
             if invitation.state != "PENDING":
                 self._cannot_be_accepted(invitation)
@@ -167,13 +160,13 @@ class Inviting(Machine):
     def _sent(self, shows_it: Callable[[Exchange], bool]) -> Exchange:
         """The invitations that were sent; once more after a while where a change does not show yet."""
         return settled(
-            self.portal, lambda: granted(self.portal.call(INVITATIONS, token=self.admin.token)), shows_it
+            self.portal, lambda: granted(self.portal.call(op.INVITATIONS, token=self.admin.token)), shows_it
         )
 
     def _answer(self, invitation: Sent, key: str) -> Exchange:
         assert invitation.invitee is not None
         body = {"invitationBizId": invitation.id} | (
-            {"reason": "of the run"} if key == INVITATION_DECLINE else {}
+            {"reason": "of the run"} if key == op.INVITATION_DECLINE else {}
         )
         answer = authorized(self.portal.call(key, json=body, token=invitation.invitee.token))
         invitation.steps.append(answer)

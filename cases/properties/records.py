@@ -14,9 +14,8 @@ from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences
 from cases.notifications.queries import asked, ids, items, record_of
 from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
-from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
+from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds, op
 from conformance.run.search import Machine, Trial, move
-from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
 from conformance.target.portal.restoring import told_id
 
 AT_ONCE = 3
@@ -169,7 +168,7 @@ class Records(Machine):
     def deactivate_by_command(self, which: int) -> None:
         record = newest(self.living(), which)
         answer = authorized(
-            self.portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": record.id}, token=self.by.token)
+            self.portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": record.id}, token=self.by.token)
         )
         record.steps.append(answer)
         if answer.success:

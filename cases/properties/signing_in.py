@@ -39,10 +39,10 @@ from conformance.cases import (
     is_error,
     is_refused,
     is_success,
+    op,
 )
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.search import Machine, Trial, move
-from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
 from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
 from conformance.target.portal.login import offered_factors, text_at
 from conformance.target.profile.authenticator import STEP
@@ -147,8 +147,8 @@ def player(portal: Portal, account: Account) -> Player:
     """Signs the account in. Raises Untestable where it cannot be, or may not read its profile."""
     shared = account.signed_in()
     profile_by(portal, shared.token)
-    config = answered(portal.call(SESSIONS_CONFIG, token=shared.token))
-    listing = answered(portal.call(SESSIONS, token=shared.token))
+    config = answered(portal.call(op.SESSIONS_CONFIG, token=shared.token))
+    listing = answered(portal.call(op.SESSIONS, token=shared.token))
     most = config.at("data.maxSessions") if config.success else 0
     listed = listing.data if isinstance(listing.data, list) else []
     room = most - len(listed) if isinstance(most, int) and not isinstance(most, bool) else 0
@@ -427,7 +427,7 @@ class SigningIn(Machine):
     def _list(self, pair: Pair) -> None:
         listing = settled(
             self.portal,
-            lambda: answered(self.portal.call(SESSIONS, token=pair.access)),
+            lambda: answered(self.portal.call(op.SESSIONS, token=pair.access)),
             lambda one: not one.success or all(self._is_listed(other, one) for other in self._others(pair)),
         )
         if not listing.success or not isinstance(listing.data, list):

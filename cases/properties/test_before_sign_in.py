@@ -18,23 +18,25 @@ from conformance.cases import (
     is_error,
     is_invalid_parameter,
     is_refused,
+    op,
     requirement,
 )
 from conformance.run.search import Search, Trial
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND, SECURE_SESSION, TOKEN_REFRESH
 from conformance.spec.tables import NO_SESSION
 
 
 @requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")
 def test_a_refresh_with_a_token_of_nobody_is_refused(portal: Portal, search: Search) -> None:
     def refreshes(trial: Trial, drawn: Drawn) -> None:
-        answer = judged(portal.call(TOKEN_REFRESH, json=drawn.body), NO_SESSION)
+        answer = judged(portal.call(op.TOKEN_REFRESH, json=drawn.body), NO_SESSION)
         refuses_what_is_no_object(trial, drawn, answer)
         trial.verify("TOKEN-015", is_refused(answer))
         if drawn.is_usual and drawn.has("missing", "refreshToken"):
             trial.verify("TOKEN-023", is_invalid_parameter(answer))
 
-    search.over(bodies(TOKEN_REFRESH, {"refreshToken": "a-refresh-token-that-nobody-was-given"}), refreshes)
+    search.over(
+        bodies(op.TOKEN_REFRESH, {"refreshToken": "a-refresh-token-that-nobody-was-given"}), refreshes
+    )
 
 
 @requirement(*ANSWERED, "ERROR-016", "LOGIN-054", "LOGIN-057")
@@ -42,13 +44,13 @@ def test_a_code_is_sent_for_no_session_of_nobody(portal: Portal, admin: Account,
     unknown = unknown_id(text(admin.signed_in().initiated, "data.sessionId"))
 
     def sends(trial: Trial, drawn: Drawn) -> None:
-        answer = judged(portal.call(LOGIN_MFA_SEND, json=drawn.body, within_budget=False), NO_SESSION)
+        answer = judged(portal.call(op.LOGIN_MFA_SEND, json=drawn.body, within_budget=False), NO_SESSION)
         refuses_what_is_no_object(trial, drawn, answer)
         trial.verify("LOGIN-054", is_refused(answer))
         if drawn.is_usual and drawn.has("missing", "sessionId"):
             trial.verify("LOGIN-057", is_invalid_parameter(answer))
 
-    search.over(bodies(LOGIN_MFA_SEND, {"sessionId": unknown, "method": method_of("EMAIL")}), sends)
+    search.over(bodies(op.LOGIN_MFA_SEND, {"sessionId": unknown, "method": method_of("EMAIL")}), sends)
 
 
 @requirement(*ANSWERED, "ERROR-002", "ERROR-016", "LOGIN-058")
@@ -56,13 +58,13 @@ def test_no_sign_in_of_nobody_is_completed(portal: Portal, admin: Account, searc
     unknown = unknown_id(text(admin.signed_in().initiated, "data.sessionId"))
 
     def completes(trial: Trial, drawn: Drawn) -> None:
-        answer = judged(portal.call(LOGIN_COMPLETE, json=drawn.body), NO_SESSION)
+        answer = judged(portal.call(op.LOGIN_COMPLETE, json=drawn.body), NO_SESSION)
         refuses_what_is_no_object(trial, drawn, answer)
         if answer.success or (not drawn.flaws and answer.code not in INVALID_PARAMETER):
             trial.verify("LOGIN-058", is_error(answer, NO_SESSION))
 
     right = {"sessionId": unknown, "method": method_of("OTP"), "code": "000000"}
-    search.over(bodies(LOGIN_COMPLETE, right), completes)
+    search.over(bodies(op.LOGIN_COMPLETE, right), completes)
 
 
 MISSING = {"keyId": "SECURE-010", "encReqKey": "SECURE-011", "encRespKey": "SECURE-012"}
@@ -77,7 +79,7 @@ def test_a_secure_session_is_opened_by_nothing_but_its_keys(portal: Portal, sear
     right = {**opened, "encReqKey": b64encode(bytes(256)).decode()}
 
     def opens(trial: Trial, drawn: Drawn) -> None:
-        answer = answered(portal.call(SECURE_SESSION, json=drawn.body))
+        answer = answered(portal.call(op.SECURE_SESSION, json=drawn.body))
         if answer.success and not drawn.flaws and is_random:
             raise Untestable("what is no key was decrypted to one by chance", "environment")
         refuses_what_is_no_object(trial, drawn, answer)
@@ -87,4 +89,4 @@ def test_a_secure_session_is_opened_by_nothing_but_its_keys(portal: Portal, sear
             if drawn.is_usual and drawn.has("missing", field):
                 trial.verify(id, equal(answer, "status", 400))
 
-    search.over(bodies(SECURE_SESSION, right), opens)
+    search.over(bodies(op.SECURE_SESSION, right), opens)

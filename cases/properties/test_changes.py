@@ -22,10 +22,10 @@ from conformance.cases import (
     is_error_of_table,
     is_invalid_parameter,
     needs,
+    op,
     requirement,
 )
 from conformance.run.search import Search, Trial
-from conformance.spec.endpoints import ACCOUNT_UPDATE, CHANNEL_COMMAND_DEACTIVATE, INVITATION_CANCEL, INVITE
 from conformance.spec.tables import INVALID_BODY, RECORD_UNKNOWN
 from conformance.target.portal.restoring import told_id
 
@@ -38,14 +38,14 @@ def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, sear
     unknown = free_id(portal, admin.token, "account")
 
     def updates(trial: Trial, drawn: Drawn) -> None:
-        answer = authorized(portal.call(ACCOUNT_UPDATE, json=drawn.body, token=admin.token))
+        answer = authorized(portal.call(op.ACCOUNT_UPDATE, json=drawn.body, token=admin.token))
         refuses_what_is_no_object(trial, drawn, answer)
         if drawn.is_usual and drawn.has("missing", "userBizId"):
             trial.verify("ACCOUNT-034", is_invalid_parameter(answer))
         if not drawn.flaws and answer.status != 400:
             trial.verify("ACCOUNT-039", is_error_of_table(answer, "RESOURCE.NOT_FOUND"))
 
-    search.over(bodies(ACCOUNT_UPDATE, {"userBizId": unknown}), updates)
+    search.over(bodies(op.ACCOUNT_UPDATE, {"userBizId": unknown}), updates)
 
 
 @requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
@@ -54,14 +54,14 @@ def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Acc
     unknown = free_id(portal, admin.token, "channel")
 
     def deactivates(trial: Trial, drawn: Drawn) -> None:
-        answer = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json=drawn.body, token=admin.token))
+        answer = authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json=drawn.body, token=admin.token))
         refuses_what_is_no_object(trial, drawn, answer)
         if drawn.is_usual and drawn.has("missing", "bizId"):
             trial.verify("CHANNEL-052", is_invalid_parameter(answer))
         if not drawn.flaws and answer.status != 400:
             trial.verify("CHANNEL-053", is_error(answer, RECORD_UNKNOWN))
 
-    search.over(bodies(CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
+    search.over(bodies(op.CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
 
 
 @requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
@@ -71,8 +71,8 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
         marker = portal.unique()
         body = {**drawn.body, "message": marker} if isinstance(drawn.body, dict) else drawn.body
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as invitation:
-            answer = authorized(portal.call(INVITE, json=body, token=admin.token))
+        with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as invitation:
+            answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
             if not answer.success:
                 invitation.settled()
             refuses_what_is_no_object(trial, drawn, answer)
@@ -84,7 +84,7 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
                 trial.verify("INVITE-001", is_invalid_parameter(answer))
 
     right = {"inviteeEmail": "no-address", "expirationDays": 1}
-    flawed = bodies(INVITE, right, keep=("message", "inviteeEmail"))
+    flawed = bodies(op.INVITE, right, keep=("message", "inviteeEmail"))
     search.over(st.one_of(st.builds(_addressed, flawed, st.sampled_from(NO_ADDRESSES)), missing()), invites)
 
 
@@ -95,7 +95,7 @@ def _addressed(drawn: Drawn, address: str) -> Drawn:
 
 
 def missing() -> st.SearchStrategy[Drawn]:
-    return bodies(INVITE, {"expirationDays": 1}, keep=("message", "expirationDays")).filter(
+    return bodies(op.INVITE, {"expirationDays": 1}, keep=("message", "expirationDays")).filter(
         lambda drawn: not isinstance(drawn.body, dict) or "inviteeEmail" not in drawn.body
     )
 

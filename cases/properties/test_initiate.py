@@ -15,11 +15,11 @@ from conformance.cases import (
     is_not_invalid_parameter,
     is_refused,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.run.search import Search, Trial
-from conformance.spec.endpoints import LOGIN_INITIATE
 
 REFUSED = {
     ("missing", "email"): "LOGIN-043",
@@ -52,7 +52,7 @@ def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Porta
         if isinstance(password, str):
             # No secret: one of a single letter would be found all over each long text.
             portal.secrets.made_up(password)
-        answer = judged(portal.call(LOGIN_INITIATE, json=drawn.body), WRONG_CREDENTIALS)
+        answer = judged(portal.call(op.LOGIN_INITIATE, json=drawn.body), WRONG_CREDENTIALS)
         refuses_what_is_no_object(trial, drawn, answer)
         trial.verify("LOGIN-041", is_refused(answer))
         if not drawn.is_usual:
@@ -68,4 +68,4 @@ def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Porta
             trial.verify("LOGIN-052", is_not_invalid_parameter(answer))
 
     texts = {"password": password_of, "email": lambda letter, length: address_of(length)}
-    search.over(bodies(LOGIN_INITIATE, right, texts=texts), initiates)
+    search.over(bodies(op.LOGIN_INITIATE, right, texts=texts), initiates)

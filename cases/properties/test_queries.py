@@ -8,19 +8,18 @@ from cases.premises import authorized, granted
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from cases.properties.filters import TOGETHER, Chosen, filters_of, holds_of_the_query
-from conformance.cases import Account, Portal, Untestable, is_invalid_parameter, requirement
+from conformance.cases import Account, Portal, Untestable, is_invalid_parameter, op, requirement
 from conformance.checks.records import records
 from conformance.run.search import Search, Trial
-from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
 from conformance.spec.requests import UNFILTERED
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        pytest.param(ACCOUNTS_QUERY, marks=requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
-        pytest.param(CHANNEL_TYPES_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
-        pytest.param(CHANNELS_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.ACCOUNTS_QUERY, marks=requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
+        pytest.param(op.CHANNEL_TYPES_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.CHANNELS_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
     ],
 )
 def test_a_query_answers_any_body_in_its_envelope(

@@ -17,9 +17,9 @@ from conformance.cases import (
     holds,
     is_error_of_table,
     is_success,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, ROLES
 from conformance.spec.tables import RECORD_UNKNOWN
 
 SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
@@ -35,13 +35,13 @@ def a_role(listing: Exchange) -> dict[str, Json]:
 
 @requirement("ROLE-010", "ROLE-012", "ROLE-013")
 def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: Account) -> None:
-    listing = portal.call(ROLES, token=admin.token)
+    listing = portal.call(op.ROLES, token=admin.token)
     role = a_role(listing)
 
-    read = granted(portal.call(ROLE, token=admin.token, roleBizId=role["bizId"]))
+    read = granted(portal.call(op.ROLE, token=admin.token, roleBizId=role["bizId"]))
     verify("ROLE-010", is_as_listed(read, role, listing))
 
-    granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
+    granted(portal.call(op.ROLE_PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
 
 
 def is_as_listed(read: Exchange, role: dict[str, Json], listing: Exchange) -> Comparison:
@@ -61,16 +61,16 @@ ROLES_READ = 5
 @requirement("ROLE-010", "ROLE-015", "ROLE-016")
 def test_the_permissions_of_a_role_are_its_own(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which field of a permission holds its code is not shown: any that holds one of the role's may."""
-    listing = granted(portal.call(ROLES, token=admin.token))
+    listing = granted(portal.call(op.ROLES, token=admin.token))
     compared = False
     for record in [role for role in listed(listing) if isinstance(role.get("bizId"), str)][:ROLES_READ]:
         id = record["bizId"]
-        role = authorized(portal.call(ROLE, token=admin.token, roleBizId=id))
+        role = authorized(portal.call(op.ROLE, token=admin.token, roleBizId=id))
         if role.code in RECORD_UNKNOWN:
             verify("ROLE-010", is_success(role, listing))
         granted(role)
         verify("ROLE-010", is_as_listed(role, record, listing))
-        permissions = granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=id))
+        permissions = granted(portal.call(op.ROLE_PERMISSIONS, token=admin.token, roleBizId=id))
         codes = role.at("data.permissionCodes")
         if not isinstance(codes, list) or not codes or not isinstance(permissions.data, list):
             continue
@@ -106,7 +106,7 @@ def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Acc
     refused = asked_for_nobody(
         portal,
         portal.record("role"),
-        lambda id: authorized(portal.call(ROLE, token=admin.token, roleBizId=id)),
+        lambda id: authorized(portal.call(op.ROLE, token=admin.token, roleBizId=id)),
     )
     verify("ROLE-011", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
@@ -116,6 +116,6 @@ def test_an_unknown_role_has_no_permissions(portal: Portal, verify: Verify, admi
     refused = asked_for_nobody(
         portal,
         portal.record("role"),
-        lambda id: authorized(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=id)),
+        lambda id: authorized(portal.call(op.ROLE_PERMISSIONS, token=admin.token, roleBizId=id)),
     )
     verify("ROLE-014", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

@@ -23,12 +23,12 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     waits,
 )
 from conformance.checks.records import portal_time
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.portal.cipher import Scheme
 from conformance.target.portal.secure import Channel
 
@@ -48,14 +48,14 @@ PATIENCE = 600.0
     "SECURE-029", "SECURE-030", "SECURE-031", "SECURE-034", "SECURE-035", "SECURE-036",
     "PASSWORD-015", "PASSWORD-016",
 )  # fmt: skip
-@needs("accounts.spare", PASSWORD_CHANGE)
+@needs("accounts.spare", op.PASSWORD_CHANGE)
 @impact("disruptive")
 def test_a_body_is_understood_under_its_own_open_session_only(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     """Each body would change the password if it were opened: that it would, the last one shows."""
     numbers = (FIRST, REFUSED, SECOND)
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, *numbers) as (first, other, second):
+    with replaced_passwords(portal, spare, op.PASSWORD_CHANGE, *numbers) as (first, other, second):
         channel, understood = _understood(portal, spare, verify, first)
         _observe_form(portal, verify, understood)
         _verify_again(portal, spare, verify, (second, other), channel)
@@ -195,7 +195,7 @@ def _observe_form(portal: Portal, verify: Verify, understood: Exchange) -> None:
 
 
 @requirement("SECURE-021", "SECURE-033")
-@needs("accounts.spare", PASSWORD_CHANGE)
+@needs("accounts.spare", op.PASSWORD_CHANGE)
 @impact("disruptive")
 @waits(PATIENCE)
 def test_an_expired_session_opens_no_body(
@@ -212,7 +212,7 @@ def test_an_expired_session_opens_no_body(
         raise Untestable(f"a secure-channel session lasts {lasts:.0f} s here, and no [clock] moves the time")
     margin = MOMENT if portal.clock.is_simulated else max(SHORTLY, lasts / 10)
     yield max(0.0, lasts - margin), "the last minutes of a secure-channel session"
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, BEFORE) as (before,):
+    with replaced_passwords(portal, spare, op.PASSWORD_CHANGE, BEFORE) as (before,):
         used = change(portal, spare, before, channel=lasting)
         if not used.success:
             change_accepted(change(portal, spare, before, channel=portal.secure.open()))
@@ -224,7 +224,7 @@ def test_an_expired_session_opens_no_body(
     stamped = portal_time(expiring.exchange).timestamp()
     if portal.clock.is_simulated or stamped > expiring.exchange.time + SETTLING:
         portal.clock.wait(APART, "a session to end by another clock too")
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, EXPIRED, AFTER) as (never, after):
+    with replaced_passwords(portal, spare, op.PASSWORD_CHANGE, EXPIRED, AFTER) as (never, after):
         expired = change(portal, spare, never, channel=expiring)
         change_accepted(change(portal, spare, after, channel=portal.secure.open()))
         verify(

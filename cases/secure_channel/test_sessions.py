@@ -31,9 +31,9 @@ from conformance.cases import (
     is_invalid_parameter,
     is_success,
     needs,
+    op,
     requirement,
 )
-from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
 from conformance.target.portal.channel import OTHER_WRAPPINGS
 from conformance.target.portal.cipher import find_id
 from conformance.target.portal.secure import Channel, Wrapping, wrapped
@@ -110,9 +110,9 @@ def _opened(portal: Portal, verify: Verify) -> Channel:
     except Untestable:
         settings = portal.profile.secure_channel
         if settings.is_pinned("rsa_padding") and settings.is_pinned("mgf1"):
-            refused = answered(portal.call(SECURE_SESSION, json=_body(portal)))
+            refused = answered(portal.call(op.SECURE_SESSION, json=_body(portal)))
             for other in OTHER_WRAPPINGS:
-                if portal.call(SECURE_SESSION, json=_body(portal, wrapping=other)).success:
+                if portal.call(op.SECURE_SESSION, json=_body(portal, wrapping=other)).success:
                     raise Untestable(
                         f"the target takes keys that are wrapped by {other.rsa}, and [secure_channel] names "
                         f"{settings.rsa_padding}: leave rsa_padding and mgf1 out",
@@ -156,13 +156,13 @@ def test_a_session_is_not_opened_without_each_of_its_fields(
     body = _body_that_opened(portal)
     del body[missing]
 
-    verify(verify.declared[0], equal(answered(portal.call(SECURE_SESSION, json=body)), "status", 400))
+    verify(verify.declared[0], equal(answered(portal.call(op.SECURE_SESSION, json=body)), "status", 400))
 
 
 @requirement("SECURE-005", "SECURE-026")
 def test_an_unknown_key_id_opens_no_session(portal: Portal, verify: Verify) -> None:
     body = _body_that_opened(portal)
-    refused = answered(portal.call(SECURE_SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
+    refused = answered(portal.call(op.SECURE_SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
 
     _verify_refusal(verify, refused, "SECURE-005", "SECURE-026")
 
@@ -190,9 +190,9 @@ def test_a_key_that_cannot_be_decrypted_opens_no_session(
     """With the older padding a library may give random bytes for what is no key, so that an attacker learns
     nothing: now and then they have the length of a key. Hardly ever twice."""
     body = _body_that_opened(portal)
-    refused = answered(portal.call(SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
+    refused = answered(portal.call(op.SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
     if refused.success and portal.secure.how("rsa_padding") == "pkcs1v15":
-        refused = answered(portal.call(SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
+        refused = answered(portal.call(op.SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
 
     _verify_refusal(verify, refused, *verify.declared)
 
@@ -205,13 +205,13 @@ def _verify_refusal(verify: Verify, refused: Exchange, must: str, of_code: str |
 
 
 @requirement("SECURE-032")
-@needs("accounts.spare", PASSWORD_CHANGE)
+@needs("accounts.spare", op.PASSWORD_CHANGE)
 @impact("disruptive")
 def test_a_session_outlives_the_next_one(portal: Portal, verify: Verify, spare: Account) -> None:
     """Until it ends by its own time: a portal serves more than one client."""
     first = portal.secure.open()
     portal.secure.open()
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, OUTLIVING) as (new,):
+    with replaced_passwords(portal, spare, op.PASSWORD_CHANGE, OUTLIVING) as (new,):
         done = change(portal, spare, new, channel=first)
         if done.success:
             verify("SECURE-032", HELD)
@@ -224,7 +224,7 @@ def test_a_session_outlives_the_next_one(portal: Portal, verify: Verify, spare: 
 @requirement("SECURE-023")
 def test_keys_of_128_bits_are_answered_in_one_way(portal: Portal, verify: Verify) -> None:
     portal.secure.shared()
-    answer = answered(portal.call(SECURE_SESSION, json=_body(portal, length=16)))
+    answer = answered(portal.call(op.SECURE_SESSION, json=_body(portal, length=16)))
 
     verify.observe("short-aes-key", answer, outcome(answer))
 

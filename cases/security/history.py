@@ -10,14 +10,8 @@ from itertools import pairwise
 
 from cases.dating import grain
 from cases.premises import granted, listed
-from conformance.cases import (
-    Exchange,
-    Json,
-    Portal,
-    Untestable,
-)
+from conformance.cases import Exchange, Json, Portal, Untestable, op
 from conformance.checks.records import moment, portal_time
-from conformance.spec.endpoints import SESSIONS_HISTORY
 from conformance.traffic.values import is_integer
 
 AROUND = timedelta(seconds=5)
@@ -29,7 +23,7 @@ one is there is not stated."""
 
 
 def history(portal: Portal, token: str, query: Mapping[str, str] | None = None) -> Exchange:
-    return granted(portal.call(SESSIONS_HISTORY, query=query, token=token))
+    return granted(portal.call(op.SESSIONS_HISTORY, query=query, token=token))
 
 
 def entries(page: Exchange) -> list[dict[str, Json]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cases.authentication.steps import an_account
 from cases.premises import granted, listed
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import SESSIONS
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
 
 
 def whoever(portal: Portal) -> Account:
@@ -14,7 +13,7 @@ def whoever(portal: Portal) -> Account:
 
 
 def sessions(portal: Portal, token: str) -> Exchange:
-    return granted(portal.call(SESSIONS, token=token))
+    return granted(portal.call(op.SESSIONS, token=token))
 
 
 def ids(listing: Exchange) -> list[Json]:

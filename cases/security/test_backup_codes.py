@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from cases.premises import count, form, granted, settled
 from cases.surroundings import Surroundings, by_admin
-from conformance.cases import Account, Exchange, Portal, Verify, holds, impact, needs, requirement
-from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE
+from conformance.cases import Account, Exchange, Portal, Verify, holds, impact, needs, op, requirement
 
 
 @requirement("BACKUP-003")
 def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
-    granted(portal.call(BACKUP_CODES, token=admin.token))
+    granted(portal.call(op.BACKUP_CODES, token=admin.token))
 
 
 @requirement("BACKUP-003", "BACKUP-004", "BACKUP-005", "MODEL-010")
@@ -18,17 +17,17 @@ def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
 @impact("disruptive")
 def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare: Account) -> None:
     """Twice, as there may have been none before the first time."""
-    around = Surroundings(portal, spare.token, beside=by_admin(portal, BACKUP_CODES))
-    around.judged(verify, "MODEL-010", _generated(portal, verify, spare), (BACKUP_CODES,))
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, op.BACKUP_CODES))
+    around.judged(verify, "MODEL-010", _generated(portal, verify, spare), (op.BACKUP_CODES,))
     _generated(portal, verify, spare)
 
 
 def _generated(portal: Portal, verify: Verify, spare: Account) -> Exchange:
     """``totalGenerated`` may count all that were ever made, or those that were made last."""
-    before = count(granted(portal.call(BACKUP_CODES, token=spare.token)), "data.totalGenerated")
-    generated = granted(portal.call(BACKUP_CODES_GENERATE, token=spare.token))
+    before = count(granted(portal.call(op.BACKUP_CODES, token=spare.token)), "data.totalGenerated")
+    generated = granted(portal.call(op.BACKUP_CODES_GENERATE, token=spare.token))
     portal.changes.leave(
-        BACKUP_CODES_GENERATE, f"[accounts.{spare.name}] has new backup codes", account=spare.name
+        op.BACKUP_CODES_GENERATE, f"[accounts.{spare.name}] has new backup codes", account=spare.name
     )
     verify.observe("backup-codes-answer", generated, form(generated.data))
 
@@ -40,7 +39,7 @@ def _generated(portal: Portal, verify: Verify, spare: Account) -> Exchange:
         remaining, made = left_and_made(summary)
         return remaining >= made > 0
 
-    after = settled(portal, lambda: granted(portal.call(BACKUP_CODES, token=spare.token)), all_remain)
+    after = settled(portal, lambda: granted(portal.call(op.BACKUP_CODES, token=spare.token)), all_remain)
     _, made = left_and_made(after)
     expected = f"at least {made}, the number just generated" if made > 0 else "the codes just generated"
     verify("BACKUP-004", holds(after, "data.remainingCount", all_remain(after), expected, generated))

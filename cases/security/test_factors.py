@@ -33,13 +33,13 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
     waits,
 )
 from conformance.checks.records import records
 from conformance.run.schedule import Steps, Wait
-from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
 from conformance.spec.tables import NO_SESSION
 from conformance.target.portal.login import offered_factors
 from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
@@ -51,7 +51,7 @@ SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, admin: Account) -> None:
     session = admin.signed_in()
 
-    settings = granted(portal.call(MFA, token=session.token))
+    settings = granted(portal.call(op.MFA, token=session.token))
     verify("MFA-006", shows(settings, session.factor, session.completed, enabled=True))
 
 
@@ -78,7 +78,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MODEL-014",
     DATED,
 )
-@needs("accounts.spare", "mailed_spare", OTP_VERIFY)
+@needs("accounts.spare", "mailed_spare", op.OTP_VERIFY)
 @impact("disruptive")
 @sign_ins(3)
 @waits(STEP)
@@ -87,19 +87,19 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
     in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))
     if in_use or not spare.can("EMAIL"):
         raise Untestable("[accounts.spare] signs in by an authenticator, which could not be restored")
-    change = portal.changes.changed(OTP_SETUP, OTP_REVOKE, account=spare.name)
+    change = portal.changes.changed(op.OTP_SETUP, op.OTP_REVOKE, account=spare.name)
     try:
         yield from through_its_life(portal, verify, spare)
     finally:
         left = read(portal, spare)
-        is_none = "OTP" not in methods(left) or portal.call(OTP_REVOKE, token=spare.token).success
+        is_none = "OTP" not in methods(left) or portal.call(op.OTP_REVOKE, token=spare.token).success
         if is_none or "OTP" not in enabled_methods(left):
             portal.changes.undone(change)
 
 
 def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
-    around = Surroundings(portal, spare.token, beside=by_admin(portal, MFA, BACKUP_CODES))
-    setup = granted(portal.call(OTP_SETUP, token=spare.token))
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, op.MFA, op.BACKUP_CODES))
+    setup = granted(portal.call(op.OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
     for shown in (secret, *parse_qs(urlsplit(secret).query).get("secret", [])):
@@ -108,7 +108,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     was_on = "OTP" in enabled_methods(read(portal, spare))
     wrong = body(portal, portal.codes.wrong_totp(secret))
     around_refusal = Surroundings(portal, spare.token)
-    refused = answered(portal.call(OTP_VERIFY, json=wrong, token=spare.token))
+    refused = answered(portal.call(op.OTP_VERIFY, json=wrong, token=spare.token))
     if not refused.success:
         around_refusal.judged(verify, "MODEL-014", refused)
     if refused.success:
@@ -116,7 +116,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     unverified = read(portal, spare)
     _verify_not_offered(portal, verify, spare, setup, secret)
     verified = change_accepted(
-        portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token)
+        portal.call(op.OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token)
     )
     verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     if not was_on:
@@ -149,8 +149,8 @@ def _verify_dated(verify: Verify, settings: Exchange, verified: Exchange) -> Non
 
 
 def _is_revoked(portal: Portal, verify: Verify, spare: Account, secret: str, verified: Exchange) -> None:
-    around = Surroundings(portal, spare.token, beside=by_admin(portal, MFA, BACKUP_CODES))
-    revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, op.MFA, op.BACKUP_CODES))
+    revoked = granted(portal.call(op.OTP_REVOKE, token=spare.token))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" not in enabled_methods(answer))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
     around.judged(verify, "MODEL-010", revoked, *NAMED)
@@ -163,11 +163,11 @@ def _is_revoked(portal: Portal, verify: Verify, spare: Account, secret: str, ver
 
 
 NAMED = (
-    (MFA, "OTP"),
-    (MFA, "EMAIL", "isPrimary"),
-    (MFA, "EMAIL", "isEnabled"),
-    (BACKUP_CODES,),
-    (SESSIONS,),
+    (op.MFA, "OTP"),
+    (op.MFA, "EMAIL", "isPrimary"),
+    (op.MFA, "EMAIL", "isEnabled"),
+    (op.BACKUP_CODES,),
+    (op.SESSIONS,),
 )
 """What an authenticator that is verified or revoked may change: it may take the place of mailed codes, as its
 effects are not shown (N5), backup codes may come with it, and other sessions may end."""
@@ -225,7 +225,7 @@ def _completed_by_otp_alone(portal: Portal, verify: Verify, session: Exchange, c
 
 
 def read(portal: Portal, account: Account) -> Exchange:
-    return granted(portal.call(MFA, token=account.token))
+    return granted(portal.call(op.MFA, token=account.token))
 
 
 def enabled_methods(settings: Exchange) -> list[str]:
@@ -246,7 +246,7 @@ def methods(settings: Exchange) -> list[str | None]:
 
 
 def body(portal: Portal, code: str) -> Json:
-    return portal.operation_body(OTP_VERIFY, otp=code, code=code)
+    return portal.operation_body(op.OTP_VERIFY, otp=code, code=code)
 
 
 def secret_in(portal: Portal, setup: Exchange) -> str:
@@ -254,7 +254,7 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
 
     Raises Untestable where there is none.
     """
-    settings = portal.profile.operations.get(OTP_SETUP)
+    settings = portal.profile.operations.get(op.OTP_SETUP)
     shown = setup.at(settings.secret) if settings and settings.secret else None
     for text in texts(shown if isinstance(shown, str) else setup.data):
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
@@ -262,7 +262,7 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
             if SECRET.fullmatch(plain):
                 return _with_its_making(plain, setup)
     raise Untestable(
-        f'no secret was found in the answer; [operations."{OTP_SETUP}"] secret may say where it is'
+        f'no secret was found in the answer; [operations."{op.OTP_SETUP}"] secret may say where it is'
     )
 
 

@@ -27,10 +27,10 @@ from conformance.cases import (
     holds,
     is_refused,
     needs,
+    op,
     requirement,
     sign_ins,
 )
-from conformance.spec.endpoints import SESSIONS_HISTORY
 
 PAGES = ("page", "currentPage", "pageNo", "pageNum", "pageNumber", "pageIndex")
 SIZES = ("pageSize", "size", "limit", "perPage")
@@ -98,7 +98,7 @@ def test_the_history_shows_who_signed_in_whoever_reads_it(
     """Read by a client of another name, an entry shows the client of the sign-in still."""
     first = history(portal, admin.token)
     headers = {"User-Agent": f"another-client/{portal.unique()}"}
-    other = granted(portal.call(SESSIONS_HISTORY, token=admin.token, headers=headers))
+    other = granted(portal.call(op.SESSIONS_HISTORY, token=admin.token, headers=headers))
     shown = {entry.get("bizId"): entry.get("userAgent") for entry in entries(other)}
     before = {entry.get("bizId"): entry.get("userAgent") for entry in entries(first)}
     moved = [id for id in before.keys() & shown.keys() if id and before[id] != shown[id]]
@@ -131,7 +131,7 @@ def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admi
     verify.observe("history-page-parameters", first, {"page": paged, "size": sized})
     if sized and paged and second is not None and entries(second):
         # Read after it, so that a sign-in meanwhile makes them no more alike.
-        newest = granted(portal.call(SESSIONS_HISTORY, query={**few, paged: "1"}, token=admin.token))
+        newest = granted(portal.call(op.SESSIONS_HISTORY, query={**few, paged: "1"}, token=admin.token))
         same = ids(second) == ids(newest) and times(second) == times(newest)
         verify("HISTORY-014", holds(second, "data.items", not same, "another entry", newest))
     total = first.at("data.pagination.totalRecords")
@@ -154,5 +154,5 @@ def page_by(
     portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int
 ) -> Exchange | None:
     """The page that a query gives; None where it gives another one than it asks for."""
-    page = answered(portal.call(SESSIONS_HISTORY, query=query, token=account.token))
+    page = answered(portal.call(op.SESSIONS_HISTORY, query=query, token=account.token))
     return page if page.success and page.at(f"data.pagination.{field}") == value else None

@@ -29,13 +29,8 @@ from conformance.cases import (
     impact,
     is_invalid_parameter,
     needs,
+    op,
     requirement,
-)
-from conformance.spec.endpoints import (
-    IP_WHITELIST,
-    IP_WHITELIST_DISABLE,
-    IP_WHITELIST_ENABLE,
-    IP_WHITELIST_SET,
 )
 
 
@@ -46,14 +41,14 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
     """Few addresses first: where they join those that are there, they stay, and no more are set."""
     wanted = [*own_addresses(portal, spare), ANOTHER]
 
-    around = Surroundings(portal, spare.token, beside=by_admin(portal, IP_WHITELIST))
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, op.IP_WHITELIST))
     with kept(portal, spare, *wanted):
-        changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
+        changed = granted(portal.call(op.IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         verify("IPWHITELIST-003", _lists(_with(portal, spare, wanted), wanted, changed))
-        around.judged(verify, "MODEL-010", changed, (IP_WHITELIST, "", "entries"))
+        around.judged(verify, "MODEL-010", changed, (op.IP_WHITELIST, "", "entries"))
         if _is_emptied(portal, verify, spare):
             longer = [*wanted, OF_THE_NEXT_VERSION, *FURTHER]
-            changed = authorized(portal.call(IP_WHITELIST_SET, json={"ips": longer}, token=spare.token))
+            changed = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": longer}, token=spare.token))
             if changed.success:
                 verify("IPWHITELIST-003", _lists(_with(portal, spare, longer), longer, changed))
 
@@ -66,7 +61,7 @@ def _with(portal: Portal, account: Account, wanted: list[str]) -> Exchange:
 
 def _is_emptied(portal: Portal, verify: Verify, account: Account) -> bool:
     """Sets no address; whether what is set takes the place of what is there."""
-    emptied = authorized(portal.call(IP_WHITELIST_SET, json={"ips": []}, token=account.token))
+    emptied = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": []}, token=account.token))
     if not emptied.success:
         return not _adds(portal, account)
     after = settled(portal, lambda: read(portal, account), lambda answer: not addresses(answer))
@@ -81,7 +76,7 @@ def _is_emptied(portal: Portal, verify: Verify, account: Account) -> bool:
 
 def _adds(portal: Portal, account: Account) -> bool:
     """Whether a shorter list leaves the addresses that it does not name."""
-    granted(portal.call(IP_WHITELIST_SET, json={"ips": [ANOTHER]}, token=account.token))
+    granted(portal.call(op.IP_WHITELIST_SET, json={"ips": [ANOTHER]}, token=account.token))
     return not set(addresses(read(portal, account))) <= {ANOTHER}
 
 
@@ -91,30 +86,30 @@ def _adds(portal: Portal, account: Account) -> bool:
 def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, spare: Account) -> None:
     """Each twice: what is so already stays so, whether or not that is refused."""
     wanted = own_addresses(portal, spare)
-    elsewhere = Surroundings(portal, beside=by_admin(portal, IP_WHITELIST))
+    elsewhere = Surroundings(portal, beside=by_admin(portal, op.IP_WHITELIST))
 
     with kept(portal, spare, *wanted):
-        granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
+        granted(portal.call(op.IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         if not set(wanted) <= set(addresses(read(portal, spare))):
             raise Untestable("the address that the suite calls from is not read back", "target")
 
-        with put_back(portal, IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=IP_WHITELIST_DISABLE):
-            enabled = granted(portal.call(IP_WHITELIST_ENABLE, token=spare.token))
-            portal.call(IP_WHITELIST_ENABLE, token=spare.token)
+        with put_back(portal, op.IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=op.IP_WHITELIST_DISABLE):
+            enabled = granted(portal.call(op.IP_WHITELIST_ENABLE, token=spare.token))
+            portal.call(op.IP_WHITELIST_ENABLE, token=spare.token)
             during = _switched(portal, spare, True)
             elsewhere.judged(verify, "MODEL-010", enabled)
             verify("IPWHITELIST-004", equal(during, "data.enabled", True, enabled))
             verify("IPWHITELIST-011", _lists(during, wanted, enabled))
             observe_effect(portal, verify, spare)
-            again = authorized(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
+            again = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
             if again.success and during.at("data.enabled") is True:
                 during = _switched(portal, spare, True)
                 message = "setting the addresses has switched the whitelist off"
                 still = during.at("data.enabled") is not False
                 verify("MODEL-010", holds(during, "data.enabled", still, True, again, message=message))
 
-            disabled = granted(portal.call(IP_WHITELIST_DISABLE, token=spare.token))
-            portal.call(IP_WHITELIST_DISABLE, token=spare.token)
+            disabled = granted(portal.call(op.IP_WHITELIST_DISABLE, token=spare.token))
+            portal.call(op.IP_WHITELIST_DISABLE, token=spare.token)
             after = _switched(portal, spare, False)
             verify("IPWHITELIST-005", equal(after, "data.enabled", False, enabled, disabled))
             verify("IPWHITELIST-011", _lists(after, wanted, disabled))
@@ -135,7 +130,7 @@ def observe_effect(portal: Portal, verify: Verify, account: Account) -> None:
     if not portal.profile.portal.edge_headers:
         verify.untested("IPWHITELIST-008", "a real edge sets the address of the client", "environment")
         return
-    elsewhere = portal.call(IP_WHITELIST, token=account.token, headers=dict.fromkeys(EDGE, ELSEWHERE))
+    elsewhere = portal.call(op.IP_WHITELIST, token=account.token, headers=dict.fromkeys(EDGE, ELSEWHERE))
     verify.observe("ip-whitelist-effect", elsewhere, effect(elsewhere))
 
 
@@ -150,7 +145,7 @@ def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify,
     ips = [ANOTHER, "not-an-address"]
     with kept(portal, spare, *ips):
         around = Surroundings(portal, spare.token)
-        exchange = authorized(portal.call(IP_WHITELIST_SET, json={"ips": ips}, token=spare.token))
+        exchange = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": ips}, token=spare.token))
         verify.observe("invalid-ip-address", exchange, outcome(exchange))
         if not exchange.success:
             around.judged(verify, "MODEL-014", exchange)
@@ -161,5 +156,5 @@ def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify,
 @impact("disruptive")
 def test_ips_that_are_no_array_are_refused(portal: Portal, verify: Verify, spare: Account) -> None:
     with kept(portal, spare, ANOTHER):
-        refused = authorized(portal.call(IP_WHITELIST_SET, json={"ips": ANOTHER}, token=spare.token))
+        refused = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": ANOTHER}, token=spare.token))
         verify("IPWHITELIST-009", is_invalid_parameter(refused))

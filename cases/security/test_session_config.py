@@ -19,18 +19,18 @@ from conformance.cases import (
     impact,
     is_invalid_parameter,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.errors import CannotSignIn
-from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_CONFIG, SESSIONS_CONFIG_SET
 
 
 @requirement("SESSION-030", "SESSION-033")
 def test_the_config_is_the_callers(portal: Portal, verify: Verify, admin: Account) -> None:
-    profile = granted(portal.call(PROFILE, token=admin.token))
+    profile = granted(portal.call(op.PROFILE, token=admin.token))
 
-    config = granted(portal.call(SESSIONS_CONFIG, token=admin.token))
+    config = granted(portal.call(op.SESSIONS_CONFIG, token=admin.token))
     verify("SESSION-030", equal(config, "data.accountBizId", text(profile, "data.bizId"), profile))
 
 
@@ -40,7 +40,7 @@ def limit(value: Json) -> dict[str, Json]:
 
 def most_of(portal: Portal, account: Account) -> int:
     """How many sessions the account may have. Raises Untestable where that could not be restored."""
-    most = count(granted(portal.call(SESSIONS_CONFIG, token=account.token)), "data.maxSessions")
+    most = count(granted(portal.call(op.SESSIONS_CONFIG, token=account.token)), "data.maxSessions")
     if most < 1:
         raise Untestable(f"maxSessions is {most}, which may not be settable again", "environment")
     return most
@@ -53,14 +53,16 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
     most = most_of(portal, spare)
     wanted = [most + 1, *([most - 1] if most > 5 else [])]
 
-    around = Surroundings(portal, spare.token, beside=by_admin(portal, SESSIONS_CONFIG))
-    with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, op.SESSIONS_CONFIG))
+    with put_back(portal, op.SESSIONS_CONFIG_SET, limit(most), by=spare):
         for number in wanted:
-            changed = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit(number), token=spare.token))
+            changed = authorized(portal.call(op.SESSIONS_CONFIG_SET, json=limit(number), token=spare.token))
             if changed.success:
                 after = _config_with(portal, spare, number)
                 verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
-                around.judged(verify, "MODEL-010", changed, (SESSIONS_CONFIG, "", "maxSessions"), (SESSIONS,))
+                around.judged(
+                    verify, "MODEL-010", changed, (op.SESSIONS_CONFIG, "", "maxSessions"), (op.SESSIONS,)
+                )
                 return
             if not is_invalid(changed):
                 granted(changed)
@@ -70,7 +72,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
 def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
     return settled(
         portal,
-        lambda: granted(portal.call(SESSIONS_CONFIG, token=account.token)),
+        lambda: granted(portal.call(op.SESSIONS_CONFIG, token=account.token)),
         lambda config: bool(config.at("data.maxSessions") == number),
     )
 
@@ -79,9 +81,9 @@ def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spare: Account) -> None:
-    with put_back(portal, SESSIONS_CONFIG_SET, limit(most_of(portal, spare)), by=spare):
+    with put_back(portal, op.SESSIONS_CONFIG_SET, limit(most_of(portal, spare)), by=spare):
         around = Surroundings(portal, spare.token)
-        refused = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit("many"), token=spare.token))
+        refused = authorized(portal.call(op.SESSIONS_CONFIG_SET, json=limit("many"), token=spare.token))
         if not refused.success:
             around.judged(verify, "MODEL-014", refused)
         verify("SESSION-032", is_invalid_parameter(refused))
@@ -96,8 +98,10 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
     before = spare.signed_in()
     listing = sessions(portal, before.token)
     most = most_of(portal, spare)
-    with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
-        lowered = granted(portal.call(SESSIONS_CONFIG_SET, json=limit(len(ids(listing))), token=before.token))
+    with put_back(portal, op.SESSIONS_CONFIG_SET, limit(most), by=spare):
+        lowered = granted(
+            portal.call(op.SESSIONS_CONFIG_SET, json=limit(len(ids(listing))), token=before.token)
+        )
         try:
             fresh = spare.another_session()
         except CannotSignIn:
@@ -108,7 +112,7 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
         def fits(answer: Exchange) -> bool:
             return not answer.success or len(ids(answer)) <= allowed
 
-        own = settled(portal, lambda: answered(portal.call(SESSIONS, token=fresh.token)), fits)
+        own = settled(portal, lambda: answered(portal.call(op.SESSIONS, token=fresh.token)), fits)
         if own.success:
             expected = f"at most {allowed}, as maxSessions allows"
             steps = (lowered, fresh.completed)
@@ -117,7 +121,9 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
         effect = "an older session ends" if gone else "none ends" if own.success else "the new session ends"
         verify.observe("session-overflow", fresh.completed, effect)
         granted(
-            portal.call(SESSIONS_CONFIG_SET, json=limit(most), token=(fresh if own.success else before).token)
+            portal.call(
+                op.SESSIONS_CONFIG_SET, json=limit(most), token=(fresh if own.success else before).token
+            )
         )
         if current(listing) in gone:
             spare.forget()
@@ -131,7 +137,7 @@ def leaves_the_list(portal: Portal, verify: Verify, account: Account, fresh: Sig
         raise Untestable("two sessions are listed as the same current one", "target")
     left = granted(portal.login.logout(fresh.token))
     # A logout may end all of the account's sessions: the next token is then of a new one.
-    if portal.call(SESSIONS, token=account.token).status == 401:
+    if portal.call(op.SESSIONS, token=account.token).status == 401:
         account.forget()
     listing = settled(portal, lambda: sessions(portal, account.token), lambda answer: id not in ids(answer))
     verify("SESSION-031", holds(listing, "data", id not in ids(listing), f"no session {id}", left))

@@ -26,19 +26,13 @@ from conformance.cases import (
     is_refused,
     is_success,
     needs,
+    op,
     requirement,
     sign_ins,
 )
 from conformance.checks.access.security import IN_USE
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import moment, portal_time
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    PROFILE,
-    SESSIONS,
-    SESSIONS_TERMINATE,
-    SESSIONS_TERMINATE_ALL,
-)
 from conformance.spec.requests import UNFILTERED
 
 
@@ -77,7 +71,7 @@ def _verify_clients(portal: Portal, verify: Verify, fresh: SignedIn) -> None:
     if portal.profile.portal.edge_headers:
         headers |= dict.fromkeys(EDGE, ELSEWHERE)
     first = sessions(portal, fresh.token)
-    other = answered(portal.call(SESSIONS, token=fresh.token, headers=headers))
+    other = answered(portal.call(op.SESSIONS, token=fresh.token, headers=headers))
     again = sessions(portal, fresh.token)
     if not other.success:
         verify.untested("SESSION-044", f"another client is refused ({other.code})", "target")
@@ -102,7 +96,7 @@ def rests(portal: Portal, verify: Verify, idle: SignedIn, busy: SignedIn) -> Non
     if id == current(last):
         raise Untestable("two sessions are listed as the same current one", "target")
     portal.clock.wait(A_WHILE, "a time that the use of a session sets")
-    granted(portal.call(PROFILE, token=busy.token))
+    granted(portal.call(op.PROFILE, token=busy.token))
     later = sessions(portal, busy.token)
     before = {session.get("sessionId"): session.get("lastActivityTime") for session in listed(last)}
     for index, session in enumerate(listed(later)):
@@ -123,7 +117,7 @@ def test_a_session_in_use_is_active(portal: Portal) -> None:
     if not portal.clock.is_simulated:
         raise Untestable("half an hour has to pass, and no run waits for this alone", "configuration")
     portal.clock.wait(IN_USE.total_seconds() + A_WHILE, "the login to be long ago")
-    granted(portal.call(PROFILE, token=token))
+    granted(portal.call(op.PROFILE, token=token))
     sessions(portal, token)
 
 
@@ -137,7 +131,7 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     id = current(own)
     other = settled(
         portal,
-        lambda: answered(portal.call(SESSIONS, token=before.token)),
+        lambda: answered(portal.call(op.SESSIONS, token=before.token)),
         lambda answer: not answer.success or id in ids(answer),
     )
     listing = other if other.success else own
@@ -178,19 +172,21 @@ def terminates_one(
     if id == current(sessions(portal, by.token)):
         raise Untestable("two sessions are listed as the same current one", "target")
 
-    body = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
+    body = portal.operation_body(op.SESSIONS_TERMINATE, session_id=id)
     if id not in ids(sessions(portal, another.token)):
         # Else sessions are numbered anew for each account.
-        tried = answered(portal.call(SESSIONS_TERMINATE, json=body, token=another.token))
+        tried = answered(portal.call(op.SESSIONS_TERMINATE, json=body, token=another.token))
         is_out_of_reach(portal, verify, account, before, tried)
 
     around = Surroundings(portal, by.token, another.token)
-    terminated = change_accepted(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
+    terminated = change_accepted(portal.call(op.SESSIONS_TERMINATE, json=body, token=by.token))
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
     if not refused.success:
-        asking = answered(portal.call(ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=before.token))
+        asking = answered(
+            portal.call(op.ACCOUNTS_QUERY, json=UNFILTERED[op.ACCOUNTS_QUERY], token=before.token)
+        )
         verify("SESSION-025", is_refused(asking, terminated, message="a terminated session was served"))
         is_refused_everywhere(portal, verify, before.token, refused)
     if before.refresh_token is not None:
@@ -198,7 +194,7 @@ def terminates_one(
         message = "a terminated session was refreshed"
         verify("SESSION-040", is_refused(refreshed, terminated, message=message))
 
-    around.judged(verify, "MODEL-012", terminated, (SESSIONS, id))
+    around.judged(verify, "MODEL-012", terminated, (op.SESSIONS, id))
     listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
 
@@ -207,7 +203,7 @@ def is_out_of_reach(
     portal: Portal, verify: Verify, account: Account, session: SignedIn, tried: Exchange
 ) -> None:
     """The session lives on after another account tried to terminate it, however that was answered."""
-    served = answered(portal.call(SESSIONS, token=session.token))
+    served = answered(portal.call(op.SESSIONS, token=session.token))
     verify("SESSION-037", is_success(served, tried, session.completed))
     if not served.success:
         account.forget()
@@ -234,14 +230,16 @@ def is_refreshed(portal: Portal, verify: Verify, account: Account, older: Signed
         verify(
             "SESSION-036", holds(after, "data", current(after) == own, f"session {own}", before, refreshed)
         )
-    around.judged(verify, "MODEL-011", refreshed, (SESSIONS, own, SERVED))
+    around.judged(verify, "MODEL-011", refreshed, (op.SESSIONS, own, SERVED))
     return pair
 
 
 def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
     """How the profile is answered by the token of a session that was ended."""
     return settled(
-        portal, lambda: answered(portal.call(PROFILE, token=ended.token)), lambda answer: not answer.success
+        portal,
+        lambda: answered(portal.call(op.PROFILE, token=ended.token)),
+        lambda answer: not answer.success,
     )
 
 
@@ -250,15 +248,15 @@ def terminates_all(
 ) -> None:
     caller = account.signed_in()
     around = Surroundings(portal, another.token)
-    granted(portal.call(PROFILE, token=other.token))
-    before = answered(portal.call(SESSIONS, token=caller.token))
+    granted(portal.call(op.PROFILE, token=other.token))
+    before = answered(portal.call(op.SESSIONS, token=caller.token))
 
-    terminated = granted(portal.call(SESSIONS_TERMINATE_ALL, token=caller.token))
+    terminated = granted(portal.call(op.SESSIONS_TERMINATE_ALL, token=caller.token))
     refused = _no_longer_served(portal, other)
     verify("SESSION-027", is_refused(refused, terminated, message="another session was served"))
 
     around.judged(verify, "MODEL-012", terminated)
-    own = answered(portal.call(PROFILE, token=caller.token))
+    own = answered(portal.call(op.PROFILE, token=caller.token))
     scope = "spares the caller's own" if own.success else {"ends the caller's own": outcome(own)}
     verify.observe("terminate-all-scope", terminated, scope)
     if own.success:

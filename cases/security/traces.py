@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from cases.dating import AROUND, exact_moment, grain
 from cases.premises import answered, settled
 from cases.surroundings import differ
-from conformance.cases import Comparison, Exchange, Json, Portal, SignedIn, Verify, holds
+from conformance.cases import Comparison, Exchange, Json, Portal, SignedIn, Verify, holds, op
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import portal_time, records
-from conformance.spec.endpoints import SESSIONS_CONFIG
 
 RULE = "SESSION-042"
 
@@ -24,7 +23,7 @@ TOGETHER = timedelta(seconds=60)
 
 
 def config_of(portal: Portal, signed_in: SignedIn) -> Exchange:
-    return answered(portal.call(SESSIONS_CONFIG, token=signed_in.token))
+    return answered(portal.call(op.SESSIONS_CONFIG, token=signed_in.token))
 
 
 def verify_traces(

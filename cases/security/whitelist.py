@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from cases.changing import put_back
 from cases.premises import granted, listed, settled
-from conformance.cases import Account, Exchange, Portal, Untestable
-from conformance.spec.endpoints import IP_WHITELIST, IP_WHITELIST_SET, SESSIONS
+from conformance.cases import Account, Exchange, Portal, Untestable, op
 from conformance.target.portal.records import address, addresses_in
 
 ANOTHER = "198.51.100.23"
@@ -28,7 +27,7 @@ def addresses(exchange: Exchange) -> list[str]:
 
 
 def read(portal: Portal, account: Account) -> Exchange:
-    return granted(portal.call(IP_WHITELIST, token=account.token))
+    return granted(portal.call(op.IP_WHITELIST, token=account.token))
 
 
 @contextmanager
@@ -44,7 +43,7 @@ def kept(portal: Portal, account: Account, *wanted: str) -> Iterator[Exchange]:
     entries, present = before.at("data.entries"), addresses(before)
     if not isinstance(entries, list) or len(entries) != len(present):
         raise Untestable("the IP whitelist has entries that could not be restored", "environment")
-    if not set(wanted) <= set(present) and portal.changes.is_left(IP_WHITELIST_SET, account=account.name):
+    if not set(wanted) <= set(present) and portal.changes.is_left(op.IP_WHITELIST_SET, account=account.name):
         raise Untestable(
             "addresses that are set join those that are there, so that no more are set", "target"
         )
@@ -56,13 +55,13 @@ def kept(portal: Portal, account: Account, *wanted: str) -> Iterator[Exchange]:
     def holds_no_more(answer: Exchange) -> bool:
         return set(addresses(answer)) <= set(present)
 
-    with put_back(portal, IP_WHITELIST_SET, {"ips": present}, by=account, left=left):
+    with put_back(portal, op.IP_WHITELIST_SET, {"ips": present}, by=account, left=left):
         yield before
 
 
 def own_addresses(portal: Portal, account: Account) -> list[str]:
     """Where the account calls from: as its session shows, and as the edge headers say. Raises Untestable."""
-    listing = granted(portal.call(SESSIONS, token=account.token))
+    listing = granted(portal.call(op.SESSIONS, token=account.token))
     shown = [session.get("clientIp") for session in listed(listing) if session.get("isCurrent") is True]
     sent = [listing.request.header(name) for name in EDGE]
     addresses_sent = [valid for value in [*shown, *sent] if (valid := address(value)) is not None]

@@ -16,6 +16,7 @@ from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending
 from conformance.report.model.words import passive
+from conformance.target.portal.availability import is_poor
 from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.clip import clipped
@@ -115,7 +116,8 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     tally, changes = finished.tally, finished.replay.machine.changes
     enough = options.worker is not None or (tally.compared and tally.share >= options.min_share)
     too_little = "" if enough else _too_little(tally, options)
-    inconclusive = " ".join(filter(None, (too_little, *skipped_for_the_profile(finished))))
+    reasons = (too_little, _too_silent(tally), *skipped_for_the_profile(finished))
+    inconclusive = " ".join(filter(None, reasons))
     limits = [] if finished.meter is None else finished.meter.decided()
     blocked = finished.blocked
     return Ending(
@@ -132,6 +134,15 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
 def _too_little(tally: OutcomeTally, options: ReplayOptions) -> str:
     share = f"{tally.compared} of {tally.wanted} exchanges were compared"
     return f"{share}, fewer than {options.min_share:.0%}; the notes say why."
+
+
+def _too_silent(tally: OutcomeTally) -> str:
+    asked = tally.compared + tally.silent
+    if not is_poor(tally.silent, asked):
+        return ""
+    return (
+        f"The target is not available enough to be judged: {tally.silent} of {asked} requests had no answer."
+    )
 
 
 def _details(finished: FinishedReplay) -> dict[str, Json]:

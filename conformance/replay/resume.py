@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from conformance.judging import judge_of, watch
 from conformance.replay.assembly import Replay
-from conformance.replay.compare.assess import NO_RESPONSE
-from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
 from conformance.replay.engine.journal import JOURNAL, JournalEntry, JournalHead, entries_of
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import NO_CONNECTION

@@ -35,7 +35,7 @@ from conformance.selftest.choice import (
 )
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
-from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, judge, survives
+from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, is_doubted, judge
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 
@@ -106,7 +106,7 @@ class FaultRuns:
         # In this process, so that the fault runs forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
-        outcomes += workers.run(self._survivors(session, items, clean, outcomes), workers=self.jobs)
+        outcomes += workers.run(self._doubted(session, items, clean, outcomes), workers=self.jobs)
         outcomes += self._members(session, self._cases_of_variants(items), clean, outcomes)
         self.matrix = ProofMatrix(
             clean,
@@ -152,14 +152,15 @@ class FaultRuns:
                 cases_of = _all_cases if self.names else _near_cases
                 yield name, _job(session, cases_of(items, fault, clean), name, faults=[name])
 
-    def _survivors(
+    def _doubted(
         self,
         session: pytest.Session,
         items: list[pytest.Item],
         clean: FaultOutcome,
         outcomes: Sequence[FaultOutcome],
     ) -> Iterator[tuple[str, workers.Job]]:
-        """Faults that the cases near them did not show, or whose check they did not prove, with all cases."""
+        """Faults with which the near cases showed anything else than the fault lists, or whose check they did
+        not prove, with all cases."""
         if self.names:
             return
         found = by_name(outcomes, FAULTS)
@@ -168,7 +169,7 @@ class FaultRuns:
         unproven = {named[check] for check in named.keys() - proven - OF_RECORDINGS}
         for name, outcome in found.items():
             fault = FAULTS[name]
-            if survives(fault, outcome) or not unproven.isdisjoint(fault.breaks):
+            if is_doubted(fault, outcome) or not unproven.isdisjoint(fault.breaks):
                 yield name, _job(session, _all_cases(items, fault, clean), name, faults=[name])
 
     def _cases_of_variants(self, items: list[pytest.Item]) -> list[pytest.Item]:

@@ -21,7 +21,14 @@ from conformance.selftest.choice import (
 )
 from conformance.selftest.fault_run import FaultOutcome, Turned, attempt
 from conformance.selftest.pages import as_json, write
-from conformance.selftest.verdicts import MANY_UNTESTED, OF_RECORDINGS, ProofMatrix, is_clear, judge
+from conformance.selftest.verdicts import (
+    MANY_UNTESTED,
+    OF_RECORDINGS,
+    ProofMatrix,
+    is_clear,
+    is_doubted,
+    judge,
+)
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, grouped
 
@@ -72,6 +79,23 @@ def test_a_victim_that_the_fault_does_not_list_is_named_with_what_saw_it() -> No
 
     assert problem.startswith(f"fault {FAULT} also turns ENV-001 to FAIL")
     assert "cases/a.py::test_b" in problem
+
+
+@pytest.mark.parametrize(
+    ("turns", "doubted"),
+    [
+        ({BROKEN: "fail"}, False),
+        ({}, True),
+        ({BROKEN: "warn"}, True),
+        ({BROKEN: "fail", "ENV-001": "fail"}, True),
+    ],
+)
+def test_a_fault_that_its_near_cases_show_otherwise_than_listed_is_tried_with_all(
+    turns: dict[str, str], doubted: bool
+) -> None:
+    outcome = FaultOutcome(FAULT, turned={rule: turned(verdict) for rule, verdict in turns.items()})
+
+    assert is_doubted(FAULTS[FAULT], outcome) is doubted
 
 
 def test_a_finding_without_any_fault_is_a_problem() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 import re
-import shutil
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,18 +16,21 @@ from conformance.cli.layout import print_error
 from conformance.cli.live.console import RunConsole, console_for
 from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html import link_cases
+from conformance.report.formats.write import replace
 from conformance.report.model.visible import one_line
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
 from conformance.run.options import value_of
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.traffic.redaction.registries import redacted_by_all
 
 PAGE = "cases.html"
 QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
 PLUGINS = ("-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin")
 
 
+DATA = re.compile(r'(?<=data-jsonblob=")([^"]*)(?=")')
 OF_OPTION = re.compile(r"^\S+: error: (.*)$", re.MULTILINE)
 """What pytest says of its own options, below its usage."""
 
@@ -75,8 +78,8 @@ def run(
     ending, console = Ending(), console_for(list(further), quiet=quiet)
     with TemporaryDirectory() as folder:
         page = Path(folder, PAGE)
-        html = (f"--html={page}", "--self-contained-html")
-        words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *html, *further, *options]
+        pages = (f"--html={page}", "--self-contained-html")
+        words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *pages, *further, *options]
         try:
             if console is None:
                 code = start(words, plugins=[ending])
@@ -87,10 +90,18 @@ def run(
         if code == pytest.ExitCode.INTERRUPTED and ending.reports is None:
             print_error(_interrupted(out))
         if ending.reports is not None:
-            shutil.move(page, ending.reports / PAGE)
+            replace(ending.reports / PAGE, _redacted(page.read_text(encoding="utf-8")))
             with suppress(OSError):  # the report's page could not be written
                 link_cases(ending.reports, PAGE)
     return int(code)
+
+
+def _redacted(page: str) -> str:
+    """The page of pytest-html without secrets; its data stand as JSON in an attribute of HTML."""
+    parts = DATA.split(page)
+    for at in range(1, len(parts), 2):
+        parts[at] = html.escape(redacted_by_all(html.unescape(parts[at])))
+    return redacted_by_all("".join(parts))
 
 
 def _with_own_errors() -> Generator[None, Any, Any]:

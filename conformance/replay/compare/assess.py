@@ -18,7 +18,7 @@ from conformance.replay.compare.difference import Difference, Meaning, MeaningOf
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
 from conformance.replay.compare.times.history import ReplayedSignIns
@@ -34,7 +34,6 @@ from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
-NO_RESPONSE = "no response came"
 KEYS_STAY_SECRET = "SECURE-007"
 
 REFUSED_AS_MAILED = (

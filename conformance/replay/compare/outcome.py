@@ -24,6 +24,9 @@ class State(StrEnum):
     """Excluded by the user (--only, --skip, --impact); it may have been sent for what others need of it."""
 
 
+NO_RESPONSE = "no response came"
+"""How the reason begins of an exchange that is not comparable, as its request got no answer."""
+
 COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})
 
 
@@ -79,6 +82,11 @@ class OutcomeTally:
     @property
     def compared(self) -> int:
         return sum(self.counts[state] for state in COMPARED)
+
+    @property
+    def silent(self) -> int:
+        """How many requests got no answer."""
+        return sum(outcome.reason.startswith(NO_RESPONSE) for outcome in self.kept)
 
     @property
     def wanted(self) -> int:

@@ -88,7 +88,7 @@ class Availability:
         """Whether so many requests had no answer that a verdict would rest on chance."""
         with self._lock:
             silent = self._reasons.total()
-            return silent >= POOR_REQUESTS and silent >= self._asked * POOR_SHARE
+            return is_poor(silent, self._asked)
 
     def sentence(self) -> str | None:
         """Such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None where all
@@ -98,6 +98,11 @@ class Availability:
                 return None
             reasons = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common(3))
             return f"{self._reasons.total()} of {self._asked} requests had no answer ({reasons})"
+
+
+def is_poor(silent: int, asked: int) -> bool:
+    """Whether so many of the requests had no answer that a verdict would rest on chance."""
+    return silent >= POOR_REQUESTS and silent >= asked * POOR_SHARE
 
 
 ADDRESS = "Check its address: [portal] url or --target."

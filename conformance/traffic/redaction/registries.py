@@ -24,6 +24,13 @@ def attach(registry: Registry) -> None:
         registries.append(registry)
 
 
+def redacted_by_all(text: str) -> str:
+    """The text without the secrets of any registry of the command that runs."""
+    for registry in _created.get() or ():
+        text = registry.redact(text)
+    return text
+
+
 @contextmanager
 def created_registries() -> Iterator[list[Registry]]:
     """The registries that are created within the block; the list grows as they are."""
