@@ -242,15 +242,15 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
     assert printed.err == "No --profile and no --target: portal.toml of this folder is the profile.\n"
     assert "--impact read-only" in printed.out
 
-    assert "\ntarget     http://127.0.0.1:9 · profile portal.toml\n" in printed.out
+    assert "\ntarget    http://127.0.0.1:9 · profile portal.toml\n" in printed.out
 
     assert main(["plan", "--target", "http://127.0.0.1:8"]) == 0
     printed_of_target = capsys.readouterr()
     assert printed_of_target.err == ""
-    assert "\ntarget     http://127.0.0.1:8\n" in printed_of_target.out
+    assert "\ntarget    http://127.0.0.1:8\n" in printed_of_target.out
 
     assert main(["plan", "--profile", "portal.toml", "--target", "http://127.0.0.1:7"]) == 0
-    assert "\ntarget     http://127.0.0.1:7 · profile portal.toml\n" in capsys.readouterr().out
+    assert "\ntarget    http://127.0.0.1:7 · profile portal.toml\n" in capsys.readouterr().out
 
     assert main(["doctor"]) == 6
     assert capsys.readouterr().err == printed.err
@@ -358,7 +358,7 @@ def test_a_plan_offers_what_changes_it_and_takes_the_other_options_of_a_run(
     assert main(["plan", "--help"]) == 0
     shown = capsys.readouterr().out
 
-    assert all(name in shown for name in ("--time-budget", "--effort", "--min-tested", "--only"))
+    assert all(name in shown for name in ("--time-budget", "--min-tested", "--only"))
     assert not any(name in shown for name in ("--baseline", "--history", "--wait-for-target", "--strict"))
     assert main(["plan", "--baseline", "b.toml", "--strict", "--min-tested", "5000", "--only", "ROLE-*"]) == 0
     assert "With --min-tested 5000 such a run is inconclusive, exit code 5." in capsys.readouterr().out
