@@ -189,6 +189,9 @@ KINDS = (
     Misconfiguration(
         "another-api", 5, ALIKE, answering("/", lambda: JSONResponse({"error": "no such route"}, 404))
     ),
+    Misconfiguration(
+        "no-portal", 6, "but not as a portal", answering("/", lambda: HTMLResponse("<html>Welcome</html>"))
+    ),
     Misconfiguration("nothing-at-all", 6, "Nothing answers at", edit=away),
 )
 

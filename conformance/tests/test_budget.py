@@ -104,12 +104,12 @@ def test_a_window_that_the_time_budget_does_not_leave_is_named() -> None:
         begin(budget, 1)
 
 
-@pytest.mark.parametrize("stated, learned", [({}, 300), ({"login_window": 5}, 5)])
+@pytest.mark.parametrize("stated, learned", [(Budgets(), 300), (Budgets(login_window=5), 5)])
 def test_a_window_that_no_profile_states_is_learned_from_what_the_target_asks_to_wait(
-    stated: dict[str, float], learned: float
+    stated: Budgets, learned: float
 ) -> None:
     clock = moved()
-    budget = Budget(Budgets(**stated), clock)
+    budget = Budget(stated, clock)
     begin(budget, 1)
     clock.move(10)
 

@@ -49,6 +49,12 @@ def code_of(words: list[str]) -> object:
         (["run", "--bogus"], ": run: unrecognized arguments: --bogus. `portal-conformance run"),
         (["run", "--profil", "x"], "unknown option or argument: --profil. Did you mean --profile?"),
         (["run", "--profil=x"], "Did you mean --profile?"),
+        (["run", "portal.toml"], "Write --profile portal.toml."),
+        (
+            ["run", "--rerun", "GET /web/v1/system/profile"],
+            "an endpoint is not a requirement, case",
+        ),
+        (["run", "--wait-for-target", "soon"], "--wait-for-target soon: write a number with s, m or h"),
         (["run", "--profile", "--strict"], "--profile: a value is missing before --strict."),
         (["run", "--target", ""], EMPTY),
         (["run", "--profile", ""], EMPTY),
@@ -382,16 +388,6 @@ def test_help_is_coloured_unless_the_user_says_no(
     assert main(["check", "--help"]) == 0
 
     assert bool(re.search(r"\x1b\[(?:\d;)?3\dm", capsys.readouterr().out)) is coloured
-
-
-def test_help_fits_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
-    for name in ("", *BY_COMMAND):
-        assert main([*name.split(), "--help"]) == 0
-
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line.rstrip()) > 60] == []
 
 
 def test_a_mistake_of_the_suite_is_an_internal_error(

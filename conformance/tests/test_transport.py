@@ -7,6 +7,7 @@ import gzip
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -55,7 +56,7 @@ def transport(
         known or profile(),
         clock=SystemClock(),
         impact=impact,
-        secrets=secrets or Secrets(),
+        secrets=Secrets() if secrets is None else secrets,
         on_exchange=(lambda exchange: None) if seen is None else seen.append,
         handler=httpx.MockTransport(respond) if respond else None,
     )
@@ -241,17 +242,34 @@ def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() ->
     assert (sending.availability.patience, sending.availability.away) == (0.0, 1.0)
 
 
-def test_a_refused_connection_says_what_to_look_at() -> None:
+def test_a_refused_connection_says_what_to_look_at_and_is_not_waited_for() -> None:
     with server() as url:
         pass
     seen: list[Exchange] = []
+    started = time.monotonic()
 
     with pytest.raises(
         TargetUnreachable, match=r"Nothing answers at .* \(connection refused\)\. Is the portal running\?"
     ):
         transport(known=profile(url), seen=seen).send("GET", "/x")
 
+    assert time.monotonic() - started < 0.5
     assert seen[0].error is not None
+
+
+def test_a_connection_that_fails_otherwise_is_not_waited_for() -> None:
+    played = Played()
+    sending = transport(played)
+    sending.send("GET", "/x")
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
+
+    played.other = fail
+    with pytest.raises(TargetUnreachable):
+        sending.send("GET", "/x")
+
+    assert sending.availability.away == 0.0
 
 
 def test_a_connection_refused_once_is_tried_again() -> None:
