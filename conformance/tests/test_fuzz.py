@@ -1,21 +1,374 @@
-"""That no input, however broken, ends a command in a traceback, a hang, or an internal error."""
+"""That no input, however broken, ends a command in a traceback, a hang, or an internal error.
+
+Commands run in this process, on mutated inputs. Wrong are an exception that escapes, an exit code that is 3
+or none of the contract, a traceback that is printed, and a command that does not end in time.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import random
+import shutil
+import signal
 import subprocess
 import sys
+import tomllib
+import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
-from conformance.tests.fuzzing import SUBJECTS, Inputs, fuzz, prepared, trial
+from conformance.cli import main
 
-CORPUS = Path(__file__).parent / "corpus"
-SAVED = [(path.parent.name, path) for path in sorted(CORPUS.glob("*/*"))]
+HERE = Path(__file__).parent
+SAVED = [(path.parent.name, path) for path in sorted((HERE / "corpus").glob("*/*"))]
+SECONDS = 20
+"""After which a command hangs."""
+
+LAWFUL_CODES = frozenset({0, 1, 2, 4, 5, 6, 7})
+
+CLOSED = "http://127.0.0.1:9"
+"""An address where nothing listens."""
+
+PROFILE = f"""profile = 1
+
+[portal]
+url = "{CLOSED}"
+access_code = "an-access-code"
+headers = {{ "X-LOCALE" = "en" }}
+edge_headers = true
+verify = true
+timeout = 0.5
+
+[accounts.admin]
+email = "admin@example.test"
+password = "a-password-of-admin"
+mfa = "OTP"
+otp_secret = "JBSWY3DPEHPK3PXP"
+
+[accounts.spare]
+email = "spare@example.test"
+password = "a-password-of-spare"
+mfa = "EMAIL"
+inbox = "mail"
+
+[inboxes.mail]
+kind = "fixed"
+code = "000000"
+
+[records]
+workspace = "ws-1"
+
+[limits]
+login_window = 60
+max_mails = 20
+
+[readings]
+"invalid-credentials-status" = 401
+
+[operations."POST /web/v1/system/auth/password/change"]
+body = {{ oldPassword = "{{password}}", newPassword = "{{new_password}}" }}
+"""
+
+BASELINE = """[[known]]
+requirement = "LOGIN-004"
+endpoint = "POST /web/v1/system/auth/login/initiate"
+signature = "LOGIN-004 POST /web/v1/system/auth/login/initiate data.expiresIn"
+reason = "known since spring"
+expires = 2030-01-01
+"""
+
+NOISE = """[[noise]]
+operation = "GET /web/v1/system/profile"
+path = "data.updatedAt"
+kind = "value"
+compare = "shape"
+times = 2
+"""
+
+LEDGER = "\n".join(
+    json.dumps(row)
+    for row in (
+        {"event": "run", "run": "ab12", "target": CLOSED},
+        {
+            "event": "change",
+            "id": 1,
+            "kind": "changing",
+            "key": "POST /web/v1/system/profile/update",
+            "account": "spare",
+            "undo_key": "POST /web/v1/system/profile/update",
+            "undo_body": {"accountName": "Spare"},
+        },
+        {
+            "event": "change",
+            "id": 2,
+            "kind": "creating",
+            "key": "POST /web/v1/system/invitations",
+            "account": "admin",
+            "undo_key": "POST /web/v1/system/invitations/cancel",
+            "undo_body": {"invitationBizId": "{result_id}"},
+            "name": "suite-1@example.test",
+        },
+        {"event": "undone", "id": 1},
+    )
+)
+
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan"),
+    "", " ", "x", "0", "-1", "null", "a" * 5000, "\x00", "\u202e", "\ud800", "é", "2026-02-31T25:61:61Z",
+    "9999-12-31", "http://", "${NOT_SET}", "../../etc/passwd", "%00", "[", "{}", [], {}, [None], [[]],
+    {"": None}, [{}] * 50,
+)  # fmt: skip
+"""Values that stand where another is expected."""
+
+
+REPLAYED = "replay capture.jsonl --profile portal.toml --noise mutated --out out"
+BASED = "check capture.jsonl --out out --baseline mutated"
+
+SUBJECTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "profile": (
+        "portal.toml",
+        ("plan --profile mutated", "replay capture.jsonl --profile mutated --dry-run"),
+    ),
+    "capture": (
+        "capture.jsonl",
+        (
+            "check mutated --out out",
+            "check mutated --out out --salvage",
+            "replay mutated --profile portal.toml --dry-run",
+        ),
+    ),
+    "har": (
+        "traffic.har",
+        ("check mutated --out out", "replay mutated --profile portal.toml --dry-run"),
+    ),
+    "baseline": ("baseline.toml", (BASED, f"{BASED} --baseline-update")),
+    "ledger": ("changes.jsonl", ("cleanup mutated --profile portal.toml",)),
+    "results": (
+        "results.json",
+        (
+            "compare mutated results.json",
+            "compare results.json mutated --out out",
+            "compare results.json mutated results.json mutated",
+        ),
+    ),
+    "noise": ("noise.toml", (REPLAYED,)),
+    "history": ("history.db", ("history --history mutated", "history --history mutated --out out")),
+}
+"""Each kind of input: its correct form, and the commands that read it with ``mutated`` in its place."""
+
+WORDS = (
+    "--profile", "--target", "--out", "--format", "--impact", "--strict", "--baseline", "--baseline-update",
+    "--rerun", "--time-budget", "--effort", "--seed", "--salvage", "--only", "--skip", "--account", "--pace",
+    "--concurrency", "--learn", "--noise", "--dry-run", "--explain", "--history", "--help", "--version", "--",
+    "-k", "text", "json", "read-only", "mutating", "0", "-1", "10x", "1e999", "90s", "a@example.test=admin",
+    "x=y", "capture.jsonl", "traffic.har", "portal.toml", "results.json", "history.db", "missing", "", " ",
+    "é", "*", "[",
+)  # fmt: skip
+"""What drawn command lines are made of; the words that name a file become its path."""
+
+DRAWN_COMMANDS = (
+    "check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "",
+)  # fmt: skip
+"""Commands that reach no target, whatever their options are."""
+
+
+FILES = {"mutated", "out", "missing", *(name for name, _ in SUBJECTS.values())}
+
+
+def placed(words: Sequence[str], folder: Path) -> list[str]:
+    """A command line in which the words that name a file are its path."""
+    return [str(folder / word) if word in FILES else word for word in words]
+
+
+def prepared(folder: Path, *, run: Path) -> Path:
+    """Correct inputs of every kind. ``run`` is the folder of a finished run, with its history."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("portal.toml", PROFILE),
+        ("baseline.toml", BASELINE),
+        ("noise.toml", NOISE),
+        ("changes.jsonl", LEDGER),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    with (run / "exchanges.jsonl").open(encoding="utf-8") as lines:
+        (folder / "capture.jsonl").write_text(
+            "".join(line for line, _ in zip(lines, range(25), strict=False))
+        )
+    results = json.loads((run / "results.json").read_text(encoding="utf-8"))
+    results["requirements"] = results["requirements"][:20]
+    results["observations"] = results["observations"][:10]
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    shutil.copy(HERE / "dialects" / "chrome.har", folder / "traffic.har")
+    shutil.copy(run / "history.db", folder / "history.db")
+    return folder
+
+
+def mutated(content: bytes, draw: random.Random) -> bytes:
+    """A correct input with one to three things wrong, in its bytes or in its structure."""
+    for _ in range(draw.randint(1, 3)):
+        change = draw.choice((_in_bytes, _in_structure, _in_structure, _in_lines))
+        content = change(content, draw)
+    return content
+
+
+def _in_bytes(content: bytes, draw: random.Random) -> bytes:
+    at = draw.randrange(len(content) + 1)
+    end = min(len(content), at + draw.choice((1, 1, 2, 8, 100)))
+    piece = draw.choice(
+        (b"", draw.randbytes(1), draw.randbytes(8), content[at:end] * 3, b'"', b"\n", b"\xff\xfe")
+    )
+    match draw.randrange(4):
+        case 0:
+            return content[:at]
+        case 1:
+            return content[:at] + piece + content[at:]
+        case 2:
+            return content[:at] + piece + content[end:]
+        case _:
+            return content[:at] + content[end:]
+
+
+def _in_lines(content: bytes, draw: random.Random) -> bytes:
+    lines = content.splitlines(keepends=True)
+    if not lines:
+        return content
+    at = draw.randrange(len(lines))
+    match draw.randrange(3):
+        case 0:
+            del lines[at]
+        case 1:
+            lines.insert(at, draw.choice(lines))
+        case _:
+            other = draw.randrange(len(lines))
+            lines[at], lines[other] = lines[other], lines[at]
+    return b"".join(lines)
+
+
+def _in_structure(content: bytes, draw: random.Random) -> bytes:
+    """Another value, name or nesting at one place of a JSON, JSON lines or TOML document."""
+    text = content.decode("utf-8", errors="surrogateescape")
+    with contextlib.suppress(ValueError, RecursionError):
+        return _dumped(_changed(json.loads(text), draw))
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return _in_a_line(content, draw)
+    changed = _changed(document, draw)
+    try:
+        text = _toml(changed) if isinstance(changed, dict) else _inline(changed)
+    except RecursionError:
+        return b"deep = " + b"[" * 3000 + b"]" * 3000
+    return text.encode("utf-8", errors="surrogatepass")
+
+
+def _in_a_line(content: bytes, draw: random.Random) -> bytes:
+    lines = content.split(b"\n")
+    at = draw.randrange(len(lines))
+    try:
+        lines[at] = _dumped(_changed(json.loads(lines[at]), draw))
+    except (ValueError, RecursionError):
+        return _in_bytes(content, draw)
+    return b"\n".join(lines)
+
+
+def _dumped(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("utf-8", errors="surrogatepass")
+
+
+def _changed(value: Any, draw: random.Random) -> Any:
+    if isinstance(value, dict) and value and draw.random() < 0.9:
+        name = draw.choice(list(value))
+        if draw.random() < 0.1:
+            return {key: inner for key, inner in value.items() if key != name}
+        if draw.random() < 0.1:
+            return {(f"{key}s" if key == name else key): inner for key, inner in value.items()}
+        return {**value, name: _changed(value[name], draw)}
+    if isinstance(value, list) and value and draw.random() < 0.9:
+        at = draw.randrange(len(value))
+        return [*value[:at], _changed(value[at], draw), *value[at + 1 :]]
+    if draw.random() < 0.05:
+        return _deep(value, draw.choice((10, 200, 3000)))
+    return draw.choice(ODD)
+
+
+def _deep(value: Any, levels: int) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _toml(document: dict[str, Any]) -> str:
+    """A TOML document in which every value stands inline, as far as TOML can say it."""
+    return "\n".join(f"{json.dumps(str(name))} = {_inline(value)}" for name, value in document.items())
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(str(k))} = {_inline(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inline(inner) for inner in value) + "]"
+    if value is None:
+        return '""'
+    if isinstance(value, float):
+        return str(value)
+    if isinstance(value, bool | int | str):
+        return json.dumps(value)
+    return str(value)
+
+
+def drawn_command(draw: random.Random) -> list[str]:
+    """A command line of words that the commands know, in any order."""
+    words = [draw.choice(DRAWN_COMMANDS), *(draw.choice(WORDS) for _ in range(draw.randint(0, 5)))]
+    return [*words, "--out", "out"] if words[0] in ("check", "compare") and "--out" not in words else words
+
+
+class Hangs(Exception):
+    """The command did not end in time."""
+
+
+def outcome(command: Sequence[str]) -> str | None:
+    """What is wrong with how a command ended; None where nothing is."""
+    output = io.StringIO()
+    before = signal.signal(signal.SIGALRM, _hang)
+    signal.alarm(SECONDS)
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            code = main(list(command))
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except Hangs:
+        return f"it did not end within {SECONDS} s"
+    except BaseException as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {str(error)[:200]} ({Path(where.filename).name}:{where.lineno})"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    if "Traceback (most recent call last)" in output.getvalue():
+        return "a traceback is printed"
+    return None if code in LAWFUL_CODES else f"exit code {code}: {output.getvalue()[-300:]}"
+
+
+def _hang(number: int, frame: FrameType | None) -> None:
+    raise Hangs
+
+
+def problems_of(kind: str, files: Path, content: bytes) -> Iterator[str]:
+    """What goes wrong in every command that reads this kind of input, with this content."""
+    (files / "mutated").write_bytes(content)
+    for command in SUBJECTS[kind][1]:
+        if problem := outcome(placed(command.split(), files)):
+            yield f"{kind}: {command}: {problem}"
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fuzz")
     command = [sys.executable, "-m", "conformance.cli", "run", "--out", "run", "--history", "run/history.db"]
     command += ["--only", "CONSTANT-*"]
@@ -23,18 +376,27 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     return prepared(folder / "inputs", run=folder / "run")
 
 
-@pytest.mark.parametrize(("kind", "saved"), SAVED, ids=[f"{kind}-{path.name}" for kind, path in SAVED])
-def test_an_input_that_once_broke_a_command_breaks_none(kind: str, saved: Path, files: Inputs) -> None:
-    assert [str(fault) for fault in trial(kind, files, saved.read_bytes())] == []
+def correct(kind: str, files: Path) -> bytes:
+    return (files / SUBJECTS[kind][0]).read_bytes()
 
 
-@pytest.mark.parametrize("kind", [*SUBJECTS, "options"])
-def test_mutated_inputs_end_in_a_stated_exit_code(kind: str, files: Inputs) -> None:
-    assert [str(fault) for fault in fuzz(kind, files, range(25))] == []
+def test_an_input_that_once_broke_a_command_breaks_none(files: Path) -> None:
+    assert [problem for kind, path in SAVED for problem in problems_of(kind, files, path.read_bytes())] == []
 
 
 @pytest.mark.parametrize("kind", SUBJECTS)
-def test_a_correct_input_is_accepted(kind: str, files: Inputs) -> None:
-    correct = Path(files.of(SUBJECTS[kind].seed)).read_bytes()
+def test_mutated_inputs_end_in_a_stated_exit_code(kind: str, files: Path) -> None:
+    drawn = [mutated(correct(kind, files), random.Random(seed)) for seed in range(25)]
 
-    assert [str(fault) for fault in trial(kind, files, correct)] == []
+    assert [problem for content in drawn for problem in problems_of(kind, files, content)] == []
+
+
+def test_drawn_options_end_in_a_stated_exit_code(files: Path) -> None:
+    drawn = [drawn_command(random.Random(seed)) for seed in range(25)]
+
+    assert [(words, problem) for words in drawn if (problem := outcome(placed(words, files)))] == []
+
+
+@pytest.mark.parametrize("kind", SUBJECTS)
+def test_a_correct_input_is_accepted(kind: str, files: Path) -> None:
+    assert list(problems_of(kind, files, correct(kind, files))) == []

@@ -10,9 +10,9 @@ import string
 import tomllib
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
@@ -115,8 +115,7 @@ NAMED: dict[str, Callable[[], str]] = {
 KINDS = {**OPAQUE, **NAMED}
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place in an exchange. ``is_named``: a word in its name says that a secret stands there."""
 
     where: str
@@ -124,48 +123,26 @@ class Place:
     is_named: bool = True
 
 
+def places(where: str, names: str, *, is_named: bool = True) -> list[Place]:
+    return [Place(where, name, is_named) for name in names.split()]
+
+
 PLACES = [
-    *(
-        Place("header", name)
-        for name in (
-            "x-challenge-response",
-            "X-Sms-Code",
-            "x-device-token",
-            "X-OTP",
-            "x-step-up-secret",
-            "X_Session_Token",
-            "x-vendor-api-key",
-            "X-Signing-Key",
-            "x-portal-pin",
-        )
+    *places(
+        "header", "x-challenge-response X-Sms-Code x-device-token X-OTP x-step-up-secret X_Session_Token"
     ),
-    *(
-        Place("body", name)
-        for name in (
-            "verificationCode",
-            "verification_code",
-            "VERIFICATION_CODE",
-            "mailedCode",
-            "smsOtp",
-            "one-time-password",
-            "userPin",
-            "deviceToken",
-            "challengeAnswer",
-            "vaultKey",
-            "clientSecret",
-            "rememberMeToken",
-        )
+    *places("header", "x-vendor-api-key X-Signing-Key x-portal-pin"),
+    *places(
+        "body", "verificationCode verification_code VERIFICATION_CODE mailedCode smsOtp one-time-password"
     ),
-    *(Place("query", name) for name in ("resetCode", "magic_token", "invite-key", "otpValue")),
-    *(Place("form", name) for name in ("confirm_code", "csrfToken")),
-    *(
-        Place("response", name)
-        for name in ("recoveryKey", "device_secret", "nextChallenge", "downloadToken", "pinCode")
-    ),
-    *(Place("response header", name) for name in ("x-next-token", "X-Refresh-Secret")),
-    *(Place("header", name, is_named=False) for name in ("x-step-two", "X-Acme-Edge", "acme-device")),
-    *(Place("body", name, is_named=False) for name in ("proof", "blob")),
-    Place("query", "ticket", is_named=False),
+    *places("body", "userPin deviceToken challengeAnswer vaultKey clientSecret rememberMeToken"),
+    *places("query", "resetCode magic_token invite-key otpValue"),
+    *places("form", "confirm_code csrfToken"),
+    *places("response", "recoveryKey device_secret nextChallenge downloadToken pinCode"),
+    *places("response header", "x-next-token X-Refresh-Secret"),
+    *places("header", "x-step-two X-Acme-Edge acme-device", is_named=False),
+    *places("body", "proof blob", is_named=False),
+    *places("query", "ticket", is_named=False),
 ]
 
 
@@ -224,42 +201,34 @@ def stands_in(value: str, text: str) -> bool:
     return len(value) > 5 or re.search(rf"(?<![\d.]){re.escape(value)}(?!\d)", text) is not None
 
 
-def test_nothing_raw_is_in_the_capture_nor_in_what_check_makes_of_it(tmp_path: Path) -> None:
-    secrets, planted = Secrets(), {}
-    log = Log(tmp_path / "traffic.jsonl", secrets)
-    for exchange, values in exchanges():
+def raw_in(file: Path, planted: dict[str, Place]) -> list[tuple[str, str, str]]:
+    """The secrets that stand in a file, each with its place."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return [(place.where, place.name, value) for value, place in planted.items() if stands_in(value, text)]
+
+
+@pytest.mark.parametrize("is_ours", [True, False], ids=["recorded", "recorded by others"])
+def test_nothing_raw_is_in_a_capture_of_ours_nor_in_what_check_makes_of_any(
+    tmp_path: Path, is_ours: bool
+) -> None:
+    traffic, planted = tmp_path / "traffic.jsonl", dict[str, Place]()
+    log, writer = Log(tmp_path / "ours.jsonl", Secrets()), capture.Writer(tmp_path / "others.jsonl")
+    lines = []
+    for one, values in exchanges():
         planted.update(values)
-        log.write(
-            exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="client"
-        )
+        log.write(one.request, one.response, started=one.started, elapsed_ms=1.0, client="client")
+        lines.append(writer.line(one))
     log.close()
-    check([tmp_path / "traffic.jsonl"], CheckOptions(out=tmp_path / "reports"))
+    writer.close()
+    traffic.write_bytes((tmp_path / "ours.jsonl").read_bytes() if is_ours else b"\n".join([*lines, b""]))
+
+    checked = check([traffic], CheckOptions(out=tmp_path / "reports"))
 
     assert len(planted) > 1400
-    for file in (tmp_path / "traffic.jsonl", *(tmp_path / "reports").iterdir()):
-        text = file.read_text(encoding="utf-8", errors="replace")
-        raw = [(place.where, place.name, value) for value, place in planted.items() if stands_in(value, text)]
-        assert raw == [], file.name
-
-
-def test_what_others_recorded_is_redacted_by_check_as_well(tmp_path: Path) -> None:
-    planted: dict[str, Place] = {}
-    with (tmp_path / "raw.jsonl").open("wb") as raw:
-        writer = capture.Writer(tmp_path / "unused.jsonl")
-        for exchange, values in exchanges():
-            planted.update(values)
-            raw.write(writer.line(exchange) + b"\n")
-        writer.close()
-
-    checked = check([tmp_path / "raw.jsonl"], CheckOptions(out=tmp_path / "reports"))
-
-    for file in (tmp_path / "reports").iterdir():
-        text = file.read_text(encoding="utf-8", errors="replace")
-        found = [(place.name, value) for value, place in planted.items() if stands_in(value, text)]
-        assert found == [], file.name
-    assert any(
-        note.endswith("Where they are none, give --keep verificationCode.") for note in checked.run.notes
-    )
+    for file in (*([traffic] if is_ours else []), *(tmp_path / "reports").iterdir()):
+        assert raw_in(file, planted) == [], file.name
+    advice = "Where they are none, give --keep verificationCode."
+    assert is_ours or any(note.endswith(advice) for note in checked.run.notes)
 
 
 def test_ordinary_values_of_the_reference_portal_are_no_secrets(tmp_path: Path) -> None:
@@ -311,32 +280,23 @@ def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_
     }
 
 
-def test_the_ids_of_the_profile_are_no_secrets_before_a_response_returns_them(tmp_path: Path) -> None:
-    out = tmp_path / "ids.jsonl"
-    with reference.start() as portal:
-        profile = parse(portal.profile(), {})
-        workspace = profile.records.workspace
-        with record.serve(portal.url, out, profile=profile) as recorder:
-            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-            walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
-
-    assert f'"ws":"{workspace}"' in out.read_text(encoding="utf-8").replace(" ", "")
-    assert not any("ws" in line for line in recorder.log.finder.lines())
-
-
-def test_a_replay_shows_the_ids_of_the_profile(tmp_path: Path) -> None:
+def test_the_ids_of_the_profile_are_no_secrets_and_a_replay_shows_them(tmp_path: Path) -> None:
     out = tmp_path / "ids.jsonl"
     with reference.start() as portal:
         profile = parse(portal.profile(), {})
         with record.serve(portal.url, out, profile=profile) as recorder:
             walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+            grant = {"ws": profile.records.workspace, "ccy": "JPY"}
+            walker.post("/currency-grants", grant)  # before a response returns the id
             walker.sign_in(walker.profile["accounts"]["admin"])
             walker.get("/profile")
-            walker.post("/currency-grants", {"ws": profile.records.workspace, "ccy": "JPY"})
+            walker.post("/currency-grants", grant)
         text = out.read_text(encoding="utf-8")
         out.write_text(text.replace('"VALIDATION.INVALID_PARAMETER"', '"4000"'), encoding="utf-8")
         told = replay([out], profile, options_for(tmp_path / "reports"))
 
+    assert text.replace(" ", "").count(f'"ws":"{profile.records.workspace}"') == 2
+    assert not any("ws" in line for line in recorder.log.finder.lines())
     assert told.run.regressions
     assert str(profile.records.workspace) in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
 
@@ -350,14 +310,18 @@ def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
     assert all(secrets.placeholder(code) for code in codes)
 
 
-def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
+def test_what_a_response_returned_and_the_filters_of_the_specification_are_no_secrets() -> None:
     finder, secrets = SecretFinder(), Secrets()
     id = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
-
-    finder.register(exchange_of(request_to("acme"), [{"ref": id}]), secrets)
-    finder.register(exchange_of(request_to("acme", {"ref": id}), None), secrets)
+    for sent, data in (
+        (request_to("acme"), [{"ref": id}]),
+        (request_to("acme", {"ref": id}), None),
+        (request_to("profile/invitations?statuses=10050303"), None),
+    ):
+        finder.register(exchange_of(sent, data), secrets)
 
     assert secrets.placeholder(id) is None
+    assert list(finder.lines()) == []
 
 
 def _texts(exchange: Exchange) -> Iterator[str]:
@@ -374,12 +338,3 @@ def _leaves(value: Json) -> Iterator[str]:
             yield from _leaves(inner)
     elif isinstance(value, str):
         yield value
-
-
-def test_the_filters_of_the_specification_are_no_secrets() -> None:
-    finder, secrets = SecretFinder(), Secrets()
-    url = "https://portal.example.test/web/v1/system/profile/invitations?statuses=10050303"
-
-    finder.register(Exchange(n=1, started="", request=Request(method="GET", url=url)), secrets)
-
-    assert list(finder.lines()) == []
