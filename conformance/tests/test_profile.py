@@ -244,6 +244,6 @@ def test_all_variables_that_are_missing_or_empty_are_named_at_once() -> None:
 
     assert [line.partition(": ")[2] for line in lines[:2]] == [
         "[portal] access_code needs the environment variable A_CODE, which is not set.",
-        "[accounts.admin] email needs the environment variable A_MAIL, which is empty.",
+        "[accounts.admin] email needs the environment variable A_MAIL, which is empty. Fill it.",
     ]
     assert "[accounts.admin] password cannot be read" in lines[2]
