@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
+from conformance.traffic.capture import recording_numbers
 from conformance.traffic.capture.files import is_packed
 from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, size_of
-from conformance.traffic.capture.recording_numbers import recording_numbers
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.selection import RuleSelection
 from conformance.work.totals import TrafficTotals

@@ -109,8 +109,8 @@ def has_the_text(wanted: str, field: str) -> bool:
 
 
 def has_a_word(wanted: str, field: str) -> bool:
-    """How a name is looked for is not stated: a search by words finds what has any of them, and one by sound
-    what is written in other letters."""
+    """Whether a field may match the wanted name. The search method is unspecified: word search matches any
+    word, phonetic search other spellings."""
     if not (wanted.isascii() and field.isascii()):
         return True
     return any(word in folded(field) for word in folded(wanted).split())
@@ -199,8 +199,8 @@ class LastRead:
 
 
 def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
-    """For fields that the answer to the update shows as they were sent. What is read under the time of the
-    update, which was another before, is no older record."""
+    """Declares a rule for fields that the update's answer echoes. A record with the update's new timestamp is
+    not outdated."""
 
     @check(requirement, on=successes(PROFILE, PROFILE_UPDATE).at_its_moment(), remembers=True, compares=True)
     def what_was_updated_is_read_back(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
@@ -225,7 +225,7 @@ def _read_back_rule(requirement: str, fields: tuple[str, ...]) -> None:
 def _read_back(
     exchange: Exchange, visits: tuple[ShownProfile, ShownProfile, ShownProfile]
 ) -> Iterator[Comparison]:
-    """What was shown before an update, by its answer, and by the answer to be judged."""
+    """Values before an update, in the update's answer, and in the judged answer."""
     before, update, now = visits
     is_of_one_place = len({visit.workspace for visit in visits}) == 1
     if not is_of_one_place or now.updated != update.updated or update.updated == before.updated:

@@ -209,7 +209,7 @@ def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _sent_secrets(sent: Json) -> list[str]:
-    """The secrets in a request's body, and in the settings within it."""
+    """Secrets in the request body, including nested settings."""
     if type(sent) is not dict or (SECRET_FIELDS.isdisjoint(sent) and dict not in map(type, sent.values())):
         return []
     secrets, within = [], []

@@ -133,7 +133,7 @@ def _offered_rule(operation: Operation) -> None:
 
     @check(operation.requirement, on=selected)
     def is_offered(exchange: Exchange) -> Iterator[Comparison]:
-        """A 404 in the envelope may speak of a record, or of a workspace that a caller has none of."""
+        """Judges the status of an answer: an enveloped 404 may concern a missing record or workspace."""
         if exchange.status in (405, 501):
             yield contradicts(exchange, "status", "an endpoint that is offered", exchange.status)
         elif exchange.status == 404:

@@ -65,10 +65,10 @@ def only_the_statuses_asked_for_are_given(exchange: Exchange) -> Iterator[Compar
 
 
 def _statuses(exchange: Exchange) -> set[int]:
-    """The values asked for; none where one is no number, or none that is named: it may be passed over.
+    """Requested statuses; empty if one is no number or undefined, as the portal may ignore it.
 
-    Nor where they are separated by commas: whether that is understood is open (INVITATION-024), and a portal
-    that does not understand it may take it for no filter.
+    Comma-separated values count as empty too: their meaning is open (INVITATION-024), and a portal that does
+    not understand them may take them for no filter.
     """
     values = [value for name, value in exchange.request.query if name == "statuses"]
     wanted = {int(value) for value in values} if all(map(_is_number, values)) else set()

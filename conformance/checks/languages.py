@@ -23,7 +23,7 @@ TAGS = {language.casefold(): language for language in LANGUAGES}
 
 
 def languages_of(text: str) -> frozenset[str]:
-    """Which of the listed languages a text may be in, by its letters: any, where they do not tell."""
+    """Possible listed languages of a text, judged by letters; all languages if letters are inconclusive."""
     if KANA.search(text):
         return frozenset({"ja"})
     if VIETNAMESE.search(text):

@@ -68,8 +68,7 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
 
 @check("CHANNELTYPE-036", on=successes(CHANNEL_TYPES_QUERY))
 def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Comparison]:
-    """Within one answer: later another may have what was taken away. What is in neither of the shown states
-    may be there no more."""
+    """Judges one answer: later answers may reuse deleted codes. Records in unknown states may be deleted."""
     compared = [
         row for row in records(exchange) if type(row[1].get("bizId")) is str and _is_in_a_state(row[1])
     ]
@@ -112,8 +111,8 @@ coded_filter_rule(
 def _only_rule(
     requirement: str, key: str, flag: str, compare: Callable[[Exchange], Iterator[Comparison]]
 ) -> None:
-    """For a flag that leaves records out. Where all would be given anyway it holds by nothing: what it gives
-    is compared with what there is without it."""
+    """Declares a rule for a flag that excludes records. It holds only if the flag shortened the listing, by
+    the total without the flag."""
 
     @check(requirement, on=successes(key), remembers=True)
     def only_those_are_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
@@ -140,7 +139,7 @@ def _enabled_types(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _active_channels(exchange: Exchange) -> Iterator[Comparison]:
-    """Further states are not shown, and a channel may be active in one of them: not in INACTIVE."""
+    """Channels that may be active: further states exist undocumented, only INACTIVE is excluded."""
     for path, record in records(exchange):
         if isinstance(record.get("channelStatus"), str):
             inactive = record["channelStatus"] == "INACTIVE"
@@ -231,7 +230,7 @@ WRITTEN_SECONDS = 4.5
 
 
 class Switch(NamedTuple):
-    """What leads a record from one state to another, where they are listed, and what else may lead there."""
+    """A state change of records: its operation, their listing, and other operations with the same effect."""
 
     key: str
     query: str
@@ -304,9 +303,8 @@ _switch_rule(
     remembers=True,
 )
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask, as
-    long as all are. Of anything else it cannot be told which of the two it is: a client sends back the mask
-    that it was shown."""
+    """Contradicted by a password sent before it was ever shown; satisfied by visible masks, if all are masks.
+    Other values stay undecided, as clients send shown masks back."""
     config = sent_fields(exchange).get("emailConfig")
     sent = config.get("password") if isinstance(config, dict) else None
     if isinstance(sent, str) and len(sent) >= 6 and not is_mask(sent):

@@ -66,8 +66,7 @@ def total_pages_of_the_pagination_object(exchange: Exchange) -> Iterator[Compari
 
 
 def asks_for_a_page(exchange: Exchange) -> bool:
-    """Whether the request chose a page in any way that could be meant so, or may have, where its body is not
-    known."""
+    """Whether the request may select a page by any field, or its body is unknown."""
     if exchange.request.is_unknown:
         return True
     sent = exchange.sent if isinstance(exchange.sent, dict) else {}
@@ -89,8 +88,8 @@ def first_page_of_the_pagination_object_is_one(exchange: Exchange) -> Iterator[C
 
 @check("PAGE-010", on=_on(PAGED, "currentPage", "totalPages", under="data.pagination"))
 def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
-    """Where pages are counted from 0, PAGE-009 says so, and the last one is that before ``totalPages``. Where
-    all pages are full, the number of one that was asked for may say either."""
+    """Zero-based pages are PAGE-009's matter; their last page precedes ``totalPages``. With only full pages,
+    the requested page number may mean either base."""
     if isinstance(exchange.at("data.pagination.hasNext"), bool):
         page, pages = (counted(exchange, f"pagination.{name}") for name in ("currentPage", "totalPages"))
         if page == pages - 1 > 0 and asks_for_a_page(exchange) and _are_all_full(exchange, pages):
@@ -251,7 +250,7 @@ def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, 
 
     @check(bound_id, on=successes(key).where(has_a_usual_size))
     def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
-        """Or than it announces, where that is less than the default: a least size may be asked for."""
+        """The announced size also counts if below the default: portals may enforce a minimum size."""
         wanted, number = asked(exchange, "size", LIMITS.size) or 0, len(items(exchange, listing))
         if is_integer(announced := exchange.at(f"data.{size}")) and announced < LIMITS.size:
             wanted = max(wanted, int(announced))

@@ -48,7 +48,7 @@ _PATHS = {name: f"data.{name}" for name in LISTINGS}
 @called
 @fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
-    """The records of a response with their places: of a page, of an array, or the only one."""
+    """Records of a response with places: items of a page or array, or a single record."""
     listed, path = exchange.data, "data"
     if isinstance(listed, dict):
         data = listed
@@ -106,7 +106,7 @@ def _moment(value: str) -> datetime | None:
 
 
 def _last_moment(value: str) -> datetime | None:
-    """A leap second, or the end of a day, as the moment before it; None where there is no such time."""
+    """Leap seconds and day ends, normalised to the preceding moment; None for invalid times."""
     if not is_on_the_calendar(value):
         return None
     time = re.sub(r"(?<=[Tt ])24:?00(:?00)?([.,]0+)?", "23:59:59", value)
@@ -317,7 +317,7 @@ def _held_where_followed(
 
 
 def _without_filter(memory: Memory, caller: str, count: int) -> Iterator[Comparison]:
-    """What a caller was given with the filter is weighed by what there is without it."""
+    """Weighs filtered answers of the caller against an unfiltered count."""
     whole, narrower = f"whole {caller}", f"narrower {caller}"
     if narrower in memory:
         yield from _seen_to_narrow(memory, memory.pop(narrower), count)
@@ -328,8 +328,8 @@ def _without_filter(memory: Memory, caller: str, count: int) -> Iterator[Compari
 def _seen_to_narrow(
     memory: Memory, answers: list[tuple[str, int | None, Comparison | None]], count: int
 ) -> Iterator[Comparison]:
-    """A form is taken where an answer found fewer than there were without a filter, and still are: nobody has
-    taken away in between what it lacks. Then what is wrong in any answer to that form is."""
+    """Contradictions by filter forms that the portal understands: an answer had fewer records than the
+    unfiltered listing before, and the listing lost none since."""
     taken = {form for form, number, _ in answers if number is not None and number < count}
     for form in taken:
         memory[f"{form} is taken"] = True
@@ -392,7 +392,7 @@ def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]
 def _untyped(
     fields: tuple[str, ...],
 ) -> tuple[list[str], Callable[[dict[str, Json]], tuple[Json, ...]] | None]:
-    """Those of a record's fields that have no type and are not nullable, and what gets their values."""
+    """Untyped non-nullable fields of a record, with a getter of their values."""
     names = sorted(ALL_UNTYPED.intersection(fields))
     return names, itemgetter(*names, names[0]) if names else None
 

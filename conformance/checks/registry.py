@@ -98,7 +98,7 @@ def is_asked_in_english(exchange: Exchange) -> bool:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which exchanges are judged: by operation, by kind of answer, and by what else must be known of them.
+    """Selects exchanges to judge: by operation, answer kind, and further conditions.
 
     ``ingress``: only requests that came through the portal's ingress; ``body``: only such as have one.
     ``sight``: what the check reads at most. A test decides each check on exchanges with nothing else in them.
@@ -158,7 +158,7 @@ def errors(*keys: str) -> Selection:
 
 
 def with_data(*resources: str) -> tuple[str, ...]:
-    """The keys of the operations whose data is one of these resources."""
+    """Keys of operations whose data is one of these resources."""
     return tuple(row.key for row in OPERATIONS if row.data and row.data.removesuffix("[]") in resources)
 
 

@@ -1,4 +1,4 @@
-"""What a request must have, and what it must not (chapters "Endpoints", "Errors").
+"""Required and forbidden request parts (chapters "Endpoints", "Errors").
 
 Tools take secrets, addresses or whole fields out of a recording: a field counts as missing where the length
 of the body has no room for it, and a text counts as what was sent where the length of the body agrees.
@@ -54,7 +54,7 @@ def _is_hidden(value: Json) -> bool:
 
 
 def _alike(name: str) -> str:
-    """A name without case and signs: what a portal may take for the same one."""
+    """A name in lower case without punctuation, as lenient portals compare it."""
     return SIGNS.sub("", name).casefold()
 
 
@@ -148,7 +148,7 @@ def _has_a_value_of_no_property(exchange: Exchange) -> bool:
 
 @check("LOGIN-053", on=answers(LOGIN_INITIATE).where(_has_a_value_of_no_property))
 def initiate_refuses_what_it_does_not_know(exchange: Exchange) -> Iterator[Comparison]:
-    """By a success: a refusal may be for the credentials."""
+    """Judged by success only: refusals may concern the credentials."""
     if is_granted(exchange):
         unknown = ", ".join(_unknown_properties(exchange))
         yield is_refused(exchange, message=f"a request with the unknown property {unknown} was accepted")

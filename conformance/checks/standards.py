@@ -136,7 +136,7 @@ def _codes_of_zones(exchange: Exchange) -> frozenset[str]:
 
 @check("CONSTANT-067", on=successes(COUNTRIES))
 def numbers_of_a_country_belong_together(exchange: Exchange) -> Iterator[Comparison]:
-    """A country that the standard does not have is the portal's own matter."""
+    """Countries outside the standard are the portal's choice."""
     for index, item in enumerate(entries(exchange)):
         numbers = COUNTRY_NUMBERS.get(_upper(item.get("alpha2Code")))
         if numbers is None:

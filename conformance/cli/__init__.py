@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _file_error(error: OSError) -> str:
-    """What cannot be read or written, why, and what to do."""
+    """Describes a failed file access: path, reason, advice."""
     place, reason = error.filename, (error.strerror or str(error)).lower()
     is_made = any(frame.name == "mkdir" for frame in traceback.extract_tb(error.__traceback__))
     if isinstance(error, FileNotFoundError) and not is_made:

@@ -1,4 +1,4 @@
-"""The commands in one table: where each belongs, the module that has it, what it does, and an example.
+"""The table of commands: group, module, description, and example of each.
 
 ``--help`` reads only this table: a command's module is imported when the command is called.
 """

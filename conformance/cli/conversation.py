@@ -45,7 +45,7 @@ ProblemAt = Callable[[str], str | None]
 
 
 class Word(Choice):
-    """One of some words, in any case and with blanks around it."""
+    """A word from a fixed list, ignoring case and surrounding blanks."""
 
     def __init__(self, *words: str) -> None:
         super().__init__(words, case_sensitive=False)
@@ -134,7 +134,7 @@ def _other_scheme(url: str) -> str:
 
 
 def _of_address(problem: str) -> str:
-    """What is wrong, without what is to be written into a profile that is not there yet."""
+    """The problem text without advice about a profile that does not exist yet."""
     sentences = re.split(r"(?<=[.?]) (?=[A-Z[])", problem)
     return " ".join(sentence for sentence in sentences if "[portal]" not in sentence) or problem
 
@@ -162,7 +162,8 @@ def _inbox(email: str) -> InboxAnswers:
 
 
 def _variable(question: str, usual: str) -> str:
-    """The name of a variable. What is typed is hidden until it is one: it may be the secret itself."""
+    """Asks for the name of a variable. Input stays hidden until it is a valid name, as it may be the secret
+    itself."""
     while True:
         typed = click.prompt(question, default=usual, hide_input=True)
         try:

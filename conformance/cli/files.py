@@ -209,7 +209,7 @@ def show_history(options: Options) -> int:
 
 
 def _name_page(name: str, options: Options) -> None:
-    """Says below a text where the page of the same is, if one was written."""
+    """Prints the path of the HTML page, if one was written."""
     if options.out and options.format == "text":
         print_blocks([(), [f"report     {options.out / name}"]])
 

@@ -61,7 +61,7 @@ def laid_out(text: str, width: int) -> RenderableType:
 
 
 class _Word(NamedTuple):
-    """A word of a line, and how much room it needs; ``is_inside``: the one before is of the same command."""
+    """A word of a line with its width; ``is_inside``: it continues the previous word's command."""
 
     start: int
     end: int

@@ -131,7 +131,7 @@ stands, but its help does not show what changes nothing."""
 
 
 def _duration(text: str) -> str:
-    """The text of a time, where it is one. UsageError: it is none."""
+    """Validates the text of a duration. UsageError: it is invalid."""
     seconds_of(text)
     return text
 
@@ -155,8 +155,8 @@ def use_default_profile(options: Options) -> None:
 
 
 def folder_beside_run(out: Path | None, command: str) -> Path:
-    """Where the reports of a check or a replay go: the folder that the user names, else the usual one, or one
-    within it where that has the report of a whole run."""
+    """The report folder of a check or replay: the user's choice, else the default folder; a subfolder if the
+    default holds a whole run's report."""
     from conformance.run.rerun import holds_whole_run
 
     usual = Path(BY_NAME["out"].default)

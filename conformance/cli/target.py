@@ -110,8 +110,7 @@ def diagnose(options: Options) -> int:
     from conformance.run.outlook.plan import plan  # collects the cases, with pytest
     from conformance.run.outlook.unlocking import unlocked  # as above
     from conformance.target.doctor import examine as examine_profile
-    from conformance.target.doctor.proposal import proposed, usable
-    from conformance.target.doctor.text import as_json
+    from conformance.target.doctor.diagnosis import as_json, proposed, usable
 
     profile = profile_of(options)
     if profile is None:
@@ -187,8 +186,7 @@ def _print_results(
 ) -> None:
     """Prints what matters most in a few lines, and then each part. ``reach``: what a run could test, where
     any account can sign in."""
-    from conformance.target.doctor.proposal import ways_in
-    from conformance.target.doctor.text import as_text, counts_in_words
+    from conformance.target.doctor.diagnosis import as_text, counts_in_words, ways_in
 
     lines = [f"{profile.portal.url}: {counts_in_words(results)}."]
     if ways_in(results):
@@ -197,7 +195,7 @@ def _print_results(
 
 
 def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None) -> str:
-    """What to do after the doctor, with the options of the run that it speaks of."""
+    """Suggests the next command after the doctor, with the same options."""
     chosen = {name: getattr(options, name) for name in ("profile", "target", "impact", "time_budget")}
     if any(result.state == "wrong" for result in results):
         return f"Next: correct what is wrong, and call `portal-conformance doctor{_words(chosen)}` again."
@@ -206,14 +204,14 @@ def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None
 
 
 def _words(chosen: Mapping[str, object]) -> str:
-    """Options as they are written, those that have a value."""
+    """Command-line words of all options with a value."""
     written = {name.replace("_", "-"): str(value) for name, value in chosen.items() if value is not None}
     return "".join(f" --{name} {shlex.quote(value)}" for name, value in written.items())
 
 
 def _exit_code(results: list[Diagnosis]) -> ExitCode:
-    """6 only where no portal can be reached; 4 for what the profile has wrong, or what it names; 1 for what
-    the target does, or an earlier run has left."""
+    """Exit code of the doctor: 6 for an unreachable portal; 4 for errors in the profile or its files; 1 for
+    problems of the target, and leftovers of earlier runs."""
     wrong = [result for result in results if result.state == "wrong"]
     if any(result.part == "portal.url" and result.fault_class == "environment" for result in wrong):
         return ExitCode.UNREACHABLE

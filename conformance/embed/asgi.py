@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from conformance.embed.bridge import Application, Message, Receive, Send
-from conformance.embed.counts import JudgedCounts
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
@@ -20,6 +20,48 @@ from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.exchange import Exchange, Header, Request, Response
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
+
+LATEST_FINDINGS = 100
+"""The latest findings that are kept."""
+
+
+class JudgedCounts:
+    """Counts of exchanges and findings, safe from threads; bounded by the rules and the endpoints of the
+    specification."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._totals: Counter[str] = Counter()
+        self._findings: Counter[tuple[str, str, str]] = Counter()
+        self._latest: deque[Finding] = deque(maxlen=LATEST_FINDINGS)
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Counts ``judged``, ``dropped`` or ``errors``."""
+        with self._lock:
+            self._totals[name] += times
+
+    def note(self, finding: Finding) -> None:
+        with self._lock:
+            self._findings[finding.requirement, finding.verdict.value, finding.endpoint] += 1
+            self._latest.append(finding)
+
+    def total(self, name: str) -> int:
+        """How many exchanges were ``judged`` or ``dropped``, or how many ``errors`` the judge had."""
+        with self._lock:
+            return self._totals[name]
+
+    @property
+    def findings(self) -> dict[tuple[str, str, str], int]:
+        """How often each rule was contradicted, by its id, the verdict and the endpoint."""
+        with self._lock:
+            return dict(self._findings)
+
+    @property
+    def latest(self) -> list[Finding]:
+        """The latest findings, the newest last, with secrets redacted."""
+        with self._lock:
+            return list(self._latest)
+
 
 LARGEST = 256 * 1024
 """Bytes of a body that are kept; nothing is concluded from a longer one."""

@@ -36,7 +36,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class Assistant:
-    """What the tools do. ``impact`` is the most a run may do; the reports of a run go to ``out``."""
+    """Implements the MCP tools. ``impact`` is the highest permitted impact; reports of runs go to ``out``."""
 
     out: Path
     impact: Impact = "read-only"
@@ -103,7 +103,7 @@ class Assistant:
             self.end(ExitCode.INTERRUPTED)
 
     def _allowed(self, impact: str | None) -> str:
-        """The impact of a run. UsageError: it is more than the server was started with, or is none."""
+        """The requested impact. UsageError: it is unknown, or exceeds the server's limit."""
         if impact is None:
             return self.impact
         if impact not in IMPACTS:

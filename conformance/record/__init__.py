@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import socket
 import sys
 import threading
@@ -23,12 +24,11 @@ from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
-from conformance.traffic.addresses import is_loopback
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
-if TYPE_CHECKING:  # its HTTP parser comes with an extra
+if TYPE_CHECKING:
     from conformance.record.protocol import Bounds
 
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
@@ -146,7 +146,7 @@ def _extra() -> ModuleType:
 
 
 def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:
-    """The HTTP server before the proxy: it adds nothing of its own to an answer."""
+    """The HTTP server in front of the proxy; it adds no headers to answers."""
     return uvicorn.Server(
         uvicorn.Config(
             proxy,
@@ -251,3 +251,16 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or an IP address is this machine's own."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def is_at_loopback(url: str) -> bool:
+    """Whether a URL's host is this machine's own."""
+    return is_loopback(urlsplit(url).hostname or "")

@@ -14,9 +14,9 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
-from conformance.record.bounded_responses import BoundedConnector
 from conformance.record.channel import NO_KEYS, ClientKeys, OpenChannel
 from conformance.record.log import Log
+from conformance.record.protocol import BoundedConnector
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
@@ -236,7 +236,7 @@ class Proxy:
         )
 
     async def _without_answer(self, passing: Passing, error: Exception, send: Send) -> None:
-        """The portal did not answer, or not to the end: recorded as that, and told to the client."""
+        """Records a missing or incomplete answer of the portal, and reports it to the client."""
         reason = str(error).replace(" ssl:default", "") or type(error).__name__
         if isinstance(error, TimeoutError):
             reason = f"the answer did not end within {self.timeout:g} s"

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from conformance.checks import CHECKS
+from conformance.checks.registry import Selection
 from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
-from conformance.report.across.baseline import Baseline, against_baseline
+from conformance.report.across.baseline import Baseline
+from conformance.report.across.baseline_update import against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Run, RunFacts
 from conformance.report.model.words import NOTHING_TESTED
-from conformance.report.omitted_fields import results_of
+from conformance.spec import BY_KEY
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
@@ -132,3 +135,55 @@ def _kept(run: Run, path: Path, out: Path) -> Run:
         errors = {**run.ending.errors, "the history": str(wrong)}
         return run.model_copy(update={"ending": run.ending.model_copy(update={"errors": errors})})
     return run
+
+
+NEEDED: Mapping[str, str] = {
+    "ENV-009": "version",
+    "ENV-010": "timestamp",
+    "ENV-011": "timestamp",
+    "MODEL-001": "version",
+    "MODEL-006": "timestamp",
+    "SESSION-043": "timestamp",
+    "TOKEN-029": "timestamp",
+    "VERSION-001": "version",
+    "VERSION-002": "version",
+}
+"""The field of the envelope without which a rule cannot be decided, whatever is sent."""
+
+TOPICS: Mapping[str, str] = {"version": "envelope-version", "timestamp": "envelope-timestamp"}
+"""The reading that notes whether answers have a field."""
+
+
+def results_of(ledger: Ledger) -> list[Result]:
+    """The results of a ledger. What is untested because each answer that could decide it leaves the field out
+    says so: no other reason matters then, such as a wait that no run begins."""
+    shown = {
+        (row.topic, row.endpoint, str(row.observed))
+        for row in ledger.all_observations.values()
+        if row.topic in TOPICS.values()
+    }
+    answered = {rule for rule, tally in ledger.tallies.items() if tally.satisfied}
+    selections = {check.requirement: check.on for check in CHECKS if check.requirement in NEEDED}
+    return [
+        replace(result, reason=f"no answer that could decide it has a {field}", fault_class="target")
+        if result.verdict is Verdict.UNTESTED
+        and not (result.reason or "").startswith(NOT_SELECTED)
+        and (field := NEEDED.get(result.requirement.id))
+        and _is_omitted(field, selections[result.requirement.id], shown, answered)
+        else result
+        for result in ledger.results()
+    ]
+
+
+def _is_omitted(
+    field: str, selection: Selection, shown: set[tuple[str, str, str]], answered: set[str]
+) -> bool:
+    """Whether there were answers of a selection, and each leaves a field out. ``answered``: rules of which
+    something held. Where successes alone are judged, there was one if the endpoint's own rule held."""
+    keys = {
+        key for key in selection.keys if "error" in selection.kinds or BY_KEY[key].requirement in answered
+    }
+    topic = TOPICS[field]
+    return any((topic, key, "absent") in shown for key in keys) and not any(
+        (topic, key, "present") in shown for key in keys
+    )

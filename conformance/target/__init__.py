@@ -1,1 +1,1 @@
-"""The target: what is known of it, and the only door to it."""
+"""The target portal: profile, clock, state, and the only access to it."""

@@ -1,4 +1,4 @@
-"""Time on the target's side: what it is, and how it passes. Nothing else sleeps or asks for it."""
+"""The target's clock: reads, sleeps and simulated time. Other modules neither sleep nor read clocks."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def test_an_authorization_anywhere_tells_that_chrome_did_not_sanitize(
     path = many_entries(tmp_path, 40, request=shown)
     log = json.loads(path.read_text())["log"]
     path.write_text(json.dumps({"log": {"creator": {"name": "WebInspector"}, **log}}))
-    monkeypatch.setattr("conformance.traffic.capture.har_survey.CHUNK", 1000)
+    monkeypatch.setattr("conformance.traffic.capture.har_reader.CHUNK", 1000)
 
     assert all("authorization" not in exchange.request.lacks for exchange in capture.read(path))
 

@@ -1,10 +1,10 @@
-"""The kinds of a token's claims (``conformance.checks.access.claim_kinds``)."""
+"""The kinds of a token's claims (``conformance.checks.access.claims``)."""
 
 from __future__ import annotations
 
 import pytest
 
-from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.checks.access.claims import claim_kinds
 from conformance.tests.test_hidden import jwt, packed
 from conformance.traffic.exchange import Json
 

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from conformance.cli.layout import laid_out, print_laid_out, status_line, status_until_shown
-from conformance.cli.live.console import RunConsole, wants_pytest
+from conformance.cli.live.running import RunConsole, wants_pytest
 from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
 from conformance.run.hooks.introduction import introduction

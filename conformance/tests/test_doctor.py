@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.errors import FaultClass
 from conformance.target.doctor import Diagnosis, examine
-from conformance.target.doctor.text import as_json, as_text, counts_in_words
+from conformance.target.doctor.diagnosis import as_json, as_text, counts_in_words
 from conformance.target.profile.model import parse
 from conformance.tests.hostile.certificates import context_with
 from conformance.tests.reached import MINIMAL, Played, answer, without

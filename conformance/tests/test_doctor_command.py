@@ -18,8 +18,7 @@ from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.doctor import Diagnosis, examine
-from conformance.target.doctor.proposal import usable
-from conformance.target.doctor.text import as_text
+from conformance.target.doctor.diagnosis import as_text, usable
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
 from conformance.target.profile.model import load, of_target, parse

@@ -12,9 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.embed.asgi import JudgingMiddleware
+from conformance.embed.asgi import JudgedCounts, JudgingMiddleware
 from conformance.embed.bridge import ApplicationTransport
-from conformance.embed.counts import JudgedCounts
 from conformance.target.bundled import in_process
 from conformance.tests.traffic import envelope
 

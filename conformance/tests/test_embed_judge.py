@@ -14,8 +14,7 @@ import pytest
 import requests
 from starlette.testclient import TestClient
 
-from conformance.embed.judge import PortalContradiction, PortalJudge, PortalWarning
-from conformance.embed.responses import exchange_of
+from conformance.embed.judge import PortalContradiction, PortalJudge, PortalWarning, exchange_of
 from conformance.errors import UsageError
 from conformance.target.bundled import in_process
 from conformance.tests.deployment import deployed

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from conformance.report.across import baseline, compare, compare_pages, history, matrix
-from conformance.report.formats.html import report
 from conformance.report.formats.html.overview import overview
+from conformance.report.formats.html.run_page import report
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, Ending, Run

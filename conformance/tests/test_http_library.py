@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 
-from conformance.embed.responses import exchange_of
+from conformance.embed.judge import exchange_of
 
 ROOT = Path(__file__).parents[2]
 DOOR = "conformance/traffic/http_library.py"

@@ -15,7 +15,7 @@ import pytest
 from conformance.errors import Untestable
 from conformance.target.clock import SystemClock
 from conformance.target.portal.inboxes import ProfileInboxReader, codes_in, reader
-from conformance.target.portal.sign_ins.mail_shape import mail_shape
+from conformance.target.portal.sign_ins.mail_text import mail_shape
 from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
 
 EMAIL = "admin@example.test"

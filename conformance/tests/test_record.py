@@ -33,8 +33,7 @@ from starlette.routing import Route
 from conformance import record
 from conformance.errors import CaptureError, UsageError
 from conformance.judging import watch
-from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel
-from conformance.record.sealed import WrappedKey, new_key
+from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel, WrappedKey, new_key
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.tests.full_disk import no_more_than

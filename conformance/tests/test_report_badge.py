@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from conformance.report.formats.badge import shield, words
+from conformance.report.formats.write import shield, words
 from conformance.report.model.run import Scope
 from conformance.tests.sample_run import conformant, sample
 

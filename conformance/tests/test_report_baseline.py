@@ -16,10 +16,9 @@ from conformance.report.across.baseline import (
     compare,
     entry_text,
     load,
-    prune,
-    update,
     write,
 )
+from conformance.report.across.baseline_update import prune, update
 from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.model.run import Regression, Run, Scope
 from conformance.report.model.words import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.report.formats.html.cells import Cells
-from conformance.report.formats.html.endpoint_map import endpoint_map
+from conformance.report.formats.html.run_page import endpoint_map
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Regression
 from conformance.spec import BY_KEY, OPERATIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.judging import watch
-from conformance.report.omitted_fields import NEEDED, results_of
+from conformance.report.finish import NEEDED, results_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PROFILE, SECURE_SESSION, SESSIONS
 from conformance.tests.traffic import answer, at, envelope, session

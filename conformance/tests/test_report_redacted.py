@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.formats.write import FORMATS, write_all
-from conformance.report.model.redacted import redacted
+from conformance.report.formats.write import FORMATS, redacted, write_all
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
 from conformance.traffic.exchange import Json

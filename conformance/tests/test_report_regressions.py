@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 from conformance.report.formats import junit, summary
 from conformance.report.formats.closing import closing_block, exit_reason
-from conformance.report.formats.html import report
-from conformance.report.formats.html.requirements import contents
+from conformance.report.formats.html.listings import contents
+from conformance.report.formats.html.run_page import report
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.regressions import by_endpoint, of_one_refusal, places
 from conformance.report.model.run import Regression, Run

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.replay.differences import lines_of
-from conformance.report.formats.html import report
 from conformance.report.formats.html.replay import replayed
+from conformance.report.formats.html.run_page import report
 from conformance.report.latency.histograms import LatencyHistogram
 from conformance.report.latency.slices import MOST, LatencySlices
 from conformance.report.latency.spread import Spread

@@ -17,13 +17,11 @@ from conformance.report.across.baseline import (
     ABOUT_GONE,
     Baseline,
     KnownFailure,
-    against_baseline,
     initial_baseline,
     load,
-    prune,
-    update,
     write,
 )
+from conformance.report.across.baseline_update import against_baseline, prune, update
 from conformance.report.model.run import Regression
 from conformance.tests.sample_run import INITIATE, conformant, sample
 

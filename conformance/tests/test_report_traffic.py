@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.report.formats.html import report
+from conformance.report.formats.html.run_page import report
 from conformance.report.formats.html.traffic import ignored_entries, tables
 from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import sample

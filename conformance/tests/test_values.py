@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.traffic.addresses import is_at_loopback, is_loopback
+from conformance.record import is_at_loopback, is_loopback
 from conformance.traffic.values import is_integer, is_number
 
 

@@ -105,7 +105,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
 
     @fact
     def layout(self) -> Layout:
-        """The same object for headers of the same names."""
+        """A shared object for equal header names, usable as cache key."""
         names = tuple(map(_NAME, self.headers))
         last, layout = _LAST_LAYOUTS.get(len(names), NO_LAYOUT)
         if last != names:
@@ -128,7 +128,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         return None
 
     def is_without(self, name: str) -> bool:
-        """Whether a header was certainly not sent: it is not here, and the source would have recorded it."""
+        """Whether a header was certainly not sent: it is absent, and the source records it."""
         return name.lower() not in self.lacks and "*" not in self.lacks and self.header(name) is None
 
 
@@ -151,7 +151,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
 
     @property
     def operation(self) -> Operation | None:
-        """The row of the specification that it belongs to; None where it is none of the 88."""
+        """The endpoint's row of the specification; None for a path outside the 88."""
         return placed(self.method, self.url)[0]
 
     @property
@@ -261,7 +261,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
     @fact
     def coded_by_field(self) -> dict[str, list[dict[str, Json]]]:
-        """The same by the name of the field, those of one name in their order."""
+        """Enumerated values grouped by field name, in document order."""
         fields: dict[str, list[dict[str, Json]]] = {}
         for name, entry in self.coded:
             fields.setdefault(name, []).append(entry)

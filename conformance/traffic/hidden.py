@@ -39,7 +39,7 @@ LEAST_LETTERS = 8
 
 
 def mistake_of(password: str, meant: str) -> Mistake | None:
-    """How a password differs from the one that was meant; None where it is another one."""
+    """Describes how a password deviates from the intended one; None for an unrelated password."""
     if len(meant) < 2 or password == meant:
         return None
     if password.casefold() == meant.casefold():

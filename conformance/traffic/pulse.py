@@ -30,14 +30,14 @@ class Moments:
 
     @property
     def times(self) -> array[float]:
-        """When they began, in the order of time, without those of which nothing says it."""
+        """Known start times in ascending order."""
         return array("d", sorted(time for time in self.started if time > 0))
 
 
 @dataclass
 class Pulse:
-    """The exchanges of a run: steps of a sign-in, and all others. ``earliest`` and ``latest``: when the first
-    and the last of all began, 0 where nothing says it."""
+    """Start times of a run's exchanges: sign-in steps and others. ``earliest`` and ``latest`` are the first
+    and last start, 0 if unknown."""
 
     sign_ins: Moments = field(default_factory=Moments)
     others: Moments = field(default_factory=Moments)

@@ -33,7 +33,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file, with its line ends as they are."""
+    """Text of a file with unchanged line ends."""
     return path.read_bytes().decode("utf-8")
 
 

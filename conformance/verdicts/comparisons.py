@@ -59,7 +59,7 @@ PACED = frozenset(
 
 
 def may_keep_a_rate(exchange: Exchange) -> bool:
-    """Whether a refusal may be that of a rate limit: by a code that the document does not have."""
+    """Whether a refusal with an undocumented code may stem from a rate limit."""
     match = exchange.request.operation
     is_paced = match is not None and match.key in PACED and exchange.status in (400, 403)
     return is_paced and exchange.code is not None and exchange.code not in KNOWN_CODES
@@ -180,7 +180,7 @@ def is_error(exchange: Exchange, code: str | Collection[str], *also: Exchange) -
 
 
 def is_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
-    """Refused with 400 under either code that the error table has for it."""
+    """Whether the answer is status 400 with either code of an invalid parameter."""
     if exchange.status == 400 and is_error(exchange, INVALID_PARAMETER) is HELD:
         return HELD
     expected = {"status": 400, "code": {"one of": list(INVALID_PARAMETER)}}

@@ -92,7 +92,7 @@ class Coverage:
         )
 
     def as_json(self) -> dict[str, Json]:
-        """What was seen and what was not, as ``results.json`` holds it."""
+        """Coverage as ``results.json`` holds it: seen and unseen parts."""
         return {
             "operations": {
                 "seen": {
@@ -119,7 +119,7 @@ class Coverage:
         }
 
     def sentences(self) -> Iterator[str]:
-        """The same for a reader, in one line each."""
+        """Coverage for readers, one line per aspect."""
         judged = self.judged
         yield "1 exchange was judged." if judged == 1 else f"{judged:,} exchanges were judged."
         yield f"{len(self.operations)} of {len(OPERATIONS)} operations were answered."
@@ -148,7 +148,7 @@ class Coverage:
             yield self._pages_in_words()
 
     def _pages_in_words(self) -> str:
-        """How many answers are pages, and where the most of them came from."""
+        """The number of paginated answers, and their most frequent endpoint."""
         times = self.pages.total()
         are = "1 answer is an HTML page" if times == 1 else f"{times:,} answers are HTML pages"
         first = [key for key, _ in _most_first(self.pages)]
@@ -166,7 +166,7 @@ class Coverage:
 
 
 def _most_first(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Those of one count by their names: the order of the traffic does not matter."""
+    """Counts in descending order; equal counts by name, independent of traffic order."""
     return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
 
 

@@ -63,7 +63,7 @@ class OtherPlace:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What was expected at one place of an exchange, and what was seen there instead.
+    """Expected and actual value at one place of an exchange.
 
     ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
     that led here, in order. ``other`` is where another answer shows what was expected.
@@ -283,7 +283,7 @@ class Ledger:
     def leave_untested(
         self, requirement: str, reason: str, fault_class: FaultClass = "configuration"
     ) -> None:
-        """Remembers why something could not be tried; it counts only where nothing else decided."""
+        """Records the reason why a requirement was not tried; any verdict overrides it."""
         self._tally(requirement).reasons.setdefault(reason, fault_class)
 
     def doubt(self, requirement: str, reason: str, fault_class: FaultClass) -> None:
@@ -322,12 +322,12 @@ class Ledger:
 
     @property
     def all_findings(self) -> list[Finding]:
-        """Those of rules that are not selected too, in the order in which they came."""
+        """Findings of all rules, also unselected ones, in order of occurrence."""
         return list(self._findings.values())
 
     @property
     def all_observations(self) -> dict[Topic, Observation]:
-        """Those of rules that are not selected too, in the order in which they came."""
+        """Observations of all rules, also unselected ones, in order of occurrence."""
         self._count_pending()
         return {key: replace(row, times=self._times[key]) for key, row in self._observations.items()}
 
@@ -438,7 +438,7 @@ def described(expected: Json) -> str:
 
 
 def seen_in_words(value: Json) -> str:
-    """A value in one line: in words where it is an object of our own, else as JSON."""
+    """A value in one line: objects of the suite in words, others as JSON."""
     words = in_words(value, shown)
     return shown(value) if words is None else shortened(words)
 
@@ -455,7 +455,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _is_within(path: str, place: str) -> bool:
-    """Whether a path leads to a place or to something in it."""
+    """Whether a path equals a place or lies below it."""
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
 
 

@@ -63,7 +63,7 @@ class LedgerPart:
 def ledger_of(
     part: LedgerPart, requirements: Mapping[str, Requirement], *, selection: RuleSelection | None = None
 ) -> Ledger:
-    """The ledger of the whole, as one judge would have left it."""
+    """Merges the parts into one ledger, equal to that of a single judge."""
     ledger = Ledger(requirements, selection=selection)
     for name, times in part.held.items():
         ledger.satisfy(name, times)

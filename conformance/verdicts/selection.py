@@ -18,7 +18,7 @@ SECTIONS = {row.section.casefold(): row.section for row in REQUIREMENTS.values()
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The rules that are selected, and the options that select them, as they were written."""
+    """Selected rules, with the selecting options as typed."""
 
     rules: frozenset[str]
     text: str

@@ -52,7 +52,7 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
         return any(leaf.is_momentary for leaf in self.leaves())
 
     def leaves(self) -> Iterator[Verdicts]:
-        """These decisions and those of all parts, one after the other."""
+        """Decisions of this verdict and all nested parts, in order."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -83,7 +83,7 @@ PENDING_KEPT = 1000
 
 
 class PendingVerdicts(dict[Verdicts, int]):
-    """Verdicts that were taken and are not yet counted, with their times: a repeated one is one increment."""
+    """Uncounted verdicts with multiplicity; repeats cost one increment."""
 
     def leaves(self) -> dict[Verdicts, int]:
         """Each part once, in the order of first occurrence, with its times; nothing is pending then."""

@@ -25,7 +25,7 @@ OF_AN_ANSWER = frozenset({"status", "success", "code", "body"})
 
 
 def in_words(value: Json, literal: Literal) -> str | None:
-    """The words; nothing for any other value, and for an object from the target."""
+    """Words for an object of the suite; None for other values and objects from the target."""
     if not isinstance(value, dict):
         return None
     if len(value) == 1:
@@ -66,7 +66,7 @@ def _answer(value: dict[str, Json], literal: Literal) -> str:
 
 
 def _alternatives(value: Json, literal: Literal) -> str:
-    """The value, or each that may stand in its place; a list of none is any."""
+    """The value, or its permitted alternatives; an empty list means any value."""
     if isinstance(value, list):
         return " or ".join(map(literal, value)) or "any"
     return in_words(value, literal) or literal(value)

@@ -38,14 +38,14 @@ SOON = 60.0
 
 
 class ValueShown(NamedTuple):
-    """A value that a caller was shown, and when."""
+    """A value with the time when a caller read it."""
 
     value: Json
     time: float
 
 
 class ValueSet(NamedTuple):
-    """What a caller set, what was there shortly before, and when it was set."""
+    """A value that a caller set, with the previous value and the time of the update."""
 
     value: Json
     before: Json
@@ -59,7 +59,7 @@ class ValueSet(NamedTuple):
     compares=True,
 )
 def the_number_that_was_set_is_shown(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """A number up to the one that was shown before is no higher than any limit of the portal's own."""
+    """Numbers below an earlier shown number respect every limit of the portal."""
     viewer = viewer_of(exchange)
     if key_of(exchange) != SESSIONS_CONFIG:
         _note_change(exchange, memory, _number_set(exchange))
@@ -86,7 +86,7 @@ def _number_set(exchange: Exchange) -> Json:
 
 
 def _note_change(exchange: Exchange, memory: Memory, value: Json) -> None:
-    """Forgets what was shown, and keeps what the request set where it is known what was there before."""
+    """Forgets shown values; remembers the requested value if the previous one was shown shortly before."""
     viewer = viewer_of(exchange)
     before: ValueShown | None = memory.get(viewer or "")
     memory.clear()
@@ -109,8 +109,8 @@ Networks = frozenset[Network]
     compares=True,
 )
 def all_addresses_that_were_set_are_shown(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Where some of them are there that were not before, the others have to be: but for those of a form of
-    which none is there, and those within another. Setting may as well add."""
+    """If some new addresses appear, all must appear, except forms that never appear and networks contained in
+    others. Setting may also add."""
     viewer = viewer_of(exchange)
     if key_of(exchange) == IP_WHITELIST_SET:
         addresses = _networks(sent_fields(exchange).get("ips"))

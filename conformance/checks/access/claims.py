@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from conformance.checks.access.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, PROFILE_CLAIMS, SUBJECT, claims_of
+from conformance.checks.access.sign_in import (
+    OF_THE_ISSUER,
+    OF_THE_TOKEN,
+    PROFILE_CLAIMS,
+    SUBJECT,
+    claims_of,
+    is_jwt,
+)
 from conformance.checks.registry import check, successes
 from conformance.spec.endpoints import LOGIN_COMPLETE, PROFILE, TOKEN_REFRESH
 from conformance.traffic.exchange import Exchange, Json, dig
@@ -52,7 +59,7 @@ def _kinds_of(exchange: Exchange) -> Json:
 
 @check("TOKEN-028", on=successes(PROFILE).at_its_moment())
 def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
-    """A name of one word may stand in a claim that is no name of anything; a name of several may not."""
+    """A one-word name may equal an unrelated claim; a name of several words may not."""
     token = exchange.request.bearer
     texts = None if token is None else _texts_of(token)
     if texts is None:
@@ -105,3 +112,32 @@ def _is_phone(text: str, phone: str) -> bool:
 
 def _digits(text: Json) -> str:
     return re.sub(r"\D", "", text) if isinstance(text, str) else ""
+
+
+_NAME = re.compile(r"[\w.:/-]{1,60}")
+
+
+def claim_kinds(token: str) -> dict[str, str] | None:
+    """The kind of each claim of a JWT by its path, but for names that are no words; None of another token."""
+    claims = claims_of(token)
+    if claims is None:
+        return {} if is_jwt(token) else None
+    return dict(_kinds(claims, ""))
+
+
+def _kinds(claims: Mapping[str, Json], path: str) -> Iterator[tuple[str, str]]:
+    for name, value in claims.items():
+        if not _NAME.fullmatch(name):
+            continue
+        if isinstance(value, dict):
+            yield from _kinds(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", _kind(value)
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, str):
+        return "email" if "@" in value else "text" if " " in value else "word"
+    if isinstance(value, list):
+        return "list"
+    return "nothing" if value is None else "flag" if isinstance(value, bool) else "number"

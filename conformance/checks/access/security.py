@@ -94,7 +94,7 @@ def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterat
 
 @check("SESSION-045", on=answers(SESSIONS_TERMINATE_ALL))
 def terminating_all_takes_no_body(exchange: Exchange) -> Iterator[Comparison]:
-    """By the code for a body that breaks its rules: ``4000`` may speak of something else."""
+    """Judged by the code for an invalid body: ``4000`` may have another cause."""
     if sends_a_body(exchange) or exchange.request.is_unknown:
         return
     if exchange.success or exchange.code == INVALID_BODY:

@@ -160,7 +160,7 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
 
 @check("LOGIN-072", on=answers(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
 def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """A send that does not claim to have sent anything contradicts nothing."""
+    """An answer that reports no sent code contradicts nothing."""
     session = _session_asked(exchange)
     if session is None:
         return

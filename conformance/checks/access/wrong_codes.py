@@ -96,7 +96,7 @@ def _attempts_rule(requirement: str, wrong: range) -> None:
 
 
 def _still_valid(exchange: Exchange, login: Json, memory: Memory) -> Iterator[Comparison]:
-    """The same client hash is to be kept in the steps of a sign-in; another may be told of no session."""
+    """Judges "no session" only for the client hash of the sign-in, which all its steps must share."""
     if exchange.success:
         yield HELD
         return

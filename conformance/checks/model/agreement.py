@@ -170,7 +170,7 @@ class View:
 
 
 class Writes:
-    """The writes of anybody: how many there were, and the end of the last one that may show for a while."""
+    """Writes of all callers: count, and end of the last write whose effect may be delayed."""
 
     __slots__ = ("ended", "number")
 

@@ -41,7 +41,7 @@ LIST_OF: Mapping[str, str] = {CONSTANT_LISTS[suffix].endpoint: suffix for suffix
 
 
 class FirstCode(NamedTuple):
-    """The code that a value had first, and where it was shown."""
+    """The first code of a value, with its place."""
 
     code: str
     n: int
@@ -77,7 +77,7 @@ def _family_of(exchange: Exchange) -> str | None:
     remembers="steadily",
 )
 def a_field_and_its_list_agree(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """A code has one value in both, and a value one code; a code that only one of them has says nothing."""
+    """Codes and values correspond one to one in field and list; a code missing in either proves nothing."""
     family = _family_of(exchange)
     if family is not None:
         for index, item in enumerate(entries(exchange)):

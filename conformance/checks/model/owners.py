@@ -27,8 +27,8 @@ def _key_of(exchange: Exchange) -> str:
 @called
 @fact
 def identities(exchange: Exchange) -> tuple[tuple[str, str], ...]:
-    """The places of an answer's entries, and what each of them is recognised by: an id alone may be a number
-    that is counted for each account. The same object for answers that repeat each other."""
+    """Places of an answer's entries with their identities: ids alone may be counters per account. Cached
+    object for repeated answers."""
     names = (IDS.get(_key_of(exchange), "bizId"), "loginTime", "clientIp", "userAgent")
     texts = [
         (path, [value for name in names if isinstance(value := record.get(name), str)])
@@ -83,7 +83,7 @@ def _first_of_another(
 
 @check("MODEL-008", on=successes(PROFILE, OWN_INVITATIONS).at_its_moment(), remembers=True)
 def own_invitations_are_addressed_to_the_caller(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """By the account's id: an email may be an alias, or one that the account had before."""
+    """Compares account ids: emails may be aliases or outdated."""
     viewer = viewer_of(exchange)
     if viewer is None:
         return

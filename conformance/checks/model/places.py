@@ -1,4 +1,4 @@
-"""Where a record was read, by whom and when: what a comparison of several answers needs to know of each."""
+"""Place, reader and time of each record read, as comparisons of several answers need them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ MOST_NAMES = 8
 @called
 @fact
 def names_shown(exchange: Exchange) -> Names:
-    """The same object for answers that repeat each other."""
+    """Names shown in an answer; cached object for repeated answers."""
     operation = exchange.request.operation
     fields = NAMES[operation.key] if operation is not None else ()
     return tuple(
@@ -63,8 +63,8 @@ def names_shown(exchange: Exchange) -> Names:
 
 @check("AGREE-010", on=successes(*NAMES, INVITATIONS, OWN_INVITATIONS), remembers=True)
 def what_is_named_has_the_name(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """A name may be that of the moment of the invitation: it contradicts where it is another record's, and
-    was never that of the record."""
+    """A name may date from the invitation: it contradicts only as another record's name that this record
+    never had."""
     operation, host = exchange.request.operation, exchange.request.parts.netloc
     if operation is not None and operation.key in NAMES:
         _remember(memory, host, f"{host} last {exchange.request.path}", names_shown(exchange))

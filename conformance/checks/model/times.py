@@ -45,7 +45,7 @@ Updates = Mapping[str, str]
 @called
 @fact
 def updates(exchange: Exchange) -> Updates:
-    """The same object for answers that repeat each other."""
+    """Update times in an answer; cached object for repeated answers."""
     return {
         record["bizId"]: record["updatedAt"]
         for _, record in records(exchange)[:LISTED]
@@ -113,7 +113,7 @@ Creations = Mapping[str, str]
 @called
 @fact
 def creations(exchange: Exchange) -> Creations:
-    """The same object for answers that repeat each other."""
+    """Creation times in an answer; cached object for repeated answers."""
     return {
         record["bizId"]: record["createdAt"]
         for _, record in records(exchange)[:LISTED]
@@ -167,7 +167,7 @@ class Latest(NamedTuple):
 @called
 @fact
 def latest_of_the_past(exchange: Exchange) -> tuple[Latest, ...]:
-    """The latest of the times that are written in one way; such texts are in the order of their times."""
+    """The latest past timestamp of each notation; texts of one notation sort by time."""
     latest: dict[tuple[int, str], Latest] = {}
     for path, record in records(exchange):
         for name in PAST:

@@ -61,8 +61,8 @@ class RunProgress:
 
     @property
     def share(self) -> float:
-        """The share of the run that is over: of its cases, or of its time where that says less. The few cases
-        that wait are most of a run."""
+        """Completed share of the run: of its cases, or of its time if lower, as few waiting cases take most
+        of a run."""
         if not self.cases or self.ended == self.cases:
             return 1.0 if self.cases else 0.0
         took, cases = self.now() - self.began, self.ended / self.cases

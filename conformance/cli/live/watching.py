@@ -79,7 +79,7 @@ def stages(out: Path) -> Iterator[WatchStage]:
 
 
 def _failures(out: Path) -> tuple[list[str], list[str]]:
-    """The rules that failed, and the endpoints at which they did."""
+    """Failed rules, and endpoints of their findings."""
     try:
         last = Run.read(out)
     except UsageError:

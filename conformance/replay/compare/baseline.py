@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from conformance.checks.access.claim_kinds import claim_kinds
+from conformance.checks.access.claims import claim_kinds
 from conformance.judging import judge_of, watch
 from conformance.replay.compare.difference import Difference
 from conformance.replay.rebuild.correlation import Correlation

@@ -238,7 +238,7 @@ def against_rows(
 
 
 def _own_key(row: AcceptedDifference) -> RowKey:
-    """Two rows of one place and with the same values are one."""
+    """Identity of a row: place and values."""
     return *row.key, literal(row.was), literal(row.now)
 
 
@@ -247,8 +247,8 @@ def updated(
     regressions: Sequence[Regression],
     is_stable: Callable[[Regression], bool] = lambda difference: False,
 ) -> tuple[AcceptedDifference, ...]:
-    """The rows, with one for each difference that none of them lists; it has the values where these are
-    ``is_stable``. Reasons and days stay as they are."""
+    """Rows with a new one for each unlisted difference; a new row holds the values if they are ``is_stable``.
+    Existing reasons and days stay."""
     listing = {_own_key(row): row for row in rows}
     places: dict[Place, dict[RowKey, AcceptedDifference]] = {}
     for each in against_rows(regressions, rows, date.min).held:

@@ -14,9 +14,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -215,7 +215,7 @@ def _is_decided(run: Run, entry: KnownFailure, rule: RequirementEntry | None) ->
 
 
 def _undecided(rows: ComparedRows) -> ComparedRows:
-    """The rows as a replay leaves them that says nothing of a difference which it did not see."""
+    """Rows after a replay that was cut short: unseen differences count as undecided."""
     return replace(rows, stale=(), undecided=(*rows.undecided, *rows.stale))
 
 
@@ -235,50 +235,6 @@ def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = F
             raise UsageError("--baseline-update needs --baseline FILE, the file to write failures to.")
         return None
     return load(path) if path.exists() or not is_updated else Baseline(str(path))
-
-
-def against_baseline(run: Run, baseline: Baseline, *, is_updated: bool, is_pruned: bool = False) -> Run:
-    """The run, compared with its known failures. ``is_updated``: its failures are written into the baseline
-    first; ``is_pruned``: entries that list nothing any more are removed from it, and named in the notes."""
-    notes: list[str] = []
-    if is_updated:
-        baseline = update(run, baseline)
-    if is_pruned:
-        baseline, notes = prune(run, baseline)
-    if is_updated or is_pruned:
-        write(baseline, Path(baseline.file))
-    outcome = compare(run, baseline, datetime.now(UTC).date())
-    return run.model_copy(update={"baseline": outcome.record(), "notes": [*run.notes, *notes]})
-
-
-def prune(run: Run, baseline: Baseline) -> tuple[Baseline, list[str]]:
-    """The baseline without the entries whose failure is gone, and a sentence that names each of them.
-
-    An entry whose requirement this run did not decide at its endpoint stays, also where it was set aside by
-    an update.
-    """
-    stale = set(compare(run, baseline, date.min).stale)
-    stale |= set(compare(run, replace(baseline, entries=baseline.gone), date.min).stale)
-    notes = [
-        f"Removed from {baseline.file}: {entry.signature} ({entry.reason})." for entry in _ordered(stale)
-    ]
-    kept = tuple(entry for entry in baseline.entries if entry not in stale)
-    gone = tuple(entry for entry in baseline.gone if entry not in stale)
-    return replace(baseline, entries=kept, gone=gone), notes
-
-
-def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline:
-    """The baseline that fits a run: new failures added, stale entries set aside, every reason kept as it was.
-
-    Expired entries whose failure is still seen stay as they are: only a person may give them more time.
-    """
-    result = compare(run, baseline, date.min)
-    back = {entry.signature: entry for entry in baseline.gone}
-    kept = [entry for entry in baseline.entries if entry not in result.stale]
-    added = _once(back.get(finding.signature) or known_of(finding, reason) for finding in result.new)
-    listed = {entry.signature for entry in (*kept, *added)}
-    gone = [entry for entry in _once([*baseline.gone, *result.stale]) if entry.signature not in listed]
-    return replace(baseline, entries=_ordered([*kept, *added]), gone=_ordered(gone))
 
 
 def known_of(finding: FindingEntry, reason: str = NO_REASON) -> KnownFailure:
@@ -331,11 +287,3 @@ def _no_repeats(path: Path, entries: Sequence[KnownFailure]) -> None:
         if entry.signature in signatures:
             raise UsageError(f'{path}: two entries have the signature "{entry.signature}". Keep one.')
         signatures.add(entry.signature)
-
-
-def _ordered(entries: Iterable[KnownFailure]) -> tuple[KnownFailure, ...]:
-    return tuple(sorted(entries, key=lambda entry: entry.signature))
-
-
-def _once(entries: Iterable[KnownFailure]) -> list[KnownFailure]:
-    return list({entry.signature: entry for entry in entries}.values())

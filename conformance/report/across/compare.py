@@ -8,8 +8,7 @@ from math import inf
 
 from pydantic import JsonValue
 
-from conformance.report.across.compare_scope import ScopeChange, scope_changes
-from conformance.report.across.models import FrozenModel
+from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.run import (
     FindingEntry,
@@ -58,7 +57,7 @@ class VerdictChange(FrozenModel):
 
 
 class FindingPlace(FrozenModel):
-    """A finding that only one of the runs has, of a requirement that fails in both."""
+    """A finding of one run only; its requirement fails in both runs."""
 
     signature: str
     requirement: str
@@ -194,7 +193,7 @@ def _is_gained(change: VerdictChange) -> bool:
 
 
 def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[VerdictChange], list[str]]:
-    """What a run asked for and did not test, and the rules that it did not ask for as it is a selection."""
+    """Changes of rules that the run selected, and ids of the rules outside its selection."""
     left_out = {row.id for row in untested_by.requirements if is_left_out(untested_by, row)}
     rows = list(changes)
     return (
@@ -209,9 +208,9 @@ def _is_new_warning(change: VerdictChange, run: Run) -> bool:
 
 
 def since(old: Run, new: Run) -> Since:
-    """The change in the few words that a run's own report has room for: of what both could decide. A run of
-    some cases fixes only what was found at an endpoint that it asked again, and breaks only what is found at
-    one that was asked before."""
+    """The changes that a run's own report shows, of rules that both runs could decide. A selection fixes
+    findings only at endpoints that it called again, and breaks rules only at endpoints that were called
+    before."""
     comparison = compare(old, new)
     asked = {timing.endpoint for timing in new.timings}
     before = {timing.endpoint for timing in old.timings}

@@ -107,7 +107,7 @@ def _listed(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TomlRow:
-    """A row to write. A row in the file with the same ``key`` is the same row, also in another table."""
+    """A row to write. It replaces the file's row with the same ``key``, also in another table."""
 
     table: str
     key: RowKey
@@ -157,7 +157,7 @@ class RowFile:
             ) from None
 
     def rewritten(self, text: str, rows: list[TomlRow]) -> str:
-        """The text with these rows, and no others."""
+        """The text with exactly these rows."""
         is_crlf = "\r\n" in text and text.count("\n") == text.count("\r\n")
         after = self._with_rows(text.replace("\r\n", "\n") if is_crlf else text, rows)
         return after.replace("\n", "\r\n") if is_crlf else after

@@ -90,7 +90,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _cut(part: str, *, is_last: bool) -> tuple[str, str, str]:
-    """A row with its own comments, what stands between it and the next, and the comments of the next."""
+    """Splits off a row with its own comments, the gap below it, and the comments of the next row."""
     lines = part.splitlines(keepends=True)
     end = next((n for n in range(len(lines), 0, -1) if not _is_aside(lines[n - 1])), 0)
     lead = len(lines)

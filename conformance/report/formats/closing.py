@@ -50,7 +50,7 @@ def verdict_line(run: Run, out: Path) -> str:
 
 
 def _new(run: Run) -> Iterator[str]:
-    """What fails the run and is not in its baseline: rules, each with the first of its endpoints."""
+    """New failures against the baseline: each rule with its first endpoint."""
     blockers = failures_of(run).blockers
     if run.baseline is None or not blockers:
         return
@@ -59,7 +59,7 @@ def _new(run: Run) -> Iterator[str]:
 
 
 def _outdated(run: Run) -> Iterator[str]:
-    """The entries of the baseline that fail the run: those that fail no more, and those that have expired."""
+    """Stale and expired baseline entries that fail the run."""
     if run.baseline is None:
         return
     for label, entries in (("stale", run.baseline.stale), ("expired", run.baseline.expired)):
@@ -85,14 +85,14 @@ def _named(run: Run) -> Iterator[str]:
 
 
 def exit_reason(run: Run) -> str:
-    """Why a run has its exit code, and which codes it would have for its other reasons."""
+    """The reason of the exit code, and the exit codes of further reasons."""
     reason, *others = [(code, _reason(run, code)) for code in _codes(run)]
     also = [f"; also exit code {code}: {words}" for code, words in others if code != ExitCode.INCONCLUSIVE]
     return reason[1] + "".join(also)
 
 
 def _codes(run: Run) -> list[int]:
-    """The exit code of a run, and those of its other reasons."""
+    """The exit code of the run, followed by those of its other reasons."""
     return [run.exit_code, *(code for code in run.exit_codes if code != run.exit_code)]
 
 

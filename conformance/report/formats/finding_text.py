@@ -28,7 +28,7 @@ def values(finding: FindingEntry, limit: int = 120) -> str:
 
 
 def message_of(finding: FindingEntry) -> str:
-    """The message, in the words of ``values`` where it says nothing else."""
+    """The finding's message; if it only repeats the values, the words of ``values``."""
     if own_message(finding) or not compares_answers(finding):
         return finding.message
     return f"{finding.path or 'the answer'}: {values(finding)}"

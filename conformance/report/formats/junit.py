@@ -66,7 +66,7 @@ def document(run: Run) -> str:
 
 
 def _name(run: Run) -> str:
-    """The name of the whole, with what the reader must not take it for."""
+    """The name of the test suite; it says if a run is no whole run of a real portal."""
     qualifiers = ["bundled reference portal"] if run.scope.bundled else []
     qualifiers += [f"selection: {cut(run.scope.selection, 200)}"] if run.scope.selection else []
     return " · ".join(["portal-conformance", *qualifiers])

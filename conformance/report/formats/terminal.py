@@ -124,7 +124,7 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
 
 
 def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
-    """A finding with those of the same cause, which are only named."""
+    """Prints a finding in full, and names the findings of the same cause."""
     *lines, last = finding_lines(run, group.lead, pen=pen)
     yield from lines
     if group.elsewhere:
@@ -186,7 +186,7 @@ def _open(run: Run, pen: Pen) -> Iterator[str]:
 
 
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
-    """What is untested, by reason. Where nothing at all was tested, the verdict may have the one reason."""
+    """Untested rules by reason. A run that tested nothing has the reason in its verdict already."""
     inconclusive = run.ending.inconclusive not in ("", NOTHING_TESTED)
     if not _tested(run) and (run.ending.unreachable or inconclusive):
         return
@@ -229,7 +229,7 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
 
 
 def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
-    """Entries of rules that there are not: their ids are mistyped, or of another version."""
+    """Baseline entries with an unknown rule id: mistyped, or of another version."""
     for entry in (*base.stale, *base.undecided):
         if entry.requirement not in REQUIREMENTS and entry.requirement != OF_REPLAYS:
             near = near_ids(entry.requirement)

@@ -1,22 +1,28 @@
-"""The single writer of a run's reports: every file of the contract, each replaced whole or not at all."""
+"""The single writer of a run's reports, redacted: each file is replaced whole or not at all."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
-from conformance.report.formats import badge, html, junit, sarif, summary
+from conformance.report.formats import junit, sarif, summary
+from conformance.report.formats.html.run_page import report
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.groups import filters_of
 from conformance.report.model.marked import at
-from conformance.report.model.redacted import redacted
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import severity_of
-from conformance.traffic.exchange import ABSENT
+from conformance.report.model.words import Tone, headline, levels
+from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.redaction.context import names_a_value
 from conformance.traffic.redaction.redact import Secrets
 
 Format = Callable[[Run, RunEvidence], str]
@@ -26,9 +32,9 @@ FORMATS: dict[str, Format] = {
     "results.json": lambda run, evidence: run.text(),
     "junit.xml": lambda run, evidence: junit.document(run),
     "summary.md": lambda run, evidence: summary.markdown(run),
-    "report.html": html.report,
+    "report.html": report,
     "results.sarif": lambda run, evidence: sarif.document(run),
-    "badge.json": lambda run, evidence: badge.shield(run),
+    "badge.json": lambda run, evidence: shield(run),
 }
 """Every report by the name of its file. A new format is a function and a row here."""
 
@@ -86,7 +92,7 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
-    """The finding with what its exchanges tell of it."""
+    """The finding, completed with facts of its exchanges."""
     weighed = _weighed(_with_missing(finding, exchanges))
     filters = filters_of(weighed, exchanges.exchanges)
     return weighed.model_copy(update={"filters": filters}) if filters else weighed
@@ -103,14 +109,14 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
 
 
 def _weighed(finding: FindingEntry) -> FindingEntry:
-    """The finding with its severity, where it is a FAIL or a WARN."""
+    """The finding; FAIL and WARN get a severity."""
     if finding.verdict not in ("fail", "warn"):
         return finding
     return finding.model_copy(update={"severity": severity_of(finding)})
 
 
 def _earlier_run(run: Run, out: Path) -> Run | None:
-    """The run whose reports stand in the folder, where it was one of the same target and kind."""
+    """The previous run in this folder, if target and command are equal."""
     try:
         earlier = Run.read(out)
     except UsageError:
@@ -128,3 +134,90 @@ def replace(path: Path, text: str) -> None:
     new = path.with_name(f".{path.name}.new")
     new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     os.replace(new, path)
+
+
+LABEL = "portal conformance"
+COLOURS: dict[Tone, str] = {"good": "#2e7d4f", "bad": "#b3372e", "known": "#8a6100", "unsure": "#5f646b"}
+
+
+def words(run: Run) -> str:
+    """``must 271/274`` where the run came to a verdict, else its headline."""
+    head = headline(run)
+    counts = " · ".join(f"{level} {held}/{of}" for level, held, of in levels(run))
+    if head.title == "Selection":
+        counts = f"selection: {counts}"
+    elif head.tone == "unsure":
+        counts = head.title.lower()
+    return f"bundled portal: {counts}" if run.scope.bundled else counts
+
+
+def shield(run: Run) -> str:
+    """The JSON that a shields endpoint badge is made from."""
+    head = headline(run)
+    badge = {
+        "schemaVersion": 1,
+        "label": LABEL,
+        "message": words(run),
+        "color": COLOURS[head.tone].lstrip("#"),
+    }
+    return json.dumps(badge | {"isError": head.tone == "bad"}, ensure_ascii=False) + "\n"
+
+
+REGISTRY_TEXTS = frozenset(
+    {text for row in REQUIREMENTS.values() for text in (row.id, row.section, row.statement, row.reading)}
+    | BY_KEY.keys()
+)
+"""What every report says of a requirement, whatever the target answered."""
+
+VALUES = frozenset({"expected", "actual", "recorded", "replayed", "observed", "pinned"})
+"""The fields of a run that hold JSON from the target's answers."""
+
+ENUMERATED = frozenset(
+    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity"}
+)
+"""The fields of a run that hold words of the suite's own."""
+
+
+def redacted(run: Run, secrets: Secrets) -> Run:
+    """The run with every secret in its texts, names and values replaced."""
+    whole = run.dump()
+    clean = _Cleaner(secrets, run).clean(whole)
+    return run if clean == whole else Run.model_validate(clean)
+
+
+class _Cleaner:
+    """Replaces secrets in the parts of a run; most texts stand in several places, and are read once."""
+
+    def __init__(self, secrets: Secrets, run: Run) -> None:
+        self._secrets = secrets
+        self._kept = REGISTRY_TEXTS | {case for row in run.requirements for case in row.cases}
+        self._text = cache(self._redacted_text)
+        self._name = cache(secrets.redact_name)
+
+    def clean(self, value: Json, name: str = "", place: str = "") -> Json:
+        """The value of a field; ``place`` is where in an answer a finding or regression is."""
+        if name in ENUMERATED:
+            return value
+        if name in VALUES:
+            return self._secrets.redact_json(value, is_named=names_a_value(place))
+        if isinstance(value, str):
+            return self._message(value, place) if name == "message" else self._text(value)
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return [self.clean(item, name, place) for item in value]
+        return value
+
+    def _object(self, value: dict[str, Any]) -> Json:
+        path = value.get("path")
+        place = path.rpartition(".")[2].partition("[")[0] if isinstance(path, str) else ""
+        return {
+            self._name(key): item if item is None or item is False else self.clean(item, key, place)
+            for key, item in value.items()
+        }
+
+    def _message(self, text: str, place: str) -> str:
+        return str(self._secrets.redact_json(text, is_named=names_a_value(place)))
+
+    def _redacted_text(self, text: str) -> str:
+        return text if text in self._kept else self._secrets.redact(text)

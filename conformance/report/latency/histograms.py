@@ -93,7 +93,7 @@ class LatencyHistogram:
 
 @dataclass
 class Latencies:
-    """The histograms of each endpoint, and of all requests."""
+    """Latency histograms for each endpoint, and one for all requests."""
 
     recorded: dict[str, LatencyHistogram] = field(default_factory=dict)
     replayed: dict[str, LatencyHistogram] = field(default_factory=dict)

@@ -68,7 +68,7 @@ def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
 
 @lru_cache(maxsize=2000)
 def _word(word: str) -> str:
-    """A word of a command; most stand in that of every requirement."""
+    """Quotes a word of a command line; cached, as most words repeat for every requirement."""
     return shlex.quote(one_line(word, 400))
 
 
@@ -122,7 +122,7 @@ def _headers(headers: Sequence[Header]) -> Iterator[Header]:
 
 
 def _value_of(name: str, value: str) -> str:
-    """The value, or ``$NAME`` where it is a secret or was redacted in the record."""
+    """The value, or ``$NAME`` in place of a secret or redacted one."""
     if not REDACTED.fullmatch(value):
         return value
     return f"${VARIABLES.get(name.lower()) or re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"

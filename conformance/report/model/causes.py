@@ -30,7 +30,7 @@ class Clue:
 
     @property
     def siblings(self) -> dict[str, Json]:
-        """The object that the place is in, or would be in."""
+        """The object around the place."""
         if self.exchange is None:
             return {}
         parent = dig(self.exchange.envelope, place(self.path)[:-1])

@@ -43,7 +43,7 @@ OTHER = "Other paths"
 
 @dataclass(frozen=True, slots=True)
 class EarlierStep:
-    """One exchange in one line: a request of the same client before the one of a finding."""
+    """An earlier request of the finding's client, in one line."""
 
     number: int
     method: str
@@ -155,8 +155,7 @@ class RunEvidence:
 
 @dataclass
 class CountedPart:
-    """What is counted of the exchanges of a part: of each its endpoint, when it began, and how long it
-    took."""
+    """Counts of a part of the exchanges: endpoint, start and duration of each exchange."""
 
     endpoints: dict[str, int] = field(default_factory=dict)
     at: array[int] = field(default_factory=lambda: array("H"))
@@ -246,7 +245,7 @@ def read(path: Path, wanted: Iterable[int], *, counted: RunEvidence | None = Non
 
 
 def _cut(exchange: Exchange) -> Exchange:
-    """The exchange with no more of its response's body than is shown of a large one."""
+    """The exchange with a large response body cut to the displayed part."""
     response = exchange.response
     body = b"" if response is None or response.body is ABSENT else msgspec.json.encode(response.body)
     if response is None or len(body) <= SHOWN_OF_LARGE:

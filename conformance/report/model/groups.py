@@ -30,9 +30,9 @@ Key = tuple[object, ...]
 
 @dataclass
 class FindingGroup:
-    """A finding with those of the same cause: ``elsewhere`` contradicts the same rule in the same way, or in
-    the same answer; ``at_once`` are other rules that the same answer, or the same value, contradicts, or the
-    listings of the same ``filter``."""
+    """A finding with findings of the same cause. ``elsewhere``: findings of the same rule with the same
+    contradiction or answer. ``at_once``: findings of other rules in the same answer or value, or of listings
+    with the same ``filter``."""
 
     lead: FindingEntry
     elsewhere: list[FindingEntry] = field(default_factory=list)
@@ -109,8 +109,7 @@ def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEnt
 
 
 def _without_consequences(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
-    """The groups, with each that follows from the wrong value of another one joined to that one. A failure is
-    joined to no warning."""
+    """Joins each group to the group whose wrong value causes it. Failures never join warnings."""
     rest = []
     for group in groups:
         is_accepted = group.lead.signature in accepted
@@ -160,7 +159,7 @@ def _side(endpoint: str, path: str, value: object) -> Key:
 def _joined(
     groups: Sequence[FindingGroup], accepted: frozenset[str], key_of: Callable[[FindingEntry], Key | None]
 ) -> list[FindingGroup]:
-    """The groups, with those that are about a single answer or value joined to the first one about it."""
+    """Joins groups with an equal key, a single answer or value, to the first group."""
     first: dict[Key, FindingGroup] = {}
     joined = []
     for group in groups:
@@ -234,7 +233,7 @@ def _is_of_one_filter(first: FindingGroup, group: FindingGroup) -> bool:
 
 
 def _answer(lead: FindingEntry) -> Key | None:
-    """The answer that a finding rejects as a whole; None where it is about a part of it."""
+    """The answer that a finding rejects as a whole, else None."""
     if lead.path not in WHOLE_ANSWER or not lead.exchanges:
         return None
     return (lead.exchanges[-1], lead.endpoint)

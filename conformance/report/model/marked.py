@@ -54,7 +54,7 @@ MOST_MARKED = 24
 
 
 def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) -> list[BodyLine]:
-    """The value in at most about ``most`` lines; the place at ``path`` is marked and stands among them."""
+    """The value as about ``most`` lines, with the place at ``path`` marked."""
     return _around_the_mark(_fitting(value, path, most), most)
 
 
@@ -77,7 +77,7 @@ def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[BodyLi
 def _fitting(
     value: Json, path: Sequence[Step], most: int, choices: Sequence[BodyBounds] = BOUNDS
 ) -> list[BodyLine]:
-    """The lines of the most generous bounds that give at most ``most``, else those of the tersest."""
+    """Lines by the most generous bounds that yield at most ``most`` lines, else by the tersest bounds."""
     for bounds in choices[:-1]:
         lines = list(islice(_lines(value, list(path), bounds), most + 1))
         if len(lines) <= most:

@@ -1,4 +1,4 @@
-"""The regressions of a replay by place: the same in many answers, or in each item of a list, is one."""
+"""Regressions of a replay by place: repeats in many answers or list items count as one place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 def pattern_of(path: str) -> str:
-    """A path with ``[*]`` for each index: the same for every item of a list."""
+    """The path with ``[*]`` in place of each index, equal for all items of a list."""
     return _INDEX.sub("[*]", path)
 
 
@@ -132,7 +132,7 @@ def of_one_refusal(places: Iterable[RegressedPlace]) -> list[tuple[RegressedPlac
 
 
 def sentence_of(same: Sequence[RegressedPlace], where: str = "") -> str:
-    """The places of one cause: each with what was recorded and what is there now, and what they mean."""
+    """Describes places of one cause: recorded value, replayed value, meaning."""
     changes = (
         f"{place.path or 'the answer'}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
         for place in same
@@ -183,7 +183,7 @@ def _cause_of(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _with_codes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows, with that of another code beside that of another status of the same answers."""
+    """Rows in which a changed error code stands beside the changed status of the same answers."""
     codes = {_answers_of(row): row for row in rows if row.get("kind") == "code" and row.get("exchanges")}
     statuses = {_answers_of(row) for row in rows if row.get("kind") == "status"}
     paired = codes.keys() & statuses

@@ -106,7 +106,7 @@ class FindingEntry(Part):
     filters: list[str] = []
 
     def with_present_id(self) -> Self:
-        """The same finding, its requirement by the id that it has now."""
+        """A copy of the finding with the current requirement id."""
         named = {
             "requirement": present_id(self.requirement),
             "signature": present_signature(self.signature),
@@ -368,7 +368,7 @@ class Run(Part):
             ) from None
 
     def with_present_ids(self) -> Self:
-        """The same run, each requirement by the id that it has now."""
+        """A copy of the run with current requirement ids."""
         if ALIASES.keys().isdisjoint(entry.id for entry in self.requirements):
             return self
         return self.model_copy(

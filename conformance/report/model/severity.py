@@ -50,7 +50,7 @@ wrong."""
 
 
 def compares_answers(finding: FindingEntry) -> bool:
-    """Whether what was expected is only what another answer shows: either of the two may be the wrong one."""
+    """Whether the finding compares two answers, of which either may be wrong."""
     chapter, _, _ = finding.requirement.rpartition("-")
     return chapter == "AGREE" or finding.requirement in COMPARING
 

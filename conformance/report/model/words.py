@@ -349,7 +349,7 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 
 
 def _nothing(run: Run) -> str:
-    """Of what nothing is contradicted: a warning is a should that is."""
+    """Says how much is contradicted in a green run: warnings contradict a should."""
     warns = run.summary.warn
     return f"No must contradicted, {plural(warns, 'warning')}" if warns else "Nothing contradicted"
 

@@ -8,12 +8,13 @@ from functools import partial
 
 from conformance.errors import ProfileError, TargetUnreachable, Untestable
 from conformance.target.clock import Clock, SystemClock
-from conformance.target.doctor.accounts import check_accounts, check_inboxes
 from conformance.target.doctor.address import ACCESS_CODE, URL, check_access_code, check_address
 from conformance.target.doctor.diagnosis import Check, Diagnosis
 from conformance.target.doctor.parts import (
+    check_accounts,
     check_bot_challenge,
     check_changes,
+    check_inboxes,
     check_limits,
     check_operations,
     check_records,

@@ -109,7 +109,7 @@ class Portal:
 
     @contextmanager
     def reading_beside(self) -> Iterator[None]:
-        """Within it the portal is read only to see what other requests left as it was."""
+        """Context in which requests only read unchanged state of the portal."""
         self.is_reading_beside = True
         try:
             yield
@@ -168,7 +168,7 @@ class Portal:
 
     @property
     def impact(self) -> Impact:
-        """The most that this run may do to the target."""
+        """The run's permitted impact on the target."""
         return self.transport.impact
 
     @property
@@ -274,7 +274,7 @@ class Portal:
         return RESTORING_SECONDS + self.budget.window + account.code_seconds
 
     def restore(self) -> list[str]:
-        """Restores what this run changed and has not restored yet; what could not be, as sentences."""
+        """Restores pending changes of this run; returns failures as sentences."""
         return restored_in_words(self, self.changes, run=self.run_id)
 
     def take_away(self, id: int) -> None:

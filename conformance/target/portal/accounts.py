@@ -1,4 +1,4 @@
-"""The profile's accounts: who they are, how they sign in, and the sessions they share."""
+"""Accounts of the profile: identity, sign-in, and shared sessions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ProfileAccount:
 
     @property
     def factors(self) -> tuple[Factor, ...]:
-        """The factors it can do, the preferred one first."""
+        """Available second factors, the preferred one first."""
         preferred = self._preferred or self._settings.mfa
         able: list[Factor] = [factor for factor in ("OTP", "EMAIL") if self.can(factor)]
         return tuple(sorted(able, key=lambda factor: factor != preferred))
@@ -198,7 +198,7 @@ class ProfileAccount:
         return code
 
     def advice(self, refused: Exchange, factor: Factor | None) -> str:
-        """What to do where a right code is refused, or a bot challenge; empty for anything else that is."""
+        """Advice after a refused code or bot challenge; empty for other refusals."""
         if refused.code == CHALLENGE_FAILED:
             return "Check [bot_challenge] token and header: the portal asks for the challenge at sign-in."
         if factor == "OTP":
@@ -234,7 +234,7 @@ class ProfileAccount:
         return self._portal.login.sends_from(self.email) if left < PLENTY else -inf
 
     def wrong_code(self, factor: Factor | None = None) -> str:
-        """A code of the right form that is not the right one. Redacted, it is known as a wrong one."""
+        """A well-formed but wrong code. Its placeholder in records marks it as wrong."""
         if self._factor(factor) == "OTP":
             code = self._portal.codes.wrong_totp(self._otp_secret)
         else:
@@ -293,7 +293,7 @@ class ProfileAccount:
             return self._shared
 
     def another_session(self) -> SignedIn:
-        """A session of its own: one that was begun before and left is completed, else one is begun anew."""
+        """A separate session: completes a pending login session, else signs in anew."""
         with self._lock:
             self._check_wait()
             left = self._portal.login.left.oldest(self.email)
@@ -329,7 +329,7 @@ class ProfileAccount:
             raise PutOff(self.name)
 
     def sign_in_with(self, password: str) -> SignedIn:
-        """A session begun with a password other than the one it has now, which from then on is its own."""
+        """Signs in with another password, which becomes the account's own."""
         with self._lock:
             before = self.password, self._attempts
             self.password = password
@@ -341,7 +341,7 @@ class ProfileAccount:
                 raise
 
     def prefer(self, factor: Factor) -> None:
-        """From now on it signs in by this factor, where it can: refusals of the other do not count."""
+        """Prefers this factor for later sign-ins, if available; refusals of the other factor do not count."""
         self._preferred = factor
         if self._attempts.given_up is None:
             self._attempts = Attempts(self.name, self._limit)

@@ -73,8 +73,8 @@ class Availability:
                 self._reasons[exchange.error or "no answer"] += 1
 
     def pause(self, problem: Exception) -> float:
-        """Seconds after which a connection that failed is tried again, taken from the patience. 0 where it
-        was not refused, or where the patience is at its end."""
+        """Seconds before the next connection attempt, taken from the patience; 0 unless the connection was
+        refused and patience is left."""
         if not is_refused(problem):
             return 0.0
         with self._lock:
@@ -91,8 +91,8 @@ class Availability:
             return is_poor(silent, self._asked)
 
     def sentence(self) -> str | None:
-        """Such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None where all
-        had one."""
+        """Summary such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None if
+        every request got an answer."""
         with self._lock:
             if not self._reasons:
                 return None
@@ -110,7 +110,7 @@ SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout 
 
 
 def unreachable(url: str, problem: Exception) -> str:
-    """The sentence for a target to which there is no connection: what failed, and what to look at."""
+    """Describes a failed connection: cause, and advice."""
     text = str(problem) or type(problem).__name__
     reason = text.lower()
     if speaks_no_tls(problem):
@@ -124,7 +124,7 @@ def unreachable(url: str, problem: Exception) -> str:
 
 
 def stopped(url: str, problem: Exception) -> str:
-    """The sentence for a target that has answered before, and to which there is no connection any more."""
+    """Describes a connection failure of a target that answered earlier."""
     failed, _ = _failure(str(problem) or type(problem).__name__)
     return f"{url} does not answer any more ({failed}). Did the portal stop? Its log may say why."
 

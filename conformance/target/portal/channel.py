@@ -118,7 +118,7 @@ def portal_time(exchange: Exchange) -> float | None:
 
 
 def ended(exchange: Exchange) -> float:
-    """When an answer was there, on the clock of the suite."""
+    """The arrival time of an answer, by the suite's clock."""
     return exchange.time + exchange.elapsed_ms / 1000
 
 

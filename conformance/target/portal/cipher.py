@@ -97,7 +97,7 @@ def _rsa_padding(rsa: str, mgf1: str) -> rsa_padding.AsymmetricPadding:
 
 @dataclass(frozen=True)
 class FoundKey:
-    """A public key, and where and how it stood in the answer."""
+    """A public key with its place and encoding in the answer."""
 
     id: str
     id_field: str

@@ -26,8 +26,7 @@ from imap_tools import (
 
 from conformance.errors import Untestable
 from conformance.target.clock import Clock
-from conformance.target.portal.sign_ins.mail_shape import mail_shape
-from conformance.target.portal.sign_ins.mail_text import messages, visible
+from conformance.target.portal.sign_ins.mail_text import mail_shape, messages, visible
 from conformance.target.portal.transport import fetch
 from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
 
@@ -157,7 +156,7 @@ class AnswerReader:
         return _nothing_came(self._name, self._email, self._settings.timeout)
 
     def _codes(self, answer: str) -> list[list[str]]:
-        """The codes of each message that has one."""
+        """The code of each message, skipping messages without code."""
         return list(filter(None, (codes_in(text, self._settings.pattern) for text in messages(answer))))
 
 

@@ -12,7 +12,7 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA
 from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import retry_after
-from conformance.target.portal.sign_ins.left import LeftSessions
+from conformance.target.portal.sign_ins.session import LeftSessions
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
@@ -128,8 +128,9 @@ def sign_in(
 
 
 def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
-    """A cooldown counted per account may still run from the sign-in before: then once more after it. A
-    Retry-After may be that of any refusal, and shorter: then once more after all of the cooldown."""
+    """Sends a code, and retries. A cooldown counted per account may run since the previous sign-in: one retry
+    follows it. Retry-After may belong to another refusal and be shorter: one retry follows the whole
+    cooldown."""
     call = Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
     sent = yield call
     assert isinstance(sent, Exchange)
@@ -194,7 +195,7 @@ def blame(refused: SignInRefused) -> FaultClass:
 
 @dataclass(frozen=True)
 class Begun:
-    """What is remembered of a login session: whose it is, and the client hash it was begun with."""
+    """A started login session: account and client hash."""
 
     email: str
     client_hash: str | None

@@ -148,13 +148,13 @@ def own_ids(value: Json, *, name: str | None = None) -> list[str]:
 
 
 def shows(record: Mapping[str, Json], name: str | None) -> bool:
-    """Whether a field of a record has this name, or has it in its text."""
+    """Whether a field of the record equals or contains this name."""
     return name is not None and any(isinstance(value, str) and name in value for value in record.values())
 
 
 def own_id(value: Json, *, name: str | None = None) -> str | None:
-    """The one that is likelier than all others to be the record's own id. None where two are as likely: one
-    of them may be another record's, which nobody may take away."""
+    """The likeliest id of the record itself. None if two are equally likely: one may name another record,
+    which must stay."""
     ids = dict(_ids_with_rank({"": value} if isinstance(value, str) else value))
     ranks = {id: rank for id, rank in ids.items() if name is None or name not in id}
     likeliest = [id for id, rank in ranks.items() if rank == min(ranks.values())]

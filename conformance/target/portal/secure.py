@@ -225,7 +225,7 @@ class SecureChannel:
         return second
 
     def opener(self, channel: Channel | None = None) -> Opener:
-        """Gives the plaintext of an answer that is encrypted, to a request that was sent as it is."""
+        """Returns a function that decrypts encrypted answers to plain requests."""
         chosen = self.shared() if channel is None else channel
         return lambda answer: self._opened(chosen, ABSENT, answer)
 
@@ -262,7 +262,7 @@ class SecureChannel:
         return Plain(request=plaintext, response=plain)
 
     def _wrappings(self) -> Iterator[Wrapping]:
-        """The one that worked, or the profile's and then, where it does not insist, the usual others."""
+        """The proven key wrapping; else the profile's and, unless the profile insists, the usual others."""
         if self._wrapping is not None:
             yield self._wrapping
             return
@@ -310,5 +310,5 @@ def _is_of_its_own(answer: Exchange) -> bool:
 
 
 def _is_malformed(answer: Exchange) -> bool:
-    """Whether a body was refused before anything in it was looked at."""
+    """Whether the portal rejected a body before parsing its contents."""
     return not answer.success and answer.code in INVALID_PARAMETER

@@ -247,7 +247,7 @@ class Transport:
 
 
 def impact_of(method: str, url_path: str) -> Impact:
-    """What a request may do at most; one that is none of the 88 may change something unless it reads."""
+    """The highest impact of a request; unknown endpoints count as mutating unless they read."""
     path = urlsplit(url_path).path
     read = path.rstrip("/") or "/"
     # As a server might read it: decoded, and without dot segments.
@@ -350,12 +350,12 @@ def verification(profile: Profile) -> ssl.SSLContext | bool:
 
 @lru_cache(maxsize=1000)
 def _url(address: str) -> httpx.URL:
-    """An address, parsed; most of a run are those of the endpoints."""
+    """Parses an address; cached, as endpoints repeat."""
     return httpx.URL(address)
 
 
 def _completed(pairs: Pairs, method: str, url: httpx.URL, body: bytes) -> Pairs:
-    """The headers of a request with those that it does not name: whose it is, and how long."""
+    """Request headers, completed with the suite's own, Host and Content-Length."""
     present = {name.lower() for name, _ in pairs}
     pairs = [pair for pair in OWN_HEADERS if pair[0] not in present] + pairs
     first = [] if b"host" in present else [(b"Host", url.netloc)]

@@ -301,7 +301,7 @@ class Connection:
             self._protocol.receive_data(data)
 
     def _demand_silence(self) -> None:
-        """After an answer nothing may come: what does is no answer to the next request."""
+        """Rejects bytes after an answer: they belong to no request."""
         unasked = self._protocol.trailing_data[0]
         if not unasked and self._protocol.their_state is h11.DONE and self.is_readable():
             self._socket.setblocking(False)

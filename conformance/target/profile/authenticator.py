@@ -26,8 +26,8 @@ class CodeMaking(NamedTuple):
 
 
 def normal_secret(text: str) -> str | None:
-    """A secret without what people write between its letters; of a URI one with what counts, where that is
-    not the usual. None: it is neither, or its codes are shown for another time."""
+    """The secret without blanks and dashes; of a URI also unusual parameters. None for an invalid secret, and
+    for another code period."""
     if not text.lower().startswith(SCHEME):
         plain = re.sub(r"[\s-]", "", text).upper()
         return plain if _BASE32.fullmatch(plain) else None

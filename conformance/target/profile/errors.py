@@ -119,7 +119,7 @@ def _shown(value: Any) -> str:
 
 
 def _split(place: tuple[Any, ...]) -> tuple[str, str]:
-    """The table as it is written, and the key in it."""
+    """Table name as written, and key."""
     parts = [str(part) for part in place]
     depth = 2 if parts[0] in NESTED else 1
     rest = [

@@ -71,7 +71,7 @@ def written(text: str, learned: Learned) -> str:
 
 
 def unsaid(text: str, learned: Learned) -> Learned:
-    """What of it a profile does not say yet: of records, not even in a comment."""
+    """Learned values that the profile lacks; records in comments count as present."""
     document = tomlkit.parse(text.removeprefix(MARK))
     tables = {name: _lacking(document, name, values) for name, values in learned.tables.items()}
     records = {
@@ -84,7 +84,7 @@ def unsaid(text: str, learned: Learned) -> Learned:
 
 
 def differing(text: str, learned: Learned) -> Iterator[tuple[str, Json, Json]]:
-    """The keys whose values in a profile are others than what was learned: the key and both values."""
+    """Keys whose profile value differs from the learned one, with both values."""
     document = tomlkit.parse(text.removeprefix(MARK))
     for name, values in learned.tables.items():
         present = _checked(document, name).unwrap() if name in document else {}
@@ -145,7 +145,7 @@ def _fill_comments(lines: list[str], start: int, values: Mapping[str, Json], *, 
 def _add_values(
     document: TOMLDocument, name: str, values: Mapping[str, Json], *, notes: Sequence[str], end: str
 ) -> None:
-    """Adds keys to a table of the document, after those that it has; to a new one with notes above them."""
+    """Adds keys at the end of a document's table; a new table gets notes above its keys."""
     table = _table(document, name, end=end)
     if isinstance(table, InlineTable):
         document[name] = _longer(table, values)
@@ -205,7 +205,7 @@ def _longer(table: InlineTable, values: Mapping[str, Json]) -> InlineTable:
 
 
 def _table(document: TOMLDocument, name: str, *, end: str) -> ProfileTable:
-    """A table of the document; a new one at its end where there is none."""
+    """The document's table of this name, appended if missing."""
     if name not in document:
         if document.as_string().strip():
             document.add(tomlkit.ws(end))

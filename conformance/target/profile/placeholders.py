@@ -1,4 +1,4 @@
-"""The placeholders of a body, what each stands for, and which of them may name the record that is changed."""
+"""Placeholders in request bodies: meaning of each, and use as a reference to the changed record."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def placeholders_in(value: Json) -> set[str]:
 
 
 def names_another(key: str, body: Json, bodies: Mapping[str, Json]) -> str | None:
-    """Why the body of an operation on a record of the run would change another one, or none; None where it
-    names it. ``bodies`` are those of the other operations."""
+    """Explains why an operation's body would change a foreign record or none; None if it names the run's
+    record. ``bodies`` are those of the other operations."""
     if key not in OF_MADE or body is None:
         return None
     names, kind = placeholders_in(body), OF_MADE[key]

@@ -78,7 +78,7 @@ def _head(tables: dict[str, Any]) -> Place:
 
 
 def _numbered(head: Place, numbers: dict[Place, int]) -> Place:
-    """The head with the number of the row, where it begins one or stands within one."""
+    """The table head with row numbers of arrays of tables."""
     place: Place = ()
     for index, part in enumerate(head):
         if part == 0:
@@ -97,7 +97,7 @@ def _add_around(lines: dict[Place, int], place: Place, number: int) -> None:
 
 
 def _places(value: Any, place: Place) -> Iterator[Place]:
-    """The places of a value and of all within it."""
+    """Places of a value and all nested values."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield (*place, key)

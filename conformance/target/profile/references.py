@@ -51,7 +51,7 @@ class References:
         return value
 
     def value(self, reference: str, place: tuple[str, ...]) -> str:
-        """The value of a reference; an empty one where it has none, which is a problem."""
+        """The resolved value of a reference; empty if unset, which is reported as a problem."""
         try:
             return self._value(reference, place)
         except ProfileError as problem:

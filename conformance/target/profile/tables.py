@@ -43,7 +43,7 @@ class ProfileTable(BaseModel):
 
 
 class PortalSettings(ProfileTable):
-    """The portal: its address, and how it is reached."""
+    """Portal address and connection settings."""
 
     url: str = Field(description="The base URL; the paths of the specification are appended to it.")
     access_code: str = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
@@ -231,7 +231,7 @@ class CommandInbox(Mailbox):
 
 
 class FixedInbox(ProfileTable):
-    """The code of a test deployment where it is always the same."""
+    """A constant code, as test deployments use."""
 
     kind: Literal["fixed"] = Field(description="The kind of the inbox.")
     code: str = Field(description="The code, which is always the same.")

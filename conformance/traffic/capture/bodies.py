@@ -1,4 +1,4 @@
-"""From the bytes of a body to how it stands in the record, and back."""
+"""Converts body bytes to their recorded form, and back."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
 
 
 def answer_of(raw: bytes | str) -> tuple[Json, Form | None]:
-    """The body of a response as ``body_of`` holds it, with a digest where it is no JSON."""
+    """A response body in the form of ``body_of``, with a digest if it is no JSON."""
     body, form = body_of(raw)
     if form == NOT_JSON:
         body["digest"] = blake2b(_bytes(raw), digest_size=DIGEST_BYTES).hexdigest()

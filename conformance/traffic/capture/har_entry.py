@@ -48,7 +48,7 @@ _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is known of the file as a whole, and of the headers in it that were read last."""
+    """Facts of the whole HAR file, and headers of the latest entry."""
 
     lacks: tuple[str, ...] = ()
     attachment: Attachments = lambda name: None
@@ -59,7 +59,7 @@ class Source:
 
 
 def aside(entry: Entry) -> Aside | None:
-    """Why an entry is no exchange, or None where it is one."""
+    """The reason to skip an entry; None for an exchange."""
     if entry.request is None or not entry.request.url:
         return "no request"
     if not entry.request.url.startswith(("http://", "https://", "HTTP://", "HTTPS://")):
@@ -120,7 +120,7 @@ def _response(answer: HarResponse, method: str, source: Source) -> Response:
 def _headers(
     pairs: list[Pair] | None, lacks: tuple[str, ...], source: Source
 ) -> tuple[list[Header], tuple[str, ...]]:
-    """The headers as sent, and the names of those that may have been sent besides."""
+    """Recorded headers, and names of headers that the tool may have omitted."""
     if not pairs:
         return [], ("*",)
     kept, removed = _sifted(pairs, source)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zipfile
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import msgspec
 
@@ -24,7 +26,6 @@ from conformance.errors import CaptureError
 from conformance.traffic.capture.files import seekable
 from conformance.traffic.capture.har_entry import SECRET_HEADERS, Attachments, Source, aside, exchange_of
 from conformance.traffic.capture.har_form import Entry, Started, mended
-from conformance.traffic.capture.har_survey import surveyed
 from conformance.traffic.capture.places import Place, StoredFile
 from conformance.traffic.capture.scan import CHUNK, Break, Scanner, line_at
 from conformance.traffic.exchange import Exchange, named
@@ -139,7 +140,7 @@ def _decoded(raw: bytes) -> Entry | bytes:
 
 
 def _time_of(sent: Started | bytes, before: float) -> float:
-    """When an entry was sent; where it does not say so, as the one before it."""
+    """The start time of an entry; a missing time equals that of the previous entry."""
     return before if isinstance(sent, bytes) else _epoch(sent.startedDateTime, before)
 
 
@@ -196,3 +197,74 @@ def _attachments(path: Place, stack: ExitStack) -> Attachments:
         return beside.read_bytes() if beside.is_file() else None
 
     return attachment
+
+
+_SENT = b'"startedDateTime"'
+_SENT_AT = re.compile(
+    rb'"startedDateTime"\s*:\s*"(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[-+]\d\d:\d\d)"|[^"\\]*")'
+)
+"""When an entry was sent: its digits and its zone, where it is told as tools usually do."""
+
+_SANITIZES = re.compile(rb'"creator"\s*:\s*\{[^{}]*"WebInspector"')
+"""Chrome leaves out cookies and Authorization unless told otherwise."""
+
+_NAMES_A_SECRET = re.compile(rb'"name"\s*:\s*"(?:authorization|cookie|set-cookie)"', re.IGNORECASE)
+_SECRETS_END = (b'uthorization"', b'ookie"')
+
+_HEAD = 1 << 20
+_OVERLAP = 256
+"""Bytes within which a name and its value stand: so many on both sides of where a chunk ends are looked at
+once more."""
+
+Time: TypeAlias = tuple[bytes, bytes]
+"""The digits of a time, and its zone."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    is_sorted: bool
+    """Whether the entries certainly stand in the order of their times."""
+    is_sanitized: bool
+    """Whether its tool leaves out secret headers, and none stands in it."""
+
+
+def surveyed(file: BinaryIO) -> Survey:
+    """Looks the file through without decoding it, and goes back to its start."""
+    is_sanitized = _SANITIZES.search(file.read(_HEAD)) is not None
+    file.seek(0)
+    latest: Time | None = (b"", b"")
+    rest = b""
+    while (latest or is_sanitized) and (chunk := file.read(CHUNK)):
+        for text in (rest + chunk[:_OVERLAP], chunk):
+            latest = latest and _latest_in(text, latest)
+            is_sanitized = is_sanitized and not _names_a_secret(text)
+        rest = chunk[-_OVERLAP:]
+    file.seek(0)
+    return Survey(is_sorted=latest is not None, is_sanitized=is_sanitized)
+
+
+def _latest_in(text: bytes, latest: Time) -> Time | None:
+    """The last time in a text. None where one is before the one ahead of it, or only a closer look tells:
+    times in the usual form and of one zone follow each other as their digits do."""
+    digits, zone = latest
+    at = text.find(_SENT)
+    while at >= 0:
+        match = _SENT_AT.match(text, at)
+        if match:
+            sent = match.groups()
+            if sent[0] is None or sent[0] < digits or sent[1] != (zone or sent[1]):
+                return None
+            digits, zone = sent
+        at = text.find(_SENT, at + len(_SENT))
+    return digits, zone
+
+
+def _names_a_secret(text: bytes) -> bool:
+    """Looks for the ends of the names, which are found faster than names in any case."""
+    for end in _SECRETS_END:
+        at = text.find(end)
+        while at >= 0:
+            if _NAMES_A_SECRET.search(text, max(at - _OVERLAP, 0), at + len(end)):
+                return True
+            at = text.find(end, at + 1)
+    return False

@@ -55,8 +55,8 @@ def block_of(value: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordingNumber:
-    """A recording by its number, from 0, among all that are read together. It has placeholders of its own:
-    those of the first one stay as they are."""
+    """The number of a recording, from 0, among recordings read together. Each recording has separate
+    placeholders; those of the first stay unchanged."""
 
     number: int = 0
     count: int = 1

@@ -127,12 +127,12 @@ class Scanner:
                 raise self.broken("',' or ']' is missing")
 
     def objects(self, kind: type[T]) -> Iterator[T | bytes]:
-        """The objects of the array that starts here, decoded, or as bytes where they are not of that kind."""
+        """Yields objects of the array at the current position, decoded; objects of another kind as bytes."""
         for values, _, _ in self._together(kind):
             yield from values
 
     def placed(self, kind: type[T]) -> Iterator[tuple[T | bytes, int, int]]:
-        """The same, each with the bytes of the document that it begins and ends at."""
+        """Yields objects with start and end offsets in the document."""
         for values, raw, between in self._together(kind):
             start = self.offset - len(raw)
             parts = _parts(bytes(raw), between)
@@ -200,7 +200,7 @@ class Scanner:
                 raise self.broken(what, place)
 
     def _problem_of_value(self) -> str | None:
-        """What the decoder says of the rest of the buffer as one value; None where it is one."""
+        """The decoder's error for the rest of the buffer; None for a valid value."""
         try:
             _SKIP(memoryview(self.buffer)[self.at :])
         except msgspec.DecodeError as error:
@@ -239,7 +239,7 @@ def _parts(raw: bytes, between: bytes) -> list[tuple[int, int]]:
 
 
 def _parts_of_any(raw: bytes) -> list[tuple[int, int]]:
-    """The same of objects that have anything between them that may stand there."""
+    """Offsets of objects separated by arbitrary blanks."""
     scanner = Scanner(BytesIO(b"[%b]" % raw))
     return [(scanner.offset - len(part) - 1, scanner.offset - 1) for part in scanner.items()]
 

@@ -239,7 +239,7 @@ def _query(request: Request) -> list[dict[str, str]]:
 
 
 def _size(message: Message) -> int:
-    """The bytes of a body; -1 where the record does not say it."""
+    """Body size in bytes; -1 if unrecorded."""
     if message.state == NOT_JSON:
         return int(message.body["length"])
     return -1 if message.is_unknown else len(bytes_of(message))

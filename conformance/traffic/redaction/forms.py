@@ -120,7 +120,7 @@ class FormIndex:
             self._first_parts[form] = SecretPart(form, placeholder)
 
     def drop(self, form: str, placeholder: str) -> None:
-        """Removes a form, where it is one of this placeholder."""
+        """Removes a form if it belongs to this placeholder."""
         if self._placeholders.get(form) != placeholder:
             return
         if len(form) < WHOLE_GRAM:
@@ -150,7 +150,7 @@ class FormIndex:
             self._crowds.pop(gram, None)
 
     def spans(self, text: str) -> list[Span]:
-        """Where which form stands in a text, in no order, and overlapping where they do."""
+        """Spans of all forms found in a text, unordered and possibly overlapping."""
         spans: list[Span] = []
         grams, first_parts = self._grams, self._first_parts
         hits = self._hits(text)
@@ -265,8 +265,8 @@ def _widened(text: str, part: SecretPart, start: int) -> Span:
 
 
 def _octets(text: str) -> bytes:
-    """One octet for each character. Characters that share one lead to forms that do not stand there, and are
-    not taken for them."""
+    """Encodes a text with one octet per character. Colliding characters cause false hits, which later
+    comparison rejects."""
     return text.encode("latin-1", errors="replace")
 
 
@@ -285,8 +285,7 @@ def _gram(form: str, offset: int) -> Gram:
 
 
 def _grams_of(form: str) -> list[tuple[int, Gram]]:
-    """The grams that a form is filed under, one for each place relative to those that are looked up, with
-    where they stand in it."""
+    """Index grams of a form with offsets, one for each alignment of the lookup."""
     last = len(form) - GRAM
     first = max(0, last - 2 * GRAM + 1)
     return [(offset, _gram(form, offset)) for offset in range(first, min(first + GRAM, last + 1))]

@@ -153,8 +153,7 @@ def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
 
 
 def _are_codes(values: list[str]) -> bool:
-    """Whether texts are plainly one set of codes, also where one of them has no digit: of the same length,
-    and without blanks."""
+    """Whether texts clearly form a set of codes, even with digitless ones: equal length, no blanks."""
     lengths = {len(value) for value in values}
     return len(values) > 2 and len(lengths) == 1 and all(CODE_LETTERS.match(value) for value in values)
 

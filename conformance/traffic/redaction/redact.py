@@ -114,8 +114,7 @@ class Secrets:
             return placeholder
 
     def number_after(self, last: int) -> None:
-        """Has the placeholders of what is added from now on begin after this number, so that those of another
-        process differ from them."""
+        """Numbers later placeholders after ``last``, so that placeholders of several processes differ."""
         self._before = last
 
     def _next_number(self, kind: str) -> int:
@@ -202,7 +201,7 @@ class Secrets:
         return value
 
     def redact_name(self, name: str) -> str:
-        """The name of a member; one that is a word of letters stays, also where the word is a secret."""
+        """The redacted name of a JSON member; plain words stay, even if equal to a secret."""
         return name if len(name) < SHORTEST or name in self._words else self.redact(name)
 
     def _learn(self, value: str | bytes, placeholder: str, kind: str) -> None:
@@ -281,7 +280,7 @@ class Secrets:
                         yield begin, begin + len(word), placeholder
 
     def _spans(self, text: str) -> list[Span]:
-        """Where which secret stands, in no order, and overlapping where they do."""
+        """Spans of all secrets in the text, unordered and possibly overlapping."""
         if self._unfiled:
             self._file_tokens()
         spans = self._forms.spans(text)
@@ -313,7 +312,7 @@ class Secrets:
                 yield start, end, placeholder
 
     def _pattern(self, loose: dict[str, str]) -> re.Pattern[str]:
-        """The alternation of what is redacted as a word only; compiled anew when there is more of it."""
+        """Regular expression of secrets that are redacted as whole words; recompiled after additions."""
         size, pattern = self._patterns.get(id(loose), (-1, NOTHING))
         if size != len(loose):
             forms = "|".join(map(re.escape, sorted(loose, key=len, reverse=True)))

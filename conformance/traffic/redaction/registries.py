@@ -1,4 +1,4 @@
-"""The registries of secrets that a command creates, so that what it prints is redacted by all of them."""
+"""Registries of secrets created by a command; its output is redacted by all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _created: ContextVar[list[Registry] | None] = ContextVar("created", default=None
 
 
 def attach(registry: Registry) -> None:
-    """Adds a registry to those of the command that runs, if one does."""
+    """Adds a registry to the running command, if any."""
     registries = _created.get()
     if registries is not None:
         registries.append(registry)

@@ -10,6 +10,14 @@ from urllib.parse import unquote
 
 from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import Exchange, Json, Message, Request
+from conformance.traffic.redaction.encodings import (
+    in_url,
+    key_lines,
+    may_hold_pairs,
+    pairs_in,
+    survey,
+    texts_of,
+)
 from conformance.traffic.redaction.headers import OF_URLS
 from conformance.traffic.redaction.looks import (
     DESCRIBED,
@@ -22,14 +30,6 @@ from conformance.traffic.redaction.looks import (
     looks_like_password,
 )
 from conformance.traffic.redaction.names import is_harmless, kind_of_name, words_of
-from conformance.traffic.redaction.packed import (
-    in_url,
-    key_lines,
-    may_hold_pairs,
-    pairs_in,
-    survey,
-    texts_of,
-)
 
 MOST_NAMES = 10_000
 ROOM = 500_000
@@ -127,7 +127,7 @@ class SecretScan:
             yield from self._in_suspects(name, value, suspects)
 
     def _in_suspects(self, name: str, value: Json, suspects: Set[str]) -> Iterator[LikelySecret]:
-        """As ``_in_body``, for fields whose name may be a secret's, and what is packed into others."""
+        """Yields secrets in fields with suspect names, and in values packed into other fields."""
         if isinstance(value, dict):
             for key, inner in value.items():
                 yield from self._in_suspects(key, inner, suspects)
@@ -184,15 +184,15 @@ class SecretScan:
             yield from self._in_field(name, str(value), is_sent=is_sent, is_number=True)
 
     def _in_text(self, name: str, value: str, *, is_sent: bool) -> Iterator[LikelySecret]:
-        """A text, and what is packed into it."""
+        """Secrets in a text and its packed contents."""
         yield from self._in_field(name, value, is_sent=is_sent)
         yield from self._in_packed(name, value, is_sent=is_sent)
 
     def _in_packed(
         self, name: str, value: str, *, is_sent: bool, depth: int = 0, is_own: bool = False
     ) -> Iterator[LikelySecret]:
-        """What is packed into a text, and into that. ``is_own``: it stands in a header of the deployment's
-        own, where all that is random is a secret."""
+        """Secrets in values packed into a text, recursively. ``is_own``: the text stands in a deployment's
+        own header, whose random values all are secrets."""
         if "-----BEGIN" in value:
             yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(value))
         if depth == DEEPEST or not may_hold_pairs(value):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Cells(SimpleNamespace):
-    """Values by the names that the template has for them."""
+    """Named values for a template."""
 
 
 def cells(**values: Any) -> Cells:

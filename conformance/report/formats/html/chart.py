@@ -154,7 +154,7 @@ def _stretches(starts: Sequence[float], ends: Sequence[float]) -> list[Stretch]:
 def _long_pauses(
     starts: Sequence[float], ends: Sequence[float], whole: float
 ) -> Iterator[tuple[float, float]]:
-    """The pauses that would each take more than a twenty-fifth of what is left without the longer ones."""
+    """Pauses that would each fill more than a twenty-fifth of the axis after longer pauses are cut."""
     pauses: list[tuple[float, float]] = []
     reached = ends[0]
     for start, end in zip(islice(starts, 1, None), islice(ends, 1, None), strict=True):

@@ -59,7 +59,7 @@ class EndpointLatency:
 
     @property
     def sides(self) -> dict[str, Three]:
-        """The percentiles of the recording, where they are known, and of the replay."""
+        """Percentiles of the recording, if known, and of the replay."""
         before = {} if self.recorded is None else {"recorded": self.recorded}
         return {**before, "replayed": self.replayed}
 
@@ -166,7 +166,7 @@ def _line(scale: LogScale, three: Three, name: str, *, at: int) -> Markup:
 
 
 def limits(run: Run) -> list[Cells]:
-    """What became of each limit on latency, at each endpoint where that can be told."""
+    """Each latency limit with its outcome for each endpoint."""
     rows = dig(run.model_extra, ("replay", "load", "limits"))
     return [
         cells(

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
+from typing import Literal
 
 from markupsafe import Markup
 
 from conformance.report.formats.html.card.cards import Card, Cards
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.endpoint_map import endpoint_map
-from conformance.report.formats.html.listings import listings
+from conformance.report.formats.html.listings import RequirementList, contents, listings
 from conformance.report.formats.html.overview import overview
-from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
-from conformance.report.model.run import VERDICTS, FindingEntry, Run
+from conformance.report.model.run import VERDICTS, FindingEntry, RequirementEntry, Run
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import findings_in_words, plural
 from conformance.spec import OPERATIONS
+from conformance.spec.operations import Operation
+from conformance.traffic.replacing import replace_file
 
 ROOM = 2_850_000
 """Bytes of the page, apart from the links to the findings."""
@@ -34,6 +37,18 @@ AT_ONCE = 3
 """Findings of a requirement that are open; the others are folded."""
 
 MOST_LINKS = 12
+
+
+PLACE = "<!--cases-->"
+"""Where the footer links to pytest-html's page, which exists only after the reports were written."""
+
+
+def link_cases(folder: Path, name: str) -> None:
+    """Links the page of a folder to pytest-html's, which stands beside it. OSError."""
+    page = folder / "report.html"
+    text = page.read_text(encoding="utf-8")
+    link = f' <a href="{name}">The cases one by one, by pytest-html</a>.'
+    replace_file(page, text.replace(PLACE, link, 1))
 
 
 def report(run: Run, evidence: RunEvidence) -> str:
@@ -143,3 +158,101 @@ def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
     """The cards by requirement, the first few of each open and the others folded."""
     groups = [(name, [card for _, card in same]) for name, same in groupby(cards, key=lambda card: card[0])]
     return [cells(requirement=name, first=same[:AT_ONCE], others=same[AT_ONCE:]) for name, same in groups]
+
+
+State = Literal["fail", "warn", "pass", "untested"]
+
+WORDS: dict[State, str] = {"fail": "failing", "warn": "warned", "pass": "tested", "untested": "untested"}
+SUMMARY = {**WORDS, "pass": "tested, nothing found"}
+SIGNS: dict[State, str] = {"fail": "×", "warn": "!", "pass": "✓", "untested": "–"}
+MOST_RULES = 6
+NO_REASON = "No answer of it was judged."
+
+
+def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
+    """The groups of endpoints, the counts, and lists of those that fail, warn or are untested. ``anchors``
+    are the findings on the page, by requirement and endpoint."""
+    contradictions: dict[str, list[FindingEntry]] = {}
+    for finding in run.findings:
+        if finding.verdict in ("fail", "warn"):
+            contradictions.setdefault(finding.endpoint, []).append(finding)
+    rows = {row.id: row for row in run.requirements}
+    answered = _answered(run)
+    regressed = {regression.endpoint for regression in run.regressions}
+    tiles = [
+        _tile(
+            operation,
+            contradictions.get(operation.key, ()),
+            rows,
+            anchors,
+            is_answered=operation.key in answered,
+            is_regressed=operation.key in regressed,
+        )
+        for operation in OPERATIONS
+    ]
+    counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
+    return cells(
+        words=" · ".join(f"{counts[state]} {word}" for state, word in SUMMARY.items() if counts[state]),
+        total=len(tiles),
+        groups=[
+            cells(name=name, tiles=list(same)) for name, same in groupby(tiles, key=lambda tile: tile.group)
+        ],
+        bad=[tile for tile in tiles if tile.state in ("fail", "warn")],
+        untested=_by_reason(tile for tile in tiles if tile.state == "untested"),
+    )
+
+
+def _tile(
+    operation: Operation,
+    findings: Sequence[FindingEntry],
+    rows: Mapping[str, RequirementEntry],
+    anchors: Mapping[tuple[str, str], str],
+    *,
+    is_answered: bool,
+    is_regressed: bool,
+) -> Cells:
+    state = "fail" if is_regressed else _state(operation, findings, rows, is_answered=is_answered)
+    rules = list(dict.fromkeys(finding.requirement for finding in findings))
+    links = [(rule, anchors.get((rule, operation.key)) or rule) for rule in rules]
+    links += [("regressed", "regressions")] if is_regressed else []
+    row = rows.get(operation.requirement)
+    return cells(
+        key=operation.key,
+        group=operation.group,
+        number=operation.number,
+        state=state,
+        sign=SIGNS[state],
+        label=f"{operation.key}: {WORDS[state]}" + (f", {plural(len(rules), 'rule')}" if rules else ""),
+        href=links[0][1] if links else operation.requirement if row is not None else "untested",
+        rules=links[:MOST_RULES],
+        more=max(0, len(links) - MOST_RULES),
+        reason=(row.reason if row is not None else None) or NO_REASON,
+    )
+
+
+def _state(
+    operation: Operation,
+    findings: Sequence[FindingEntry],
+    rows: Mapping[str, RequirementEntry],
+    *,
+    is_answered: bool,
+) -> State:
+    verdicts = {finding.verdict for finding in findings}
+    if verdicts:
+        return "fail" if "fail" in verdicts else "warn"
+    row = rows.get(operation.requirement)
+    if row is not None and row.verdict in ("pass", "fail", "warn"):
+        return "pass"
+    return "pass" if row is None and is_answered else "untested"
+
+
+def _answered(run: Run) -> frozenset[str]:
+    return frozenset(timing.endpoint for timing in run.timings)
+
+
+def _by_reason(tiles: Iterable[Cells]) -> list[Cells]:
+    reasons: dict[str, list[Cells]] = {}
+    for tile in tiles:
+        reasons.setdefault(tile.reason, []).append(tile)
+    ordered = sorted(reasons.items(), key=lambda row: -len(row[1]))
+    return [cells(reason=one_line(reason, 300), tiles=same) for reason, same in ordered]

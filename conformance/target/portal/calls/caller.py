@@ -1,4 +1,4 @@
-"""Calls of the 88 endpoints: what goes into a request, whose it is, and what the budgets say of it."""
+"""Calls of the 88 endpoints: request contents, account, and request budgets."""
 
 from __future__ import annotations
 

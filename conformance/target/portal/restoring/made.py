@@ -63,7 +63,8 @@ class Made:
 
     @classmethod
     def found(cls, portal: Portal, change: TargetChange, *, others: Container[str] = ()) -> Made:
-        """``others`` are the ids of other changes, which may have the same name."""
+        """Looks for the record of a change. ``others`` are ids of other changes, whose records may share the
+        name."""
         shown: list[dict[str, Json]] = []
         problem = None
         try:
@@ -105,7 +106,7 @@ def listed_id(portal: Portal, key: str, exchange: Exchange, record: dict[str, Js
 
 
 def is_answered(portal: Portal, change: TargetChange, result: str | None) -> bool:
-    """Whether an invitation was answered, or its time is over: there is nothing to cancel."""
+    """Whether an invitation is answered or expired, so that nothing needs cancelling."""
     if change.key != INVITE or change.kind != "creating":
         return False
     with suppress(Untestable):
@@ -172,7 +173,7 @@ def shown_elsewhere(
 
 
 def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]]:
-    """The invitation among those of the invitee, where that is an account of the profile."""
+    """Finds the invitation in the listings of invited profile accounts."""
     for name in sorted({"spare", *portal.token_holders} - {change.account}):
         if not portal.has_account(name):
             continue

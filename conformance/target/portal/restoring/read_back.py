@@ -52,7 +52,7 @@ def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[st
 
 
 def _originals(restored: Iterable[TargetChange]) -> Mapping[tuple[str, str], dict[str, Json]]:
-    """The values of before, by the operation and the account: the earliest of each field."""
+    """Original values by operation and account; the earliest value of each field counts."""
     originals: dict[tuple[str, str], dict[str, Json]] = {}
     for change in restored:
         if change.key in SHOWN_AT and isinstance(change.undo_body, dict):
@@ -73,7 +73,7 @@ def _differing(portal: Portal, originals: Mapping[tuple[str, str], dict[str, Jso
 
 
 def _as_addresses(entries: Json) -> dict[str, Json]:
-    """The addresses in the order of a text; nothing where there is no list of them."""
+    """Addresses in sorted order; empty without a list."""
     return {"ips": sorted(set(addresses_in(entries)))} if isinstance(entries, list) else {}
 
 
@@ -89,5 +89,5 @@ def is_absent(portal: Portal, change: TargetChange) -> bool:
 
 
 def _is_on(setting: dict[str, Json]) -> bool:
-    """Whether a setting is that of an authenticator, or one that cannot be read, and not said to be off."""
+    """Whether a setting belongs to an active authenticator; unreadable settings count as active."""
     return dig(setting, ["mfaMethod", "code"]) != "EMAIL" and setting.get("isEnabled") is not False

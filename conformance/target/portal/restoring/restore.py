@@ -147,8 +147,8 @@ class Restoring:
             self._ledger.not_restored(change.id, reason)
 
     def _restored(self, change: TargetChange) -> str | None:
-        """None where it is as it was, else why not. A refusal is tried anew from scratch: the session, the
-        secure channel or the factor may be what is refused."""
+        """The reason why a change is not restored; None after success. A refusal is retried with a new
+        session, secure channel and factor, as either may cause it."""
         reason: str | None = "the account cannot sign in"
         try:
             ways = list(self._ways(change))
@@ -292,8 +292,8 @@ class Restoring:
         raise reason
 
     def _candidates(self, account: ProfileAccount, change: TargetChange) -> list[str]:
-        """The password that works, or those that may: the one that the account has in this run, the
-        profile's, and those that the pending changes may have set."""
+        """Passwords to try: the proven one, else the account's present password, the profile's, and those of
+        pending changes."""
         if account.name in self._passwords:
             return [self._passwords[account.name]]
         own_run = [account.password] if change.run == self._portal.run_id else []

@@ -1,4 +1,4 @@
-"""The sessions that a run began: which of them are open still, and their end."""
+"""Sessions started by the run: open ones, and logging them out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_END = 15.0
 
 
 class OwnSessions:
-    """The sessions that a run began and that are not known to be over, by what its exchanges show."""
+    """Sessions that the run started and, by its exchanges, may still be open."""
 
     def __init__(self) -> None:
         self._accounts: dict[str, str] = {}

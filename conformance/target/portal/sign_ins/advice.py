@@ -23,7 +23,7 @@ def password_problem(password: str) -> str | None:
 
 
 def password_advice(account: str, password: str) -> str:
-    """What to do where a password was refused, which is not sent again."""
+    """Advice after a refused password, which the suite never resends."""
     problem = password_problem(password)
     if problem is not None:
         return f"Check [accounts.{account}] password: {problem}."
@@ -72,7 +72,7 @@ def otp_advice(account: str, refused: Exchange, *, is_simulated: bool) -> str:
 
 
 def mail_advice(account: str, inbox: str) -> str:
-    """What to do where a code from an inbox was refused."""
+    """Advice after a refused code from an inbox."""
     return (
         f"Check that [inboxes.{inbox}] gives the code of the newest mail to [accounts.{account}], "
         "and that its pattern matches no other number."

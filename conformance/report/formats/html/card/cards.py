@@ -14,10 +14,13 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
     exchange_views,
+    expected_in,
+    expected_lines,
     numbers_of,
+    other_lines,
+    seen_lines,
     step_labels,
 )
-from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
 from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
@@ -78,7 +81,7 @@ class Card:
 
     @property
     def at_once_by_rule(self) -> list[list[CardRow]]:
-        """Those at once, the ones of a rule together."""
+        """Findings of the same answer, grouped by rule."""
         rows = [row for row in self.rows if any(row.entry is each for each in self.group.at_once)]
         rules = list(dict.fromkeys((row.entry.requirement, row.entry.verdict) for row in rows))
         rows.sort(key=lambda row: rules.index((row.entry.requirement, row.entry.verdict)))
@@ -92,7 +95,7 @@ class Card:
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
     def without_exchanges(self) -> Card:
-        """The same card where the page has no room for its evidence."""
+        """A copy of the card without exchanges, for a page that is full."""
         if not self.exchanges:
             return self
         lines = exchange_numbers(self.group.lead.exchanges)
@@ -213,8 +216,7 @@ def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
 
 
 def _entries(findings: Sequence[FindingEntry]) -> str | None:
-    """The entries that accept the findings of a card, one for each signature; None where there is nothing to
-    accept."""
+    """Baseline entries that accept the findings of a card, one for each signature; None without findings."""
     weighed = {finding.signature: finding for finding in findings}
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
 
@@ -248,7 +250,7 @@ class Consequences:
         self.left = [group for group in untested(self.run) if REFUSAL.search(group.reason)]
 
     def of(self, group: FindingGroup) -> Sequence[Untested]:
-        """The reasons that the findings of a group explain and no group before it did."""
+        """Untested reasons that this group of findings explains first."""
         if not self.left:
             return ()
         explained = [

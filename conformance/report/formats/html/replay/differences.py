@@ -1,4 +1,4 @@
-"""The differences of a replay by what they mean, those of one cause in one row."""
+"""Differences of a replay grouped by meaning, one row for each cause."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _rows(run: Run) -> Iterable[Row]:
 
 
 def _numbers(run: Run) -> dict[int, int]:
-    """The number in the recording by the number in the replay, of what is held against the target."""
+    """Maps exchange numbers of the replay to those of the recording, for all regressions."""
     pairs = ((each.exchange, (each.model_extra or {}).get("recorded_exchange")) for each in run.regressions)
     return {replayed: recorded for replayed, recorded in pairs if replayed and isinstance(recorded, int)}
 
@@ -133,7 +133,7 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
 
 
 def _other(place: Any) -> str:
-    """The place of another answer with which this one disagrees."""
+    """The contradicting place of the other answer, with its exchange."""
     if not isinstance(place, Mapping):
         return ""
     return one_line(f"{place.get('endpoint', '')} {place.get('path', '')}", 200)
@@ -170,7 +170,7 @@ def _side(row: Row, name: str, *, is_missing: bool) -> str:
 
 
 def _exchanges(rows: Sequence[Row], numbers: Mapping[int, int]) -> list[str]:
-    """The first exchanges: the number in the recording, where it is at hand, and the one in the replay."""
+    """Links to the first exchanges: the recorded number, if available, and the replayed one."""
     shown = [number for row in rows for number in row.get("exchanges") or [] if number]
     pairs = [
         f"#{numbers[number]} → #{number}" if number in numbers else f"#{number}"
