@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,13 @@ def invite(portal: Portal) -> None:
     assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
 
 
-CHANGES = [create_channel, lambda portal: create_channel(portal, told=False), rename, change_password, invite]
+CHANGES: list[Callable[[Portal], object]] = [
+    create_channel,
+    lambda portal: create_channel(portal, told=False),
+    rename,
+    change_password,
+    invite,
+]
 
 
 @pytest.fixture

@@ -166,8 +166,8 @@ def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up
 
 
 def test_a_channel_of_a_portal_whose_clock_is_ahead_ends_when_it_ends_there(ledger: Path) -> None:
-    ahead = {"limits": Limits(secure_session=2), "now": lambda: time.time() + 86_400}
-    with budgeted(None, ledger, **ahead) as (portal, running):
+    limits = Limits(secure_session=2)
+    with budgeted(None, ledger, limits=limits, now=lambda: time.time() + 86_400) as (portal, running):
         first = portal.secure.shared()
         time.sleep(2.1)
 

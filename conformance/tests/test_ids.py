@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ PACKAGES = ("conformance", "cases", "reference_impl")
 INSERTED = "GET /web/v1/system/security/inserted"
 BEFORE = "GET /web/v1/system/security/mfa"
 RENAMED, NEW_ID = "PAGE-026", "PAGE-926"
-
-Edit = Callable[[Path], None]
 
 
 def copy_of(folder: Path) -> Path:
@@ -98,12 +95,14 @@ def of_the_inserted(case: str) -> bool:
 
 
 @pytest.mark.slow
-def test_an_endpoint_in_the_middle_moves_no_other_requirement(tmp_path: Path) -> None:
-    before = requirements_of(ROOT)
+def test_an_endpoint_in_the_middle_moves_no_other_requirement_and_what_no_fault_breaks(
+    tmp_path: Path,
+) -> None:
+    before, faults = requirements_of(ROOT), output(ROOT, "-c", FAULTS)
     changed = copy_of(tmp_path)
     insert_an_endpoint(changed)
 
-    after = requirements_of(changed)
+    after, faults_after = requirements_of(changed), output(changed, "-c", FAULTS)
 
     assert after.keys() - before.keys() == {"OP-089"}
     for id, row in before.items():
@@ -111,21 +110,11 @@ def test_an_endpoint_in_the_middle_moves_no_other_requirement(tmp_path: Path) ->
         assert [one for one in now["operations"] if one != INSERTED] == row["operations"]
         assert [one for one in now["cases"] if not of_the_inserted(one)] == row["cases"]
         assert {**now, "operations": [], "cases": []} == {**row, "operations": [], "cases": []}
-
-
-def test_an_endpoint_in_the_middle_moves_what_no_fault_breaks(tmp_path: Path) -> None:
-    before = output(ROOT, "-c", FAULTS)
-    changed = copy_of(tmp_path)
-    insert_an_endpoint(changed)
-
-    after = output(changed, "-c", FAULTS)
-
-    added = after.keys() - before.keys()
-    assert added == {
+    assert faults_after.keys() - faults.keys() == {
         "get-security-inserted-is-not-offered",
         "get-security-inserted-answers-nothing",
     }
-    assert {name: after[name] for name in before} == before
+    assert {name: faults_after[name] for name in faults} == faults
 
 
 def rename_a_requirement(folder: Path) -> None:
@@ -146,6 +135,7 @@ import json, sys
 from pathlib import Path
 from conformance.report.across import baseline, history
 from conformance.report.model.run import Run
+from conformance.run.hooks.selection import rerun_requirements
 
 here = Path(sys.argv[1])
 (entry,) = baseline.load(here / "known.toml").entries
@@ -159,6 +149,7 @@ print(json.dumps({
     "findings": [row.signature for row in run.findings],
     "history": [row.requirement for row in trend.failing],
     "newly failing": since.newly_failing,
+    "meant": [sorted(rerun_requirements(id)) for id in sys.argv[2:]],
 }))
 """
 
@@ -176,11 +167,11 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_renamed_requirement_is_found_by_its_old_id(tmp_path: Path, files: Path) -> None:
+def test_a_renamed_requirement_is_found_and_run_again_by_its_old_id(tmp_path: Path, files: Path) -> None:
     changed = copy_of(tmp_path / "copy")
     rename_a_requirement(changed)
 
-    read = output(changed, "-c", READ, str(files))
+    read = output(changed, "-c", READ, str(files), RENAMED, NEW_ID)
 
     assert read["baseline"][0] == NEW_ID
     assert read["baseline"][1].startswith(f"{NEW_ID} ")
@@ -188,31 +179,14 @@ def test_a_renamed_requirement_is_found_by_its_old_id(tmp_path: Path, files: Pat
     assert read["baseline"][1] in read["findings"]
     assert NEW_ID in read["history"]
     assert read["newly failing"] == []
+    assert read["meant"] == [[NEW_ID], [NEW_ID]]
     assert RENAMED not in str(read)
 
 
-MEANT = """
-import json, sys
-from conformance.run.hooks.selection import rerun_requirements
-print(json.dumps(sorted(rerun_requirements(sys.argv[1]))))
-"""
-
-
-def test_a_rerun_takes_the_old_id(tmp_path: Path) -> None:
-    changed = copy_of(tmp_path)
-    rename_a_requirement(changed)
-
-    assert output(changed, "-c", MEANT, RENAMED) == [NEW_ID]
-    assert output(changed, "-c", MEANT, NEW_ID) == [NEW_ID]
-
-
-def test_an_id_that_no_requirement_had_stays_as_it_is() -> None:
-    assert present_id("OTHER-001") == "OTHER-001"
-    assert present_signature("OTHER-001 GET /a data") == "OTHER-001 GET /a data"
-
-
-def test_no_alias_is_the_id_of_a_requirement() -> None:
+def test_an_id_that_no_requirement_had_stays_as_it_is_and_no_alias_is_the_id_of_another() -> None:
     aliases = [alias for row in REQUIREMENTS.values() for alias in row.aliases]
 
+    assert present_id("OTHER-001") == "OTHER-001"
+    assert present_signature("OTHER-001 GET /a data") == "OTHER-001 GET /a data"
     assert len(aliases) == len(set(aliases))
     assert REQUIREMENTS.keys().isdisjoint(aliases)
