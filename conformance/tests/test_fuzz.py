@@ -27,7 +27,7 @@ from conformance.cli import main
 
 HERE = Path(__file__).parent
 SAVED = [(path.parent.name, path) for path in sorted((HERE / "corpus").glob("*/*"))]
-SECONDS = 20
+SECONDS = 60
 """After which a command hangs."""
 
 LAWFUL_CODES = frozenset({0, 1, 2, 4, 5, 6, 7})
