@@ -259,8 +259,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def is_at_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine's own."""
-    return is_loopback(urlsplit(url).hostname or "")

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from conformance.errors import FaultClass
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.findings import HELD, Comparison, Contradiction, Finding, Ledger
+from conformance.verdicts.findings import HELD, Comparison, Finding, Ledger
 
 
 class Verify:
@@ -50,10 +50,6 @@ class Verify:
         """Says what leaves a requirement undecided, whatever held elsewhere."""
         self._claim(requirement)
         self.ledger.doubt(requirement, reason, fault_class)
-
-    def unless(self, requirement: str, contradiction: Contradiction | None) -> None:
-        """Decides a requirement that holds unless a contradiction was found."""
-        self(requirement, HELD if contradiction is None else contradiction)
 
     def leave(self, reason: str, fault_class: FaultClass) -> None:
         """Leaves everything that is still undecided untested, for one reason."""
