@@ -187,18 +187,21 @@ class FaultRuns:
         clean: FaultOutcome,
         outcomes: Sequence[FaultOutcome],
     ) -> Iterator[FaultOutcome]:
-        """The outcome of each variant that was tried in a group: the group's, or its own."""
+        """The outcome of each variant: of the smallest group that it was tried in. A group that shows a
+        problem is halved until what shows it is alone."""
         found = {outcome.name: outcome for outcome in outcomes}
-        jobs: list[tuple[str, workers.Job]] = []
-        for group in self._groups():
-            outcome = found[_group(group)]
-            if len(group) == 1:
-                continue
-            if is_clear(outcome, clean):
-                yield from (msgspec.structs.replace(outcome, name=name) for name in group)
-            else:
-                jobs += [(name, _job(session, cases, name, variants=[name])) for name in group]
-        yield from workers.run(jobs, workers=self.jobs)
+        groups = [(group, found[_group(group)]) for group in self._groups()]
+        while groups:
+            halves: list[list[str]] = []
+            for group, outcome in groups:
+                if len(group) == 1 or is_clear(outcome, clean):
+                    yield from (msgspec.structs.replace(outcome, name=name) for name in group)
+                else:
+                    half = len(group) // 2
+                    halves += [group[:half], group[half:]]
+            jobs = [(_group(half), _job(session, cases, _group(half), variants=half)) for half in halves]
+            found = {outcome.name: outcome for outcome in workers.run(jobs, workers=self.jobs)}
+            groups = [(half, found[_group(half)]) for half in halves]
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names

@@ -18,7 +18,7 @@ from conformance.tests.installation import shared
 from conformance.tests.replays import recorded_visit
 
 SLOW_FILES = {
-    "clusters": ("check_cluster", "check_workers", "scale_replays"),
+    "clusters": ("work_dask",),
     "wheels, images, documentation sites": (
         "documentation_site",
         "documented_commands",
