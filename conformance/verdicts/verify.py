@@ -31,10 +31,9 @@ class Verify:
                 self.findings.append(finding)
         return all(comparison is HELD for comparison in comparisons)
 
-    def observe(self, topic: str, exchange: Exchange, value: Json = ABSENT, *, at: str = "") -> None:
-        """Records how the target takes something open: a value, or what stands at a place of the answer."""
-        observed = exchange.at(at) if value is ABSENT else value
-        self.ledger.observe(topic, exchange, None if observed is ABSENT else observed)
+    def observe(self, topic: str, exchange: Exchange, value: Json) -> None:
+        """Records how the target takes something open: a value of the answer, ABSENT where there is none."""
+        self.ledger.observe(topic, exchange, None if value is ABSENT else value)
         self.decided.update(
             row.id
             for row in self.ledger.requirements.values()
