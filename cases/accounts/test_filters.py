@@ -25,13 +25,11 @@ from conformance.cases import (
     Account,
     Comparison,
     Exchange,
-    Json,
     Portal,
     Untestable,
     Verify,
     equal,
     holds,
-    is_invalid_parameter,
     op,
     requirement,
 )
@@ -207,13 +205,3 @@ def test_a_filter_that_nothing_matches_gives_an_empty_page(
     marker = portal.unique()
     nobody = matching(portal, admin, **{field: f"{marker}@{marker}.invalid"})
     verify("ACCOUNT-028", equal(nobody, LISTING, []), equal(nobody, "data.totalElements", 0))
-
-
-@requirement("ACCOUNT-041")
-@pytest.mark.parametrize("field", ["page", "size"])
-@pytest.mark.parametrize("value", ["first", {}], ids=["text", "object"])
-def test_a_page_or_size_that_is_no_number_is_refused(
-    portal: Portal, verify: Verify, admin: Account, field: str, value: Json
-) -> None:
-    matching(portal, admin)
-    verify("ACCOUNT-041", is_invalid_parameter(asked(portal, admin, **{field: value})))

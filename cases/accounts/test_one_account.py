@@ -39,7 +39,7 @@ def _of_other_kinds(records: list[dict[str, Json]]) -> list[str]:
     return [str(named[place]["bizId"]) for place in sorted(places - {0} or places)]
 
 
-@requirement("ACCOUNT-031")
+@requirement("ACCOUNT-031", "ERROR-006")
 def test_an_unknown_account_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
     existing = portal.record("account")
     granted(portal.call(op.ACCOUNT, token=admin.token, userBizId=existing))

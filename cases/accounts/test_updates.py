@@ -39,7 +39,6 @@ from conformance.cases import (
     holds,
     impact,
     is_error_of_table,
-    is_invalid_parameter,
     needs,
     offered,
     op,
@@ -47,15 +46,6 @@ from conformance.cases import (
     requirement,
 )
 from conformance.target.profile.placeholders import placeholders_in
-
-
-@requirement("ACCOUNT-034")
-@impact("mutating")
-def test_an_update_names_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
-    verify(
-        "ACCOUNT-034",
-        is_invalid_parameter(authorized(portal.call(op.ACCOUNT_UPDATE, json={}, token=admin.token))),
-    )
 
 
 @requirement("ACCOUNT-039")

@@ -21,7 +21,7 @@ SOME = 3
 """How many other institutions are read."""
 
 
-@requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002")
+@requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002", "ERROR-006")
 def test_an_institution_is_found_by_its_own_id_only(portal: Portal, verify: Verify, admin: Account) -> None:
     existing = portal.record("institution")
     granted(portal.call(op.INSTITUTION, token=admin.token, institutionBizId=existing))

@@ -6,16 +6,13 @@ import secrets
 
 from cases.authentication.steps import judged
 from cases.every_endpoint.tokens import changed_signature
-from cases.premises import unchallenged
 from conformance.cases import (
     Account,
     Portal,
     Untestable,
     Verify,
     is_error,
-    is_invalid_parameter,
     is_refused,
-    op,
     requirement,
 )
 from conformance.spec.tables import NO_SESSION
@@ -52,10 +49,3 @@ def test_an_access_token_refreshes_nothing(portal: Portal, admin: Account, verif
 
     message = "an access token was taken for a refresh token"
     verify("TOKEN-031", is_refused(refused, signed_in.completed, message=message))
-
-
-@requirement("TOKEN-023")
-def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = unchallenged(portal.call(op.TOKEN_REFRESH, json={}))
-
-    verify("TOKEN-023", is_invalid_parameter(refused))

@@ -246,13 +246,6 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
     verify("LOGIN-058", is_error(refused, NO_SESSION))
 
 
-@requirement("LOGIN-057")
-def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, verify: Verify) -> None:
-    refused = unchallenged(portal.call(op.LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
-
-    verify("LOGIN-057", is_invalid_parameter(refused))
-
-
 @requirement("LOGIN-072")
 def test_no_code_is_sent_for_a_sign_in_that_is_completed(portal: Portal, admin: Account) -> None:
     """Judged on the wire, which also shows that the sign-in was completed."""

@@ -26,7 +26,6 @@ from conformance.cases import (
     holds,
     impact,
     is_error,
-    is_invalid_parameter,
     is_success,
     needs,
     op,
@@ -224,18 +223,7 @@ def _verify_challenge(channel: OwnRecord) -> None:
         shows_status(channel, "MODEL-014", "ACTIVE")
 
 
-@requirement("CHANNEL-052", "CHANNEL-059")
-@impact("mutating")
-def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={}, token=admin.token))
-    if verify("CHANNEL-052", is_invalid_parameter(refused)):
-        verify("CHANNEL-059", is_error(refused, "4000"))
-
-
-"""The error table has a code for channels and one for ids; both are lawful."""
-
-
-@requirement("CHANNEL-053", "CHANNEL-060")
+@requirement("CHANNEL-053", "CHANNEL-060", "ERROR-011")
 @impact("mutating")
 def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:

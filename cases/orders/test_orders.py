@@ -30,7 +30,7 @@ def test_orders_are_listed(portal: Portal, admin: Account) -> None:
         raise Untestable("the workspace has no orders in the last 30 days", "environment")
 
 
-@requirement("ORDER-028")
+@requirement("ORDER-028", "ERROR-010", "AUTHN-015")
 def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: Account) -> None:
     """Without a token in the profile a refusal still tells; a success may be that of a deployment for tests,
     which asks nobody."""

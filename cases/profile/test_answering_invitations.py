@@ -36,7 +36,6 @@ from conformance.cases import (
     holds,
     impact,
     is_error_of_table,
-    is_invalid_parameter,
     is_refused,
     needs,
     offered,
@@ -326,15 +325,3 @@ def test_an_invitation_to_somebody_else_is_out_of_reach(
             if tried.success:
                 invitation.creation.stays(ANSWERED.format("answered by another account"))
                 return
-
-
-@requirement("INVITATION-033")
-@needs("accounts.spare")
-@impact("disruptive")
-@pytest.mark.parametrize(
-    "key, body", [(op.INVITATION_ACCEPT, {}), (op.INVITATION_DECLINE, {"reason": "no id"})]
-)
-def test_an_answer_names_its_invitation(
-    portal: Portal, verify: Verify, spare: Account, key: str, body: dict[str, str]
-) -> None:
-    verify("INVITATION-033", is_invalid_parameter(authorized(portal.call(key, json=body, token=spare.token))))
