@@ -14,8 +14,8 @@ import shutil
 import signal
 import tomllib
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -86,32 +86,22 @@ compare = "shape"
 times = 2
 """
 
+UPDATE, INVITE = "POST /web/v1/system/profile/update", "POST /web/v1/system/invitations"
+CHANGED = {"kind": "changing", "key": UPDATE, "account": "spare", "undo_key": UPDATE}
+CREATED = {"kind": "creating", "key": INVITE, "account": "admin", "undo_key": f"{INVITE}/cancel"}
+INVITED = {"undo_body": {"invitationBizId": "{result_id}"}, "name": "suite-1@example.test"}
 LEDGER = "\n".join(
     json.dumps(row)
     for row in (
         {"event": "run", "run": "ab12", "target": CLOSED},
-        {
-            "event": "change",
-            "id": 1,
-            "kind": "changing",
-            "key": "POST /web/v1/system/profile/update",
-            "account": "spare",
-            "undo_key": "POST /web/v1/system/profile/update",
-            "undo_body": {"accountName": "Spare"},
-        },
-        {
-            "event": "change",
-            "id": 2,
-            "kind": "creating",
-            "key": "POST /web/v1/system/invitations",
-            "account": "admin",
-            "undo_key": "POST /web/v1/system/invitations/cancel",
-            "undo_body": {"invitationBizId": "{result_id}"},
-            "name": "suite-1@example.test",
-        },
+        {"event": "change", "id": 1, **CHANGED, "undo_body": {"accountName": "Spare"}},
+        {"event": "change", "id": 2, **CREATED, **INVITED},
         {"event": "undone", "id": 1},
     )
 )
+
+TEXTS = {"portal.toml": PROFILE, "baseline.toml": BASELINE, "noise.toml": NOISE, "changes.jsonl": LEDGER}
+"""Correct inputs."""
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan"),
@@ -122,148 +112,63 @@ ODD: tuple[Any, ...] = (
 """Values that stand where another is expected."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What one input brought to light."""
-
-    kind: str
-    command: tuple[str, ...]
-    problem: str
-    content: bytes
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {' '.join(self.command)}: {self.problem}"
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The correct inputs in a folder, which stay as they are, and the place of the mutated one."""
-
-    folder: Path
-
-    @property
-    def mutated(self) -> str:
-        return str(self.folder / "mutated")
-
-    def of(self, name: str) -> str:
-        return str(self.folder / name)
-
-
-Command = Callable[[Inputs], tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A kind of input: its correct form, and the commands that read it."""
-
-    seed: str
-    commands: tuple[Command, ...]
-
-
-SUBJECTS: dict[str, Subject] = {
-    "profile": Subject(
-        "portal.toml",
-        (
-            lambda files: ("plan", "--profile", files.mutated),
-            lambda files: ("replay", files.of("capture.jsonl"), "--profile", files.mutated, "--dry-run"),
-        ),
+SUBJECTS: dict[str, tuple[str, ...]] = {
+    "portal.toml": ("plan --profile mutated", "replay capture.jsonl --profile mutated --dry-run"),
+    "capture.jsonl": (
+        "check mutated --out out",
+        "check mutated --out out --salvage",
+        "replay mutated --profile portal.toml --dry-run",
     ),
-    "capture": Subject(
-        "capture.jsonl",
-        (
-            lambda files: ("check", files.mutated, "--out", files.of("out")),
-            lambda files: ("check", files.mutated, "--out", files.of("out"), "--salvage"),
-            lambda files: ("replay", files.mutated, "--profile", files.of("portal.toml"), "--dry-run"),
-        ),
+    "traffic.har": ("check mutated --out out", "replay mutated --profile portal.toml --dry-run"),
+    "baseline.toml": (
+        "check capture.jsonl --out out --baseline mutated",
+        "check capture.jsonl --out out --baseline mutated --baseline-update",
     ),
-    "har": Subject(
-        "traffic.har",
-        (
-            lambda files: ("check", files.mutated, "--out", files.of("out")),
-            lambda files: ("replay", files.mutated, "--profile", files.of("portal.toml"), "--dry-run"),
-        ),
+    "changes.jsonl": ("cleanup mutated --profile portal.toml",),
+    "results.json": (
+        "compare mutated results.json",
+        "compare results.json mutated --out out",
+        "compare results.json mutated results.json mutated",
     ),
-    "baseline": Subject(
-        "baseline.toml",
-        (
-            lambda files: (
-                "check", files.of("capture.jsonl"), "--out", files.of("out"), "--baseline", files.mutated
-            ),
-            lambda files: (
-                "check", files.of("capture.jsonl"), "--out", files.of("out"), "--baseline", files.mutated,
-                "--baseline-update",
-            ),
-        ),
-    ),
-    "ledger": Subject(
-        "changes.jsonl",
-        (lambda files: ("cleanup", files.mutated, "--profile", files.of("portal.toml")),),
-    ),
-    "results": Subject(
-        "results.json",
-        (
-            lambda files: ("compare", files.mutated, files.of("results.json")),
-            lambda files: ("compare", files.of("results.json"), files.mutated, "--out", files.of("out")),
-            lambda files: ("compare", *[files.of("results.json"), files.mutated] * 2),
-        ),
-    ),
-    "noise": Subject(
-        "noise.toml",
-        (
-            lambda files: (
-                "replay", files.of("capture.jsonl"), "--profile", files.of("portal.toml"), "--noise",
-                files.mutated, "--out", files.of("out"),
-            ),
-        ),
-    ),
-    "history": Subject(
-        "history.db",
-        (
-            lambda files: ("history", "--history", files.mutated),
-            lambda files: ("history", "--history", files.mutated, "--out", files.of("out")),
-        ),
-    ),
-}  # fmt: skip
+    "noise.toml": ("replay capture.jsonl --profile portal.toml --noise mutated --out out",),
+    "history.db": ("history --history mutated", "history --history mutated --out out"),
+}
+"""The commands that read each of the correct inputs, with a mutated one in its place."""
+
+FILES = frozenset({"mutated", "out", "missing", *SUBJECTS})
+"""Words of a command that name something in the folder of the inputs."""
 
 
-WORDS = (
-    "--profile", "--target", "--out", "--format", "--impact", "--strict", "--baseline", "--baseline-update",
-    "--rerun", "--time-budget", "--effort", "--seed", "--salvage", "--only", "--skip", "--account", "--pace",
-    "--concurrency", "--learn", "--noise", "--dry-run", "--explain", "--history", "--help", "--version", "--",
-    "-k", "text", "json", "read-only", "mutating", "0", "-1", "10x", "1e999", "90s", "a@example.test=admin",
-    "x=y", "capture.jsonl", "traffic.har", "portal.toml", "results.json", "history.db", "missing", "", " ",
-    "é", "*", "[",
-)  # fmt: skip
+def within(folder: Path, words: Iterable[str]) -> tuple[str, ...]:
+    """A command line whose files are those of a folder."""
+    return tuple(str(folder / word) if word in FILES else word for word in words)
+
+
+WORDS = """
+    --profile --target --out --format --impact --strict --baseline --baseline-update --rerun --time-budget
+    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run --explain
+    --history --help --version -- -k text json read-only mutating 0 -1 10x 1e999 90s a@example.test=admin x=y
+    capture.jsonl traffic.har portal.toml results.json history.db missing é * ["""
 """What drawn command lines are made of; the words that name a file become its path."""
 
-DRAWN_COMMANDS = (
-    "check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "",
-)  # fmt: skip
+DRAWN_COMMANDS = ("check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "")
 """Commands that reach no target, whatever their options are."""
 
 
-def prepared(folder: Path, *, run: Path) -> Inputs:
+def prepared(folder: Path, *, run: Path) -> None:
     """Correct inputs of every kind. ``run`` is the folder of a finished run, with its history."""
     here = Path(__file__).parent
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("portal.toml", PROFILE),
-        ("baseline.toml", BASELINE),
-        ("noise.toml", NOISE),
-        ("changes.jsonl", LEDGER),
-    ):
+    for name, text in TEXTS.items():
         (folder / name).write_text(text, encoding="utf-8")
     with (run / "exchanges.jsonl").open(encoding="utf-8") as lines:
-        (folder / "capture.jsonl").write_text(
-            "".join(line for line, _ in zip(lines, range(25), strict=False))
-        )
+        (folder / "capture.jsonl").write_text("".join(islice(lines, 25)))
     results = json.loads((run / "results.json").read_text(encoding="utf-8"))
     results["requirements"] = results["requirements"][:20]
     results["observations"] = results["observations"][:10]
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
     shutil.copy(here / "dialects" / "chrome.har", folder / "traffic.har")
     shutil.copy(run / "history.db", folder / "history.db")
-    return Inputs(folder)
 
 
 # --- mutations
@@ -375,21 +280,18 @@ def _inline(value: Any) -> str:
         return "[" + ", ".join(_inline(inner) for inner in value) + "]"
     if value is None:
         return '""'
-    if isinstance(value, float):
-        return str(value)
-    if isinstance(value, bool | int | str):
-        return json.dumps(value)
-    return str(value)
+    return json.dumps(value) if isinstance(value, bool | str) else str(value)
 
 
-def drawn_options(files: Inputs, draw: random.Random) -> tuple[str, ...]:
+def drawn_options(folder: Path, draw: random.Random) -> tuple[str, ...]:
     """A command line of words that the commands know, in any order."""
-    words = [draw.choice(DRAWN_COMMANDS), *(draw.choice(WORDS) for _ in range(draw.randint(0, 5)))]
-    named = {"capture.jsonl", "traffic.har", "portal.toml", "results.json", "history.db", "missing"}
-    line = [files.of(word) if word in named else word for word in words]
+    line = [
+        draw.choice(DRAWN_COMMANDS),
+        *(draw.choice((*WORDS.split(), "", " ")) for _ in range(draw.randint(0, 5))),
+    ]
     if line[0] in ("check", "compare") and "--out" not in line:
-        line += ["--out", files.of("out")]
-    return tuple(line)
+        line += ["--out", "out"]
+    return within(folder, line)
 
 
 # --- trials
@@ -426,25 +328,20 @@ def _hang(number: int, frame: FrameType | None) -> None:
     raise Hangs
 
 
-def trial(kind: str, files: Inputs, content: bytes) -> Iterator[Fault]:
-    """Every command that reads this kind of input, with this content."""
-    Path(files.mutated).write_bytes(content)
-    for command in SUBJECTS[kind].commands:
-        arguments = command(files)
-        problem = outcome(arguments)
-        if problem is not None:
-            yield Fault(kind, arguments, problem, content)
+def trial(kind: str, folder: Path, content: bytes) -> list[str]:
+    """What is wrong with how the commands end that read this kind of input, with this content."""
+    (folder / "mutated").write_bytes(content)
+    return [
+        f"{kind}: {command}: {problem} {content!r}"
+        for command in SUBJECTS[kind]
+        if (problem := outcome(within(folder, command.split())))
+    ]
 
 
-def fuzz(kind: str, files: Inputs, seeds: Sequence[int]) -> Iterator[Fault]:
-    """A trial for each seed. ``kind`` is one of SUBJECTS, or ``options``."""
-    if kind == "options":
-        for seed in seeds:
-            arguments = drawn_options(files, random.Random(seed))
-            problem = outcome(arguments)
-            if problem is not None:
-                yield Fault(kind, arguments, problem, repr(arguments).encode())
-        return
-    correct = Path(files.of(SUBJECTS[kind].seed)).read_bytes()
-    for seed in seeds:
-        yield from trial(kind, files, mutated(correct, random.Random(seed)))
+def fuzz(kind: str, folder: Path, seeds: Sequence[int]) -> Iterator[str]:
+    """The problems of a trial for each seed. ``kind`` is one of SUBJECTS, or ``options``."""
+    for draw in map(random.Random, seeds):
+        if kind != "options":
+            yield from trial(kind, folder, mutated((folder / kind).read_bytes(), draw))
+        elif problem := outcome(arguments := drawn_options(folder, draw)):
+            yield f"{arguments}: {problem}"

@@ -64,6 +64,29 @@ def answer(
     return httpx.Response(status, json=envelope(data, code=code), headers=headers)
 
 
+SIGNED_IN: Json = {"sessionId": "s", "accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600}
+Given = httpx.Response | Callable[[httpx.Request], httpx.Response]
+
+
+class Played:
+    """A portal that answers by the last word of the path, and signs everybody in. ``asked``: the requests."""
+
+    def __init__(self, other: Given | None = None, **answers: Given) -> None:
+        self.other = other or answer(SIGNED_IN)
+        self.answers = answers
+        self.asked: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        given = self.answers.get(self.words[-1], self.other)
+        return given(request) if callable(given) else given
+
+    @property
+    def words(self) -> list[str]:
+        """The last word of each path that was asked for."""
+        return [request.url.path.rpartition("/")[2] for request in self.asked]
+
+
 def moved() -> SimulatedClock:
     return SimulatedClock(lambda seconds: None)
 

@@ -18,7 +18,8 @@ from conformance.target.portal.accounts import LONG_FROM
 from conformance.target.portal.sign_ins.advice import clock_offset, otp_advice
 from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
-from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope
+from conformance.target.profile.tables import Factor
+from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, envelope
 from conformance.traffic.exchange import Exchange, Request, Response
 
 NOON = 1_767_268_800
@@ -29,28 +30,23 @@ def paths(seen: list[Exchange]) -> list[str]:
     return [exchange.request.path.removeprefix("/web/v1/system/") for exchange in seen]
 
 
-@pytest.mark.parametrize("name", ["admin", "spare", "limited", "pending"])
-def test_every_account_of_the_bundled_profile_signs_in(name: str) -> None:
-    with connected() as (portal, _, _running):
-        signed_in = portal.account(name).signed_in()
-
-        assert signed_in.completed.success
-        assert portal.call(PROFILE, token=signed_in.token).status is not None
-
-
-@pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
-def test_both_factors_sign_in(factor: str) -> None:
-    with connected(edit=lambda text: text.replace('mfa = "OTP"', f'mfa = "{factor}"')) as (
+@pytest.mark.parametrize(
+    "mfa, variants, factor",
+    [
+        ("OTP", [], "OTP"),
+        ("EMAIL", [], "EMAIL"),
+        ("OTP", ["email-only"], "EMAIL"),
+        ("OTP", ["otp-only"], "OTP"),
+    ],
+)
+def test_a_factor_of_the_profile_that_the_target_offers_is_taken(
+    mfa: str, variants: list[str], factor: str
+) -> None:
+    with connected(edit=lambda text: text.replace('mfa = "OTP"', f'mfa = "{mfa}"'), variants=variants) as (
         portal,
         _,
         _running,
     ):
-        assert portal.account("admin").fresh_sign_in().factor == factor
-
-
-@pytest.mark.parametrize("variant, factor", [("email-only", "EMAIL"), ("otp-only", "OTP")])
-def test_the_factor_that_the_target_offers_is_taken(variant: str, factor: str) -> None:
-    with connected(variants=[variant]) as (portal, _, _running):
         assert portal.account("admin").fresh_sign_in().factor == factor
 
 
@@ -103,32 +99,21 @@ def test_a_shared_token_that_was_refused_is_replaced_before_it_is_given_out_agai
 
 
 def test_a_refusal_that_is_not_the_tokens_fault_keeps_the_session() -> None:
-    asked: list[str] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path)
-        if request.url.path.endswith("initiate"):
-            return answer({"sessionId": "s", "mfaMethods": []})
-        if request.url.path.endswith("complete"):
-            return answer({"accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600})
-        return answer({}) if request.url.path.endswith("/profile") else answer(status=401, code="4010")
-
-    portal = answering(respond)
+    portal = answering(played := Played(roles=answer(status=401, code="4010")))
     admin = portal.account("admin")
     portal.call(ROLES, token=admin.token)
 
     assert admin.token == "access"
-    assert len([path for path in asked if path.endswith("initiate")]) == 1
+    assert played.words.count("initiate") == 1
+
+
+REFUSED = answer(status=401, code="AUTH.INVALID_CREDENTIALS")
+WRONG_CODE = answer(status=400, code="AUTH.MFA_CODE_INVALID")
+MALFORMED = answer(status=400, code="VALIDATION.INVALID_PARAMETER")
 
 
 def test_a_wrong_password_is_tried_once_and_never_again() -> None:
-    asked: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return answer(status=401, code="AUTH.INVALID_CREDENTIALS")
-
-    portal = answering(respond)
+    portal = answering(played := Played(REFUSED))
     admin = portal.account("admin")
     reasons: list[CannotSignIn] = []
     for attempt in (admin.signed_in, admin.fresh_sign_in, lambda: portal.login.initiate(admin)):
@@ -139,67 +124,42 @@ def test_a_wrong_password_is_tried_once_and_never_again() -> None:
         assert caught.value.fault_class == "credentials"
         reasons.append(caught.value)
 
-    assert len(asked) == 1
+    assert len(played.asked) == 1
     assert len(set(map(id, reasons))) == len(reasons)  # what is raised anew holds no old tracebacks
 
 
 def test_a_password_that_worked_before_is_the_targets_to_accept() -> None:
-    accepting = True
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        return (
-            answer({"sessionId": "s"}) if accepting else answer(status=401, code="AUTH.INVALID_CREDENTIALS")
-        )
-
-    portal = answering(respond)
+    portal = answering(played := Played())
     admin = portal.account("admin")
     portal.login.initiate(admin)
-    accepting = False
+    played.other = REFUSED
 
     assert portal.login.initiate(admin).code == "AUTH.INVALID_CREDENTIALS"
     assert portal.login.initiate(admin).status == 401
 
 
 def test_a_wrong_secret_is_found_out_in_one_sign_in() -> None:
-    asked: list[str] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path.rpartition("/")[2])
-        if request.url.path.endswith("initiate"):
-            return answer({"sessionId": "s"})
-        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
-
-    portal = answering(respond)
-    admin = portal.account("admin")
+    admin = answering(played := Played(complete=WRONG_CODE)).account("admin")
     for _ in range(4):
         with pytest.raises(CannotSignIn, match="complete was refused"):
             admin.signed_in()
 
-    assert asked == ["initiate", "complete", "complete", "complete"]
+    assert played.words == ["initiate", "complete", "complete", "complete"]
     assert not admin.has_held_token
 
 
-@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
-def test_a_password_that_is_too_short_to_be_right_is_named_and_sent_once(code: str) -> None:
-    asked: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return answer(status=400, code=code)
-
-    portal = answering(respond, profile=MINIMAL.replace("the admin's password", "short"))
+@pytest.mark.parametrize("refusal", [MALFORMED, answer(status=400, code="4000")])
+def test_a_password_that_is_too_short_to_be_right_is_named_and_sent_once(refusal: httpx.Response) -> None:
+    played = Played(refusal)
+    portal = answering(played, profile=MINIMAL.replace("the admin's password", "short"))
     for _ in range(2):
         with pytest.raises(CannotSignIn, match=r"\[accounts.admin\] password: it has 5 characters") as caught:
             portal.login.initiate(portal.account("admin"))
         assert caught.value.fault_class == "credentials"
 
-    assert len(asked) == 1
-
-
-def test_a_password_of_a_lawful_length_that_is_refused_as_malformed_is_the_targets_to_accept() -> None:
-    portal = answering(lambda request: answer(status=400, code="VALIDATION.INVALID_PARAMETER"))
-
-    assert portal.login.initiate(portal.account("admin")).status == 400
+    assert len(played.asked) == 1
+    lawful = answering(played)
+    assert lawful.login.initiate(lawful.account("admin")).status == 400
 
 
 @pytest.mark.parametrize(
@@ -218,18 +178,11 @@ def test_a_refused_code_is_blamed_on_the_secret_only_where_the_clocks_agree(ahea
 
 
 def test_a_wrong_secret_and_a_wrong_pattern_say_what_to_check() -> None:
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("initiate"):
-            return answer({"sessionId": "s"})
-        if request.url.path.endswith("send"):
-            return answer({"sent": True})
-        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
-
     by_mail = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"')
     reasons = []
     for profile in (MINIMAL, by_mail + '[inboxes.mail]\nkind = "fixed"\ncode = "111111"\n'):
         with pytest.raises(CannotSignIn) as caught:
-            answering(respond, profile=profile).account("admin").signed_in()
+            answering(Played(complete=WRONG_CODE), profile=profile).account("admin").signed_in()
         reasons.append(caught.value.reason)
 
     refused = "[accounts.admin]: login/complete was refused (HTTP 400, AUTH.MFA_CODE_INVALID). "
@@ -265,21 +218,16 @@ def test_a_bot_challenge_at_sign_in_says_what_to_check() -> None:
 
 @pytest.mark.parametrize("limit, most", [(2, 2), (5, 5), (100, 5)])
 def test_right_codes_that_cases_give_are_refused_so_often_at_most(limit: int, most: int) -> None:
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("initiate"):
-            return answer({"sessionId": "s"})
-        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
-
-    portal = answering(respond, profile=MINIMAL + f"[limits]\nmax_failed_sign_ins = {limit}\n")
+    profile = MINIMAL + f"[limits]\nmax_failed_sign_ins = {limit}\n"
+    portal = answering(Played(complete=WRONG_CODE), profile=profile)
     admin = portal.account("admin")
     session = portal.login.initiate(admin)
     for _ in range(most):
         portal.login.complete(session, method="OTP", code=admin.code())
 
-    with pytest.raises(CannotSignIn, match="the right codes are refused"):
-        admin.code()
-    with pytest.raises(CannotSignIn, match="the right codes are refused"):
-        portal.login.initiate(admin)
+    for attempt in (admin.code, lambda: portal.login.initiate(admin)):
+        with pytest.raises(CannotSignIn, match="the right codes are refused"):
+            attempt()
 
 
 def test_an_early_code_that_was_accepted_is_not_given_twice() -> None:
@@ -307,41 +255,21 @@ def test_an_account_signs_in_past_codes_that_a_run_on_another_machine_used(
             assert later.account("admin").fresh_sign_in().token
 
 
-def test_an_authenticators_codes_differ_from_sign_in_to_sign_in() -> None:
-    with connected() as (portal, seen, _):
-        for _ in range(4):
-            portal.account("admin").fresh_sign_in()
-
-        codes = [exchange.sent["code"] for exchange in seen if exchange.request.path.endswith("complete")]
-        assert len(set(codes)) == 4
-
-
 @pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
-def test_a_wrong_code_has_six_digits_and_is_wrong(factor: str) -> None:
+def test_a_wrong_code_has_six_digits_is_wrong_and_is_redacted_as_one(factor: Factor) -> None:
     with connected() as (portal, _, _running):
         admin = portal.account("admin")
         session = portal.login.initiate(admin)
         portal.login.send(session, "EMAIL")
-        right = admin.code("EMAIL")
+        right = admin.code(factor)
+        wrong = [admin.wrong_code(factor) for _ in range(50)]
 
-        wrong = [admin.wrong_code(factor) for _ in range(50)]  # type: ignore[arg-type]
-
-        assert all(len(code) == 6 and code.isdecimal() for code in wrong)
-        assert right not in wrong or factor == "OTP"
-
-
-@pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
-def test_a_wrong_code_is_redacted_as_one_and_a_right_one_as_a_code(factor: str) -> None:
-    with connected() as (portal, _, _running):
-        admin = portal.account("admin")
-        session = portal.login.initiate(admin)
-        portal.login.send(session, "EMAIL")
-        right, wrong = admin.code(factor), admin.wrong_code(factor)  # type: ignore[arg-type]
-
-        for code in (wrong, right):
+        for code in (wrong[0], right):
             portal.login.complete(session, method=factor, code=code)
 
-        assert str(portal.secrets.placeholder(wrong)).startswith("[wrong-code-")
+        assert all(len(code) == 6 and code.isdecimal() for code in wrong)
+        assert right not in wrong
+        assert str(portal.secrets.placeholder(wrong[0])).startswith("[wrong-code-")
         assert str(portal.secrets.placeholder(right)).startswith("[code-")
 
 

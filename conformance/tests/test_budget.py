@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
@@ -12,7 +11,7 @@ from conformance.spec.endpoints import LOGIN_INITIATE, PASSWORD_FORGOT, TIMEZONE
 from conformance.target.clock import SimulatedClock, SystemClock
 from conformance.target.portal.budget import INITIATIONS, Budget, retry_after
 from conformance.target.profile.tables import LimitSettings as Budgets
-from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
+from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, envelope, moved
 from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.verdicts.comparisons import is_cooldown, is_rate_limited
 from reference_impl.limits import Limits
@@ -29,18 +28,22 @@ def refused(
     )
 
 
+def begin(budget: Budget, count: int, *, waits: bool = True) -> None:
+    """Begins so many sign-ins, each of which is answered at once."""
+    for _ in range(count):
+        with budget.initiation(waits=waits):
+            pass
+
+
 def test_ten_sign_ins_begin_at_once_and_the_eleventh_waits_for_the_window() -> None:
     clock = moved()
     budget = Budget(Budgets(login_window=60), clock)
     began = clock.now()
-    for _ in range(INITIATIONS):
-        with budget.initiation():
-            pass
+    begin(budget, INITIATIONS)
 
     assert budget.initiations_left() == 0
     assert clock.now() - began < 5
-    with budget.initiation():
-        pass
+    begin(budget, 1)
 
     assert clock.now() - began >= 60
     assert budget.initiations_left() == INITIATIONS - 1
@@ -51,9 +54,7 @@ def test_it_is_known_when_so_many_sign_ins_may_begin() -> None:
     budget = Budget(Budgets(login_window=60), clock)
     began = clock.now()
     assert budget.opens(INITIATIONS) <= began
-    for _ in range(4):
-        with budget.initiation():
-            pass
+    begin(budget, 4)
 
     assert budget.opens(6) <= clock.now()
     assert budget.opens(7) >= began + 60
@@ -68,8 +69,9 @@ def test_a_sign_in_counts_from_its_answer_on() -> None:
             clock.move(3)
     last_but_nine_answered = clock.now() - 27
 
-    with budget.initiation():
-        assert clock.now() - last_but_nine_answered >= 60
+    begin(budget, 1)
+
+    assert clock.now() - last_but_nine_answered >= 60
 
 
 def test_codes_that_are_refused_in_a_row_are_limited_and_a_right_one_begins_anew() -> None:
@@ -86,48 +88,34 @@ def test_codes_that_are_refused_in_a_row_are_limited_and_a_right_one_begins_anew
 def test_a_sign_in_outside_the_budget_waits_for_nothing_and_is_counted() -> None:
     clock = moved()
     budget = Budget(Budgets(login_window=60), clock)
-    for _ in range(INITIATIONS + 2):
-        with budget.initiation(waits=False):
-            pass
+    begin(budget, INITIATIONS + 2, waits=False)
 
     before = clock.now()
-    with budget.initiation():
-        pass
+    begin(budget, 1)
 
     assert clock.now() - before >= 59
 
 
 def test_a_window_that_the_time_budget_does_not_leave_is_named() -> None:
     budget = Budget(Budgets(login_window=60), SystemClock(time_budget=5))
-    for _ in range(INITIATIONS):
-        with budget.initiation():
-            pass
+    begin(budget, INITIATIONS)
 
     with pytest.raises(OutOfTime, match="the window of sign-ins to open"):
-        with budget.initiation():
-            pass
+        begin(budget, 1)
 
 
-def test_the_window_is_learned_from_what_the_target_asks_to_wait() -> None:
+@pytest.mark.parametrize("stated, learned", [(Budgets(), 300), (Budgets(login_window=5), 5)])
+def test_a_window_that_no_profile_states_is_learned_from_what_the_target_asks_to_wait(
+    stated: Budgets, learned: float
+) -> None:
     clock = moved()
-    budget = Budget(Budgets(), clock)
-    with budget.initiation():
-        pass
+    budget = Budget(stated, clock)
+    begin(budget, 1)
     clock.move(10)
 
     budget.back_off(refused(headers={"Retry-After": "290"}), 0)
 
-    assert budget.window == pytest.approx(300, abs=1)
-
-
-def test_a_window_of_the_profile_is_not_unlearned() -> None:
-    budget = Budget(Budgets(login_window=5), moved())
-    with budget.initiation():
-        pass
-
-    budget.back_off(refused(headers={"Retry-After": "290"}), 0)
-
-    assert budget.window == 5
+    assert budget.window == pytest.approx(learned, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -210,16 +198,12 @@ def test_a_rate_limit_that_says_how_long_it_lasts_is_waited_for(
 
 
 def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None:
-    asked: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return answer(status=429, code="RATE_LIMITED")
+    played = Played(answer(status=429, code="RATE_LIMITED"))
 
     with pytest.raises(RateLimited) as caught:
-        answering(respond).call(LOGIN_INITIATE, json={})
+        answering(played).call(LOGIN_INITIATE, json={})
 
-    assert len(asked) == 4
+    assert len(played.asked) == 4
     assert caught.value.fault_class == "environment"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -17,14 +18,11 @@ from conformance.traffic import capture
 from conformance.traffic.capture.scan import Scanner
 
 
-def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks() -> None:
+def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks_unless_the_user_says_so() -> None:
     with pytest.raises(CaptureError, match=r"truncated\.har:\d+: the file ends .*--salvage"):
         read("truncated.har")
 
-
-def test_what_stands_before_the_break_is_used_where_the_user_says_so() -> None:
     exchanges, reader = read("truncated.har", salvage=True)
-
     assert len(exchanges) == 2
     assert "2 entries before it were used" in reader.notes[0]
 
@@ -82,29 +80,23 @@ def test_a_packed_file_that_is_cut_off_gives_what_it_holds_where_the_user_says_s
     assert "the packed file ends early" in reader.notes[0]
 
 
-def test_a_packed_file_whose_sum_is_wrong_is_told_after_its_last_entry(tmp_path: Path) -> None:
-    path = packed(many_entries(tmp_path, 41), ".gz")
-    path.write_bytes(path.read_bytes()[:-8] + bytes(8))
+@pytest.mark.parametrize(
+    "suffix, broken, told",
+    [
+        (".gz", lambda raw: raw[:-8] + bytes(8), r"damaged .*41 complete entries"),
+        (".gz", lambda raw: raw[:12], "the packed file ends early"),
+        (".zip", lambda raw: raw[:200] + bytes(20) + raw[220:], "ends early or is damaged"),
+        (".zip", lambda raw: raw[: len(raw) // 2], "ends early or is damaged"),
+    ],
+    ids=["a wrong sum", "broken at once", "bytes in a zip", "a zip cut off"],
+)
+def test_a_packed_file_that_is_damaged_is_told_so(
+    tmp_path: Path, suffix: str, broken: Callable[[bytes], bytes], told: str
+) -> None:
+    path = packed(many_entries(tmp_path, 41), suffix)
+    path.write_bytes(broken(path.read_bytes()))
 
-    with pytest.raises(CaptureError, match=r"damaged .*41 complete entries"):
-        list(capture.read(path))
-
-
-def test_a_packed_file_that_breaks_at_once_is_told_so(tmp_path: Path) -> None:
-    path = packed(many_entries(tmp_path, 41), ".gz")
-    path.write_bytes(path.read_bytes()[:12])
-
-    with pytest.raises(CaptureError, match="the packed file ends early"):
-        list(capture.read(path))
-
-
-@pytest.mark.parametrize("kept", [0.5, 1.0])
-def test_a_zip_that_is_damaged_is_told_so(tmp_path: Path, kept: float) -> None:
-    path = packed(many_entries(tmp_path, 41), ".zip")
-    raw = path.read_bytes()
-    path.write_bytes((raw[:200] + bytes(20) + raw[220:])[: int(len(raw) * kept)])
-
-    with pytest.raises(CaptureError, match="ends early or is damaged"):
+    with pytest.raises(CaptureError, match=told):
         list(capture.read(path))
 
 
@@ -127,30 +119,21 @@ def test_an_unsorted_file_that_is_cut_off_gives_what_stands_before_the_break_in_
 
     with pytest.raises(CaptureError, match="5 complete entries"):
         list(capture.read(path))
-    assert [exchange.started[17:23] for exchange in capture.read(path, salvage=True)] == [
-        "00.250",
-        "01.500",
-        "02.000",
-        "03.000",
-    ]
+    started = [exchange.started[17:23] for exchange in capture.read(path, salvage=True)]
+    assert started == ["00.250", "01.500", "02.000", "03.000"]
 
 
-def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
-    path = one_entry(tmp_path, response={"content": {"size": 9, "text": '{"message": "LONE"}'}})
-    path.write_text(path.read_text().replace("LONE", "\\ud83d"))
-
-    (exchange,) = capture.read(path)
-
-    assert exchange.envelope == {"message": "\ufffd"}
+out_of_order = partial(many_entries, count=3, startedDateTime="2025-01-01T00:00:00Z")
 
 
-def test_half_a_surrogate_pair_is_the_same_in_a_file_out_of_order(tmp_path: Path) -> None:
-    path = many_entries(tmp_path, 3, startedDateTime="2025-01-01T00:00:00Z")
-    path.write_text(path.read_text().replace('"[]"', '"[\\"\\ud83d\\"]"'))
+def test_half_a_surrogate_pair_becomes_the_replacement_character_also_out_of_order(tmp_path: Path) -> None:
+    for count, write in ((1, one_entry), (3, out_of_order)):
+        path = write(tmp_path)
+        path.write_text(path.read_text().replace('"[]"', '"[\\"\\ud83d\\"]"'))
 
-    exchanges = list(capture.read(path))
+        bodies = [exchange.response and exchange.response.body for exchange in capture.read(path)]
 
-    assert [exchange.response and exchange.response.body for exchange in exchanges] == [["\ufffd"]] * 3
+        assert bodies == [["\ufffd"]] * count
 
 
 def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path: Path) -> None:
@@ -229,10 +212,5 @@ def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> Non
     path.write_bytes(b'[ {"a": "]"} , [1, 2], "x\\"", 12.5e3 , true ]')
 
     with path.open("rb") as file:
-        assert [raw.strip() for raw in Scanner(file).items()] == [
-            b'{"a": "]"}',
-            b"[1, 2]",
-            b'"x\\""',
-            b"12.5e3",
-            b"true",
-        ]
+        values = [raw.strip() for raw in Scanner(file).items()]
+    assert values == [b'{"a": "]"}', b"[1, 2]", b'"x\\""', b"12.5e3", b"true"]

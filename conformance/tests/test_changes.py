@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +24,10 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring.restore import restore
 from conformance.target.portal.transport import fetch
-from conformance.tests.reached import answer, answering, connected
+from conformance.tests.reached import MINIMAL, Played, answer, answering, connected
 from conformance.traffic.exchange import Json
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl.serve import Running
-
-CHANGED: dict[str, Json] = {
-    "kind": "changing",
-    "key": PROFILE_UPDATE,
-    "account": "spare",
-    "undo_key": PROFILE_UPDATE,
-    "number": 0,
-    "run": "suite-9f7899",
-    "at": "2026-11-25T16:30:55.053762Z",
-}
 
 
 def state(running: Running) -> Json:
@@ -89,6 +78,7 @@ CHANGES = [create_channel, lambda portal: create_channel(portal, told=False), re
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
+    (tmp_path / "reports").mkdir()
     return tmp_path / "reports" / "changes.jsonl"
 
 
@@ -117,14 +107,15 @@ def test_what_may_not_be_deleted_in_use_is_taken_out_of_use_first(ledger: Path, 
         assert state(running) == before
 
 
-def test_a_clean_up_puts_back_what_a_killed_run_left(ledger: Path) -> None:
+def test_a_clean_up_puts_back_what_a_killed_run_left_and_its_ledger_holds_no_secret(ledger: Path) -> None:
     with connected(ledger=ledger) as (killed, _, running):
         before = state(running)
         for change in CHANGES:
             change(killed)
-        profile = killed.profile
+        text = ledger.read_text()
+        assert killed.secrets.redact(text) == text
 
-        with Portal.connect(profile, impact="disruptive") as later:
+        with Portal.connect(killed.profile, impact="disruptive") as later:
             read = ChangeLedger.read(ledger)
             assert len(read.pending) == len(CHANGES)
 
@@ -135,19 +126,14 @@ def test_a_clean_up_puts_back_what_a_killed_run_left(ledger: Path) -> None:
         assert ChangeLedger.read(ledger).pending == []
 
 
-def test_a_password_that_was_noted_and_never_changed_is_left_as_it_is(ledger: Path) -> None:
+@pytest.mark.parametrize("changes", [0, 2])
+def test_the_last_of_several_passwords_is_traded_for_the_profiles_where_one_was_changed(
+    ledger: Path, changes: int
+) -> None:
     with connected(ledger=ledger) as (killed, _, _running):
-        killed.changes.changing_password("spare", 1)
-
-        with Portal.connect(killed.profile, impact="disruptive") as later:
-            assert restore(later, ChangeLedger.read(ledger)) == []
-            assert later.account("spare").fresh_sign_in()
-
-
-def test_of_several_passwords_the_last_is_traded_for_the_profiles(ledger: Path) -> None:
-    with connected(ledger=ledger) as (killed, _, _running):
-        change_password(killed, 1)
-        change_password(killed, 2)
+        for number in range(changes):
+            change_password(killed, number + 1)
+        killed.changes.changing_password("spare", changes + 1)  # noted, and never changed
 
         with Portal.connect(killed.profile, impact="disruptive") as later:
             assert restore(later, ChangeLedger.read(ledger)) == []
@@ -167,14 +153,8 @@ def test_a_record_that_was_never_made_or_is_gone_is_nothing_to_put_back() -> Non
 
 
 def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("initiate"):
-            return answer({"sessionId": "s"})
-        if request.url.path.endswith("complete"):
-            return answer({"accessToken": "access", "expiresIn": 3600})
-        return answer(status=403, code="ACCESS.PERMISSION_DENIED")
-
-    portal = answering(respond)
+    denied = answer(status=403, code="ACCESS.PERMISSION_DENIED")
+    portal = answering(Played(delete=denied, update=denied))
     change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"})
     portal.changes.created(change, "b-1")
     portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "before"})
@@ -189,18 +169,14 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
 
 
 def test_what_was_undone_by_the_case_is_not_undone_again() -> None:
-    sent: list[str] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        sent.append(request.url.path.rpartition("/")[2])
-        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
-
-    portal = answering(respond)
-    change = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
-    portal.changes.undone(change)
+    portal = answering(played := Played())
+    portal.changes.undone(portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {}))
 
     assert portal.restore() == []
-    assert sent == ["initiate", "complete"]  # a change is noted only for who can sign in to put it back
+    assert played.words == [
+        "initiate",
+        "complete",
+    ]  # noted only for who can sign in to restore it
 
 
 def test_a_change_whose_author_cannot_sign_in_is_neither_noted_nor_left(ledger: Path) -> None:
@@ -246,21 +222,15 @@ def test_a_change_that_could_only_be_undone_with_a_secret_is_not_made(ledger: Pa
     assert not ledger.exists()
 
 
-def test_no_secret_of_a_whole_run_stands_in_its_ledger(ledger: Path) -> None:
-    with connected(ledger=ledger) as (portal, _, _running):
-        for change in CHANGES:
-            change(portal)
-
-        text = ledger.read_text()
-
-        assert portal.secrets.redact(text) == text
+def write(ledger: Path, *rows: Json, cut: bytes = b"") -> None:
+    """Writes a ledger, with a last line that a crash cut."""
+    ledger.write_bytes("".join(f"{json.dumps(row)}\n" for row in rows).encode() + cut)
 
 
-def lines(*rows: Json) -> Iterator[str]:
-    yield from (json.dumps(row) + "\n" for row in rows)
-
-
+OTHER = "http://other.example.test"
 RUN = {"event": "run", "run": "suite-1", "target": "http://portal.example.test"}
+
+
 ROW = {
     "event": "change",
     "id": 1,
@@ -272,9 +242,9 @@ ROW = {
 }
 
 
-def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines(RUN, ROW)) + '{"event": "chan')
+@pytest.mark.parametrize("cut", [b'{"event": "chan', '{"event": "é'.encode()[:-1]])
+def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path, cut: bytes) -> None:
+    write(ledger, RUN, ROW, cut=cut)
 
     read = ChangeLedger.read(ledger)
     assert [change.id for change in read.pending] == [1]
@@ -285,7 +255,6 @@ def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path) -
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
 def test_a_line_separator_in_a_text_of_the_target_ends_no_line(ledger: Path, separator: str) -> None:
-    ledger.parent.mkdir()
     changes = ChangeLedger(ledger, run_id="suite-1", target=RUN["target"])
     changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": f"first{separator}second"})
     changes.close()
@@ -295,34 +264,18 @@ def test_a_line_separator_in_a_text_of_the_target_ends_no_line(ledger: Path, sep
     assert change.undo_body == {"accountName": f"first{separator}second"}
 
 
-def test_a_line_that_a_crash_cut_inside_a_character_is_written_over(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_bytes("".join(lines(RUN, ROW)).encode() + '{"event": "é'.encode()[:-1])
-
-    ChangeLedger.read(ledger).undone(1)
-
-    assert ChangeLedger.read(ledger).pending == []
-
-
-@pytest.mark.parametrize(
-    "text", ["not a ledger\n", '{"event": "created", "id": 9, "result": "x"}\n', "[]\n", "{}\n"]
-)
+@pytest.mark.parametrize("text", ["not a ledger", '{"event": "created", "id": 9, "result": "x"}', "[]", "{}"])
 def test_a_file_that_is_no_ledger_is_named_with_its_line(ledger: Path, text: str) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines(RUN)) + text)
+    write(ledger, RUN, cut=f"{text}\n".encode())
 
     with pytest.raises(LedgerError, match="line 2: this is not a ledger of changes"):
         ChangeLedger.read(ledger)
-
-
-def test_a_file_that_is_not_there_is_named(ledger: Path) -> None:
     with pytest.raises(LedgerError, match="there is no such file"):
-        ChangeLedger.read(ledger)
+        ChangeLedger.read(ledger.with_name("none.jsonl"))
 
 
 def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines(RUN, ROW)))
+    write(ledger, RUN, ROW)
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
     portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
     own = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
@@ -333,36 +286,24 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
     assert [change.run for change in ChangeLedger.read(ledger).pending] == ["suite-1"]
 
 
-def test_nothing_is_put_back_at_another_target(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines({**RUN, "target": "http://other.example.test"}, ROW)))
+def test_a_ledger_of_another_target_is_neither_put_back_nor_gone_on_with(ledger: Path) -> None:
+    write(ledger, {**RUN, "target": OTHER}, ROW)
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
 
-    with pytest.raises(
-        LedgerError,
-        match=r"made at http://other\.example\.test, and the profile leads to http://portal\.example\.test",
-    ):
+    made = rf"made at {OTHER}, and the profile leads to http://portal\.example\.test"
+    with pytest.raises(LedgerError, match=made):
         restore(portal, ChangeLedger.read(ledger))
+    with pytest.raises(LedgerError, match=rf"left changes at {OTHER} .* `portal-conformance cleanup"):
+        ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
 
 
 def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines(RUN, ROW, {"event": "undone", "id": 1})))
+    write(ledger, RUN, ROW, {"event": "undone", "id": 1})
 
-    changes = ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")
+    changes = ChangeLedger(ledger, run_id="suite-2", target=OTHER)
 
     assert not ledger.exists()
     assert changes.changed(PROFILE_UPDATE, PROFILE_UPDATE) == 1
-
-
-def test_a_ledger_of_another_target_with_something_pending_is_not_gone_on_with(ledger: Path) -> None:
-    ledger.parent.mkdir()
-    ledger.write_text("".join(lines(RUN, ROW)))
-
-    with pytest.raises(
-        LedgerError, match=r"left changes at http://portal\.example\.test .* `portal-conformance cleanup"
-    ):
-        ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")
 
 
 def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(ledger: Path) -> None:
@@ -383,21 +324,15 @@ def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(le
         assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=2)
 
 
-@pytest.mark.parametrize(
-    "events", [[], [{"event": "change", "id": 1, **CHANGED}, {"event": "undone", "id": 1}]]
-)
+@pytest.mark.parametrize("events", [[], [ROW, {"event": "undone", "id": 1}]])
 def test_a_cleanup_of_a_ledger_without_changes_says_that_there_was_nothing_to_restore(
-    events: list[Json], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    events: list[Json], ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ledger, profile, target = tmp_path / "changes.jsonl", tmp_path / "portal.toml", "http://127.0.0.1:9"
-    rows = [{"event": "run", "run": "suite-9f7899", "target": target}, *events]
-    ledger.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    portal = f'[portal]\nurl = "{target}"\naccess_code = "c"\n'
-    account = '[accounts.admin]\nemail = "a@b.test"\npassword = "p"\n'
-    profile.write_text(portal + account, encoding="utf-8")
+    write(ledger, RUN, *events)
+    profile = ledger.with_name("portal.toml")
+    profile.write_text(MINIMAL, encoding="utf-8")
 
-    code = main(["cleanup", str(ledger), "--profile", str(profile)])
+    assert main(["cleanup", str(ledger), "--profile", str(profile)]) == 0
 
-    said = capsys.readouterr().out
-    assert (code, "Restored everything" in said) == (0, False)
-    assert said == f"Nothing to restore: {ledger} lists no change, or all are restored.\n"
+    nothing = f"Nothing to restore: {ledger} lists no change, or all are restored.\n"
+    assert capsys.readouterr().out == nothing

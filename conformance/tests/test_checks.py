@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
-from pathlib import Path
 
 import pytest
 
@@ -13,38 +11,39 @@ from conformance.checks import CHECKS, READINGS, access
 from conformance.checks.registry import Memory, answers, successes
 from conformance.judging import Judge
 from conformance.spec import BY_KEY, OPERATIONS, REQUIREMENTS
-from conformance.tests.proof import Proof
+from conformance.tests.proof import HERE, Bound, Proof, Reading, chapters_with
 
-HERE = Path(__file__).parent
 PROVEN_ONE_BY_ONE = {row.requirement for row in OPERATIONS}
 """By their own tests, for each of the 88."""
 
 
-def proofs_by_chapter() -> dict[str, list[Proof]]:
-    """The proofs of each file of checks that has any."""
-    names = [file.stem for file in sorted(HERE.glob("test_checks_*.py"))]
-    modules = [importlib.import_module(f"conformance.tests.{name}") for name in names]
-    return {
-        name: module.PROOFS for name, module in zip(names, modules, strict=True) if hasattr(module, "PROOFS")
-    }
+PROOFS: dict[str, list[Proof]] = chapters_with("PROOFS")
+BOUNDS: dict[str, list[Bound]] = chapters_with("BOUNDS")
+READ: dict[str, list[Reading]] = chapters_with("READ")
 
 
-CHAPTERS = proofs_by_chapter()
-PROOFS = [proof for proofs in CHAPTERS.values() for proof in proofs]
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", PROOFS)
 def test_lawful_oddities_pass(chapter: str) -> None:
-    assert [(proof.requirement, proof.lawful) for proof in CHAPTERS[chapter] if not proof.passes()] == []
+    assert [(proof.requirement, proof.lawful) for proof in PROOFS[chapter] if not proof.passes()] == []
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", PROOFS)
 def test_what_breaks_a_rule_is_found(chapter: str) -> None:
-    assert [(proof.requirement, proof.wrong) for proof in CHAPTERS[chapter] if not proof.finds()] == []
+    assert [(proof.requirement, proof.wrong) for proof in PROOFS[chapter] if not proof.finds()] == []
+
+
+@pytest.mark.parametrize("chapter", BOUNDS)
+def test_a_rule_begins_and_ends_where_it_should(chapter: str) -> None:
+    assert [line for bound in BOUNDS[chapter] for line in bound.misjudged()] == []
+
+
+@pytest.mark.parametrize("chapter", READ)
+def test_what_is_open_is_read(chapter: str) -> None:
+    assert [(row.topic, row.values) for row in READ[chapter] if not row.is_read()] == []
 
 
 def test_every_check_is_proven_from_both_sides() -> None:
-    proven = {proof.requirement for proof in PROOFS} | PROVEN_ONE_BY_ONE
+    proven = {proof.requirement for proofs in PROOFS.values() for proof in proofs} | PROVEN_ONE_BY_ONE
     assert {row.requirement for row in CHECKS} <= proven
 
 

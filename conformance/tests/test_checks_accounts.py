@@ -6,7 +6,7 @@ import pytest
 
 from conformance.checks.registry import CHECKS, Memory
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Bound, Proof, Reading
 from conformance.tests.traffic import (
     account,
     account_page,
@@ -15,7 +15,7 @@ from conformance.tests.traffic import (
     coded,
     contradicted_by,
     judged,
-    observed,
+    profile,
 )
 from conformance.traffic.exchange import Exchange, Json
 
@@ -32,7 +32,7 @@ NEW: dict[str, Json] = {"accountName": "Two", "accountPhone": "+1 555 0199"}
 
 
 def read(**other: Json) -> Exchange:
-    return answer(PROFILE, account(**{"updatedAt": at(), **other}))
+    return profile(**{"updatedAt": at(), **other})
 
 
 def updated(**other: Json) -> Exchange:
@@ -66,35 +66,30 @@ PROOFS = [
     *READ_BACK,
     Proof(
         "ACCOUNT-014",
-        [
-            answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000+00:00")),
-            answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000")),
-        ],
-        answer(PROFILE, account(createdAt="2031-05-01T09:00:00.000+09:00")),
+        [profile(createdAt="2031-05-01T00:00:00.000+00:00"), profile(createdAt="2031-05-01T00:00:00.000")],
+        profile(createdAt="2031-05-01T09:00:00.000+09:00"),
     ),
     Proof(
         "ACCOUNT-043",
-        answer(PROFILE, account(createdAt="2031-05-01T09:00:00.000+09:00")),
-        answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000")),
+        profile(createdAt="2031-05-01T09:00:00.000+09:00"),
+        profile(createdAt="2031-05-01T00:00:00.000"),
     ),
     Proof(
-        "ACCOUNT-015",
-        answer(PROFILE, account(createdAt="2031-05-01T00:00:00.1Z")),
-        answer(PROFILE, account(createdAt="2031-05-01T00:00:00Z")),
+        "ACCOUNT-015", profile(createdAt="2031-05-01T00:00:00.1Z"), profile(createdAt="2031-05-01T00:00:00Z")
     ),
     Proof(
         "ACCOUNT-016",
-        answer(PROFILE, account(createdAt=at(days=1), updatedAt=at(days=1))),
+        profile(createdAt=at(days=1), updatedAt=at(days=1)),
         accounts(account(), account(createdAt=at(days=1), updatedAt=at(days=2))),
     ),
     Proof(
         "PROFILE-001",
         [
-            answer(PROFILE, account()),
-            answer(PROFILE, account()),
+            profile(),
+            profile(),
             answer(PROFILE, account(bizId="account-2"), headers={"Authorization": "Bearer another"}),
             answer(PROFILE, account(bizId="account-3"), headers={"x-workspace-id": "another"}),
-            answer(PROFILE, account(bizId="account-1 written otherwise")),
+            profile(bizId="account-1 written otherwise"),
             answer(PROFILE, account(), headers={"Authorization": "Bearer ********"}),
             answer(
                 PROFILE,
@@ -102,10 +97,7 @@ PROOFS = [
                 headers={"Authorization": "Bearer ********"},
             ),
         ],
-        [
-            answer(PROFILE, account()),
-            answer(PROFILE, account(bizId="account-2", accountEmail="another@example.test")),
-        ],
+        [profile(), profile(bizId="account-2", accountEmail="another@example.test")],
     ),
     Proof(
         "ACCOUNT-020",
@@ -188,11 +180,7 @@ PROOFS = [
         ],
         accounts(account(), name="two"),
     ),
-    Proof(
-        "PROFILE-002",
-        answer(PROFILE, account()),
-        answer(PROFILE, account(accountPortal=coded("TENANT", 10010102))),
-    ),
+    Proof("PROFILE-002", profile(), profile(accountPortal=coded("TENANT", 10010102))),
     Proof(
         "PROFILE-003",
         [
@@ -216,40 +204,38 @@ def test_what_is_remembered_of_a_profile_are_the_compared_fields_and_no_exchange
     assert "A long remark" not in repr(memory)
 
 
-@pytest.mark.parametrize("name", ["createdAt", "updatedAt"])
-@pytest.mark.parametrize(
-    ("time", "contradicts"),
-    [
-        ("2031-05-01T00:00:00.5Z", set()),
-        ("2031-05-01T00:00:00.5z", set()),
-        ("2031-05-01T00:00:00.5+0000", set()),
-        ("2031-05-01T00:00:00.5+00", set()),
-        ("2031-05-01T00:00:00.5-00:00", set()),
-        ("2031-05-01T00:00:00,5Z", set()),
-        ("2031-05-01T09:00:00.5+09:00", {"ACCOUNT-014"}),
-        ("2031-05-01T00:00:00.5", {"ACCOUNT-043"}),
-        ("2031-05-01T00:00:00Z", {"ACCOUNT-015"}),
-    ],
-)
-def test_each_time_of_an_account_is_in_utc_with_its_zone_and_fractions(
-    name: str, time: str, contradicts: set[str]
-) -> None:
-    both = {"createdAt": "2031-05-01T00:00:00.5Z", "updatedAt": "2031-05-01T00:00:00.5Z", name: time}
+TIMES = ("ACCOUNT-014", "ACCOUNT-043", "ACCOUNT-015")
 
-    found = contradicted_by(answer(PROFILE, account(**both)))
 
-    assert found & {"ACCOUNT-014", "ACCOUNT-015", "ACCOUNT-043"} == contradicts
+def written(time: str) -> list[Exchange]:
+    """Accounts with a time written so, once as each of the two."""
+    usual = {"createdAt": "2031-05-01T00:00:00.5Z", "updatedAt": "2031-05-01T00:00:00.5Z"}
+    return [profile(**{**usual, name: f"2031-05-01T{time}"}) for name in usual]
+
+
+MISWRITTEN = {"09:00:00.5+09:00": "ACCOUNT-014", "00:00:00.5": "ACCOUNT-043", "00:00:00Z": "ACCOUNT-015"}
+BOUNDS = [
+    *(
+        Bound(
+            "each time of an account is in UTC with its zone and fractions",
+            rule,
+            wrong=[one for time, broken in MISWRITTEN.items() if broken == rule for one in written(time)],
+            lawful=[one for time, broken in MISWRITTEN.items() if broken != rule for one in written(time)]
+            + [one for zone in ("Z", "z", "+0000", "+00", "-00:00") for one in written(f"00:00:00.5{zone}")]
+            + written("00:00:00,5Z"),
+        )
+        for rule in TIMES
+    )
+]
+READ = [
+    Reading("workspaces-mine", answer(WORKSPACES_MINE, []), ["array of 0"]),
+    Reading("workspaces-mine", answer(WORKSPACES_MINE, {"items": [], "total": 0}), [["items", "total"]]),
+    Reading("workspaces-mine", answer(WORKSPACES_MINE, None), [None]),
+]
 
 
 def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
-    assert contradicted_by(answer(PROFILE, account(createdAt="yesterday"))) == {"ACCOUNT-009"}
-
-
-@pytest.mark.parametrize(
-    "data, form", [([], "array of 0"), ({"items": [], "total": 0}, ["items", "total"]), (None, None)]
-)
-def test_the_form_of_the_callers_workspaces_is_read(data: Json, form: Json) -> None:
-    assert observed("workspaces-mine", answer(WORKSPACES_MINE, data)) == [form]
+    assert contradicted_by(profile(createdAt="yesterday")) == {"ACCOUNT-009"}
 
 
 def test_a_filter_names_both_sides_by_code_and_number() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from msgspec.structs import replace
 
 from conformance.spec.endpoints import (
@@ -18,14 +17,13 @@ from conformance.spec.endpoints import (
     LOGOUT,
     OWN_INVITATIONS,
     PASSWORD_FORGOT,
-    PROFILE,
     ROLES,
     TRANSFER_ORDERS,
 )
+from conformance.tests.proof import Bound, Reading
 from conformance.tests.traffic import (
     NOW,
     TOKEN,
-    account,
     account_page,
     answer,
     at,
@@ -33,340 +31,278 @@ from conformance.tests.traffic import (
     channel_type,
     coded,
     completed,
-    contradicted_by,
     email_config,
     envelope,
     invitation,
     judged,
     jwt,
-    observed,
     order,
     order_page,
+    orders,
     page,
+    profile,
     refusal,
 )
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import Exchange, Json, Response
 
 
-def orders(*listed: Json, query: str = "", **counts: Json) -> Exchange:
-    return answer(TRANSFER_ORDERS, order_page(*listed, **counts), query=query)
+def sum_of(amount: Json, fee: Json, total: Json) -> Exchange:
+    return orders(order(amount=amount, feeAmount=fee, totalAmount=total))
 
 
-def places(requirement: str, *exchanges: Exchange) -> list[str]:
-    return [one.path for one in judged(*exchanges).findings if one.requirement == requirement]
+def ordered(days: float, **asked: str) -> Exchange:
+    return orders(order(createdAt=at(days=days), completedAt=None, status=1), **asked)
 
 
-# Orders.
+def typed(size: int, total: int, pages: int) -> Exchange:
+    return answer(CHANNEL_TYPES_QUERY, page(pageSize=size, totalRecords=total, totalPages=pages))
 
 
-@pytest.mark.parametrize(
-    ("amount", "fee", "total", "is_right"),
-    [
-        (0, 0, 0, True),
-        (1, 0, 1.0000005, True),
-        (1, 0, 1.000002, False),
-        (1e9, 0, 1e9 + 5e-4, True),
-        (1e9, 0, 1e9 + 2e-3, False),
-        (True, 0, 5, True),
-        (5, "1", 5, True),
-    ],
-)
-def test_a_total_is_right_to_the_digits_that_a_sum_has(
-    amount: Json, fee: Json, total: Json, is_right: bool
-) -> None:
-    found = contradicted_by(orders(order(amount=amount, feeAmount=fee, totalAmount=total)))
-
-    assert ("ORDER-025" not in found) is is_right
+def accounts(size: int, total: int, pages: int) -> Exchange:
+    counts = account_page(pageSize=size, totalElements=total, totalPages=pages)
+    return answer(ACCOUNTS_QUERY, counts, sent={})
 
 
-def test_status_and_name_of_an_order_are_each_found_where_they_are_wrong() -> None:
-    assert places("STATE-007", orders(order(status=2, statusName="FAILED"))) == ["data.content[0].statusName"]
-    assert places("STATE-007", orders(order(status=3, statusName="COMPLETED"))) == ["data.content[0].status"]
+SIZES = [(1, 3, 3), (0, 3, 9), (20, 0, 0), (20, -1, 9)]
+MISCOUNTED = [(1, 3, 2), (20, 0, 2)]
 
 
-@pytest.mark.parametrize(
-    ("days", "is_within"), [(-1, True), (-1.01, False), (0, True), (30, True), (31, True), (31.01, False)]
-)
-def test_the_default_range_has_a_day_of_tolerance_at_both_ends(days: float, is_within: bool) -> None:
-    found = contradicted_by(orders(order(createdAt=at(days=days), completedAt=None, status=1)))
-
-    assert ("ORDER-020" not in found) is is_within
+def page_of(query: str, total: int) -> Exchange:
+    return orders(order(), query=query, number=7, totalPages=total)
 
 
-@pytest.mark.parametrize("query", ["startTime=2030-01-01T00:00:00Z", "endTime=2031-05-06T07:08:09Z"])
-def test_a_range_that_is_asked_for_at_either_end_is_not_the_default_one(query: str) -> None:
-    assert "ORDER-020" not in contradicted_by(orders(order(createdAt=at(days=90)), query=query))
+CHINA = {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode": "+86"}
 
 
-# Pages.
+def countries(*codes: str) -> Exchange:
+    return answer(COUNTRIES, [coded(code, 95010301 + number) for number, code in enumerate(codes)])
 
 
-@pytest.mark.parametrize(
-    ("size", "total", "pages", "is_right"),
-    [
-        (1, 3, 3, True),
-        (1, 3, 2, False),
-        (0, 3, 9, True),
-        (20, 0, 0, True),
-        (20, 0, 2, False),
-        (20, -1, 9, True),
-    ],
-)
-def test_the_pages_are_counted_wherever_they_can_be(
-    size: int, total: int, pages: int, is_right: bool
-) -> None:
-    typed = answer(CHANNEL_TYPES_QUERY, page(pageSize=size, totalRecords=total, totalPages=pages))
-    listed = answer(
-        ACCOUNTS_QUERY, account_page(pageSize=size, totalElements=total, totalPages=pages), sent={}
-    )
-
-    assert ("PAGE-008" not in contradicted_by(typed)) is is_right
-    assert ("PAGE-027" not in contradicted_by(listed)) is is_right
+def shown(label: str = "Active", **more: Json) -> Exchange:
+    return profile(accountStatus=coded("ACTIVE", 10010202, **more) | {"label": label}, accountPortal=None)
 
 
-@pytest.mark.parametrize("sent", [{"pageNo": 3, "x": 1}, {"x": 1, "currentPage": 3}])
-def test_whatever_may_choose_a_page_leaves_open_which_one_is_answered(sent: Json) -> None:
-    assert "PAGE-009" not in contradicted_by(
-        answer(CHANNEL_TYPES_QUERY, page(channel_type(), currentPage=3), sent=sent)
-    )
+def enabled_only(status: Json, enabled: bool) -> Exchange:
+    listed = page(channel_type(typeStatus=status, enabled=enabled))
+    return answer(CHANNEL_TYPES_QUERY, listed, sent={"enabledOnly": True})
 
 
-@pytest.mark.parametrize(
-    ("query", "total", "is_judged"),
-    [("page=0", 1, True), ("page=0", 0, True), ("page=1", 1, False), ("page=1", 2, True)],
-)
-def test_the_page_asked_for_is_answered_where_there_is_one(query: str, total: int, is_judged: bool) -> None:
-    other = orders(order(), query=query, number=7, totalPages=total)
-
-    assert bool({"PAGE-036", "PAGE-035"} & contradicted_by(other)) is is_judged
+ON, OFF = coded("ENABLED", 80010301), coded("DISABLED", 80010302)
 
 
-def test_counts_without_a_listing_are_no_record() -> None:
-    assert "RESOURCE-001" not in contradicted_by(
-        answer(ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})
-    )
-
-
-# Enumerations and constants.
-
-
-@pytest.mark.parametrize(("field", "code"), [("alpha2Code", "CHN"), ("alpha3Code", "CN")])
-def test_the_letters_of_a_country_are_counted_in_each_of_its_codes(field: str, code: str) -> None:
-    china = {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode": "+86"}
-    listed = [coded("CN", 95010301, **{**china, field: code})]
-
-    assert places("CONSTANT-063", answer(COUNTRIES, listed)) == [f"data[0].{field}"]
-
-
-@pytest.mark.parametrize("part", ["code", "value"])
-def test_what_stands_twice_in_a_list_is_named(part: str) -> None:
-    first, second = coded("CN", 95010301), coded("JP", 95010302)
-    (finding,) = [
-        one
-        for one in judged(answer(COUNTRIES, [first, {**second, part: first[part]}])).findings
-        if one.requirement == "CONSTANT-062"
-    ]
-
-    assert finding.actual == {"twice": [str(first[part])]}
-
-
-@pytest.mark.parametrize(
-    ("label", "form"),
-    [
-        ("Active", "display text"),
-        ("Not active.", "display text"),
-        ("account.active", "translation key"),
-        ("account_active", "translation key"),
-    ],
-)
-def test_the_form_of_a_label_is_read(label: str, form: str) -> None:
-    shown = account(accountStatus={**coded("ACTIVE", 10010202), "label": label}, accountPortal=None)
-
-    assert observed("label-form", answer(PROFILE, shown)) == [form]
-
-
-@pytest.mark.parametrize(("more", "form"), [({"description": "Of the portal"}, "present"), ({}, "absent")])
-def test_whether_an_enumeration_is_described_is_read(more: dict[str, Json], form: str) -> None:
-    shown = account(accountStatus=coded("ACTIVE", 10010202, **more), accountPortal=None)
-
-    assert observed("enumeration-description", answer(PROFILE, shown)) == [form]
-
-
-# The envelope.
-
-
-def test_a_body_without_any_label_is_not_labelled_as_json() -> None:
-    labelled = answer(ROLES, [])
-    assert labelled.response is not None
-    bare = replace(labelled, response=replace(labelled.response, headers=[]))
-
-    assert places("ENV-015", bare) == ["headers.content-type"]
-    assert places("ENV-015", labelled) == []
-
-
-def test_an_echoed_secret_is_found_wherever_it_stands() -> None:
-    sent = {"email": "one@example.test", "turnstileToken": "a-secret-token"}
-    deep = answer(
-        PASSWORD_FORGOT, {"success": True, "message": "Sent", "seen": [{"x": ["a-secret-token"]}]}, sent=sent
-    )
-
-    assert places("ENV-019", deep) == ["data.seen[0].x[0]"]
-
-
-@pytest.mark.parametrize(
-    ("language", "message", "read"),
-    [
-        ("ja", "見つかりません", ["translated"]),
-        ("ja", "Not found", ["not translated"]),
-        ("en", "Not found", []),
-        ("en-GB", "Not found", []),
-    ],
-)
-def test_the_language_of_a_message_is_read_where_another_than_english_is_asked_for(
-    language: str, message: str, read: list[str]
-) -> None:
-    refused = refusal(
-        ROLES, "RESOURCE.NOT_FOUND", 404, message=message, headers={"Accept-Language": language}
-    )
-
-    assert observed("message-language", refused) == read
-
-
-# Filters and secrets.
-
-
-def test_a_status_in_other_digits_than_ours_is_no_filter_and_breaks_nothing() -> None:
-    listed = answer(OWN_INVITATIONS, [invitation()], query="statuses=%C2%B2")
-
-    assert not {"INVITATION-023", "INVITATION-024"} & contradicted_by(listed)
-
-
-@pytest.mark.parametrize(
-    ("status", "enabled", "is_found"),
-    [
-        (coded("DISABLED", 80010302), False, True),
-        (coded("ENABLED", 80010301), False, False),
-        (coded("DISABLED", 80010302), True, False),
-        (None, True, False),
-        ("ENABLED", True, False),
-    ],
-)
-def test_a_type_is_enabled_by_its_status_or_by_its_flag(status: Json, enabled: bool, is_found: bool) -> None:
-    listed = answer(
-        CHANNEL_TYPES_QUERY,
-        page(channel_type(typeStatus=status, enabled=enabled)),
-        sent={"enabledOnly": True},
-    )
-
-    assert ("CHANNELTYPE-023" in contradicted_by(listed)) is is_found
-
-
-@pytest.mark.parametrize(
-    ("password", "is_found"), [("secre", False), ("secret", True), ("******", False), ("a-long-secret", True)]
-)
-def test_a_mail_password_is_one_from_six_letters_on_that_are_no_mask(password: str, is_found: bool) -> None:
+def mail_password(password: str) -> list[Exchange]:
     made = answer(CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
-    listed = answer(CHANNELS_QUERY, page(channel(emailConfig=email_config(password=password))), sent={}, n=2)
-
-    assert ("CHANNEL-046" in contradicted_by(made, listed)) is is_found
-
-
-# Sign-in.
+    listed = page(channel(emailConfig=email_config(password=password)))
+    return [made, answer(CHANNELS_QUERY, listed, sent={}, n=2)]
 
 
 def sent_code(n: int, seconds: int, **data: Json) -> Exchange:
-    body = {"sessionId": "session-1", "method": 10011001}
     told = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **data}
-    started = NOW + timedelta(seconds=seconds)
     return answer(
-        LOGIN_MFA_SEND, told, sent=body, n=n, started=started, body=envelope(data=told, timestamp=None)
+        LOGIN_MFA_SEND,
+        sent={"sessionId": "session-1", "method": 10011001},
+        n=n,
+        started=NOW + timedelta(seconds=seconds),
+        body=envelope(data=told, timestamp=None),
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "seconds", "is_found"),
-    [
-        ({}, 30, True),
-        ({}, 62, False),
-        ({"sent": False}, 30, False),
-        ({"cooldownSeconds": 10}, 12, False),
-        ({"cooldownSeconds": 10}, 8, True),
-        ({"cooldownSeconds": 0}, 30, True),
-        ({"cooldownSeconds": 1}, 30, False),
-        ({"cooldownSeconds": "soon"}, 30, True),
-        ({"cooldownSeconds": 90}, 70, False),
-    ],
-)
-def test_a_cooldown_is_sixty_seconds_from_a_code_that_was_sent_or_what_is_announced_if_less(
-    first: dict[str, Json], seconds: int, is_found: bool
-) -> None:
-    found = contradicted_by(sent_code(1, 0, **first), sent_code(2, seconds))
-
-    assert ("LOGIN-025" in found) is is_found
+def sent_twice(seconds: int, **first: Json) -> list[Exchange]:
+    return [sent_code(1, 0, **first), sent_code(2, seconds)]
 
 
-@pytest.mark.parametrize(("ended", "is_found"), [(0, True), (1, False), (2, False)])
-def test_a_logout_ends_one_session_at_least(ended: int, is_found: bool) -> None:
-    issued = answer(LOGIN_COMPLETE, completed(accessToken=TOKEN))
+def signed_out(ended: int) -> list[Exchange]:
     left = answer(LOGOUT, {"success": True, "terminatedSessions": ended})
-
-    assert ("LOGOUT-003" in contradicted_by(issued, left)) is is_found
-
-
-@pytest.mark.parametrize(
-    "claim",
-    ["email", "accountEmail", "name", "accountName", "phone", "accountPhone", "phone_number", "given_name",
-     "family_name"],
-)  # fmt: skip
-def test_each_claim_with_profile_data_is_found_in_a_token(claim: str) -> None:
-    issued = completed(accessToken=jwt(**{claim: "One"}))
-
-    assert "TOKEN-018" in contradicted_by(answer(LOGIN_COMPLETE, issued))
+    return [answer(LOGIN_COMPLETE, completed(accessToken=TOKEN)), left]
 
 
-@pytest.mark.parametrize(
-    ("lacking", "status", "is_judged"),
-    [
-        ("X-Request-Id", 400, False),
-        ("X-LOCALE", 400, False),
-        ("X-Request-Id", 403, True),
-        ("X-Client-Hash", 403, False),
-        ("X-Other", 400, True),
-    ],
-)
-def test_a_request_that_may_be_refused_for_its_headers_says_nothing_of_its_token(
-    lacking: str, status: int, is_judged: bool
-) -> None:
-    headers = {"Authorization": None, lacking: None}
-    refused = answer(ROLES, body=envelope("SOMETHING"), status=status, headers=headers)
-
-    assert ("AUTHN-001" in contradicted_by(refused)) is is_judged
+CLAIMS = """email accountEmail name accountName phone accountPhone phone_number given_name family_name"""
 
 
-# Languages, and what is read.
+def refused_without(header: str, status: int) -> Exchange:
+    headers = {"Authorization": None, header: None}
+    return answer(ROLES, body=envelope("SOMETHING"), status=status, headers=headers)
 
 
-@pytest.mark.parametrize(
-    ("headers", "is_judged"),
-    [
-        ({"X-LOCALE": "ja"}, False),
-        ({"Accept-Language": "ja"}, False),
-        ({"X-LOCALE": "EN", "Accept-Language": "EN-us"}, True),
-        ({"X-LOCALE": None}, True),
-    ],
-)
-def test_names_are_held_to_english_where_nothing_else_is_asked_for(
-    headers: dict[str, str | None], is_judged: bool
-) -> None:
-    named = answer(TRANSFER_ORDERS, order_page(order(status=2, statusName="DONE")), headers=headers)
-
-    assert ("STATE-007" in contradicted_by(named)) is is_judged
+def named(**headers: str | None) -> Exchange:
+    asked = {name.replace("_", "-"): value for name, value in headers.items()}
+    return answer(TRANSFER_ORDERS, order_page(order(status=2, statusName="DONE")), headers=asked)
 
 
-@pytest.mark.parametrize(
-    ("codes", "read"), [(["CN"], ["none"]), (["CN", "FR"], [["FR"]]), (["FR", "DE"], [["FR", "DE"]])]
-)
-def test_constants_beyond_those_of_the_specification_are_read(codes: list[str], read: Json) -> None:
-    listed: list[Json] = [coded(code, 95010301 + at_) for at_, code in enumerate(codes)]
+def told(language: str, message: str) -> Exchange:
+    headers = {"Accept-Language": language}
+    return refusal(ROLES, "RESOURCE.NOT_FOUND", 404, message=message, headers=headers)
 
-    assert observed("further-constants", answer(COUNTRIES, listed)) == read
+
+LABELLED = answer(ROLES, [])
+SECRET = "a-secret-token"
+ECHOED = {"success": True, "message": "Sent", "seen": [{"x": [SECRET]}]}
+
+BOUNDS = [
+    Bound(
+        "a total is right to the digits that a sum has",
+        "ORDER-025",
+        wrong=[sum_of(1, 0, 1.000002), sum_of(1e9, 0, 1e9 + 2e-3)],
+        lawful=[
+            *(sum_of(0, 0, 0), sum_of(1, 0, 1.0000005), sum_of(1e9, 0, 1e9 + 5e-4)),
+            *(sum_of(True, 0, 5), sum_of(5, "1", 5)),
+        ],
+    ),
+    Bound(
+        "the name of an order's status is found where it is wrong",
+        "STATE-007",
+        wrong=[orders(order(status=2, statusName="FAILED"))],
+        at=["data.content[0].statusName"],
+    ),
+    Bound(
+        "the status of an order is found where it is wrong",
+        "STATE-007",
+        wrong=[orders(order(status=3, statusName="COMPLETED"))],
+        at=["data.content[0].status"],
+    ),
+    Bound(
+        "the default range has a day of tolerance at both ends, and is none where either end is asked for",
+        "ORDER-020",
+        wrong=[ordered(-1.01), ordered(31.01)],
+        lawful=[
+            *map(ordered, (-1, 0, 30, 31)),
+            orders(order(createdAt=at(days=90)), query="startTime=2030-01-01T00:00:00Z"),
+            orders(order(createdAt=at(days=90)), query="endTime=2031-05-06T07:08:09Z"),
+        ],
+    ),
+    Bound(
+        "the pages are counted wherever they can be",
+        "PAGE-008",
+        wrong=[typed(*counts) for counts in MISCOUNTED],
+        lawful=[typed(*counts) for counts in SIZES],
+    ),
+    Bound(
+        "the pages of accounts are counted wherever they can be",
+        "PAGE-027",
+        wrong=[accounts(*counts) for counts in MISCOUNTED],
+        lawful=[accounts(*counts) for counts in SIZES],
+    ),
+    Bound(
+        "whatever may choose a page leaves open which one is answered",
+        "PAGE-009",
+        lawful=[
+            answer(CHANNEL_TYPES_QUERY, page(channel_type(), currentPage=3), sent=sent)
+            for sent in ({"pageNo": 3, "x": 1}, {"x": 1, "currentPage": 3})
+        ],
+    ),
+    Bound(
+        "the page asked for is answered where there is one",
+        "PAGE-036 PAGE-035",
+        wrong=[page_of("page=0", 1), page_of("page=0", 0), page_of("page=1", 2)],
+        lawful=[page_of("page=1", 1)],
+    ),
+    Bound(
+        "counts without a listing are no record",
+        "RESOURCE-001",
+        lawful=[answer(ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})],
+    ),
+    *(
+        Bound(
+            "the letters of a country are counted in each of its codes",
+            "CONSTANT-063",
+            wrong=[answer(COUNTRIES, [coded("CN", 95010301, **{**CHINA, field: code})])],
+            at=[f"data[0].{field}"],
+        )
+        for field, code in (("alpha2Code", "CHN"), ("alpha3Code", "CN"))
+    ),
+    Bound(
+        "a body without any label is not labelled as JSON",
+        "ENV-015",
+        wrong=[replace(LABELLED, response=Response(status=200, body=envelope(data=[])))],
+        at=["headers.content-type"],
+        lawful=[LABELLED],
+    ),
+    Bound(
+        "an echoed secret is found wherever it stands",
+        "ENV-019",
+        wrong=[answer(PASSWORD_FORGOT, ECHOED, sent={"email": "one@example.test", "turnstileToken": SECRET})],
+        at=["data.seen[0].x[0]"],
+    ),
+    Bound(
+        "a status in other digits than ours is no filter and breaks nothing",
+        "INVITATION-023 INVITATION-024",
+        lawful=[answer(OWN_INVITATIONS, [invitation()], query="statuses=%C2%B2")],
+    ),
+    Bound(
+        "a type is enabled by its status or by its flag",
+        "CHANNELTYPE-023",
+        wrong=[enabled_only(OFF, False)],
+        lawful=[enabled_only(status, enabled) for status, enabled in ((ON, False), (OFF, True), (None, True))]
+        + [enabled_only("ENABLED", True)],
+    ),
+    Bound(
+        "a mail password is one from six letters on that are no mask",
+        "CHANNEL-046",
+        wrong=[mail_password("secret"), mail_password("a-long-secret")],
+        lawful=[mail_password("secre"), mail_password("******")],
+    ),
+    Bound(
+        "a cooldown is sixty seconds from a code that was sent, or what is announced if less",
+        "LOGIN-025",
+        wrong=[
+            *(sent_twice(30), sent_twice(8, cooldownSeconds=10), sent_twice(30, cooldownSeconds=0)),
+            sent_twice(30, cooldownSeconds="soon"),
+        ],
+        lawful=[
+            *(sent_twice(62), sent_twice(30, sent=False), sent_twice(12, cooldownSeconds=10)),
+            *(sent_twice(30, cooldownSeconds=1), sent_twice(70, cooldownSeconds=90)),
+        ],
+    ),
+    Bound(
+        "a logout ends one session at least",
+        "LOGOUT-003",
+        wrong=[signed_out(0)],
+        lawful=[signed_out(1), signed_out(2)],
+    ),
+    Bound(
+        "each claim with profile data is found in a token",
+        "TOKEN-018",
+        wrong=[
+            answer(LOGIN_COMPLETE, completed(accessToken=jwt(**{claim: "One"}))) for claim in CLAIMS.split()
+        ],
+    ),
+    Bound(
+        "a request that may be refused for its headers says nothing of its token",
+        "AUTHN-001",
+        wrong=[refused_without("X-Request-Id", 403), refused_without("X-Other", 400)],
+        lawful=[
+            *(refused_without("X-Request-Id", 400), refused_without("X-LOCALE", 400)),
+            refused_without("X-Client-Hash", 403),
+        ],
+    ),
+    Bound(
+        "names are held to English where nothing else is asked for",
+        "STATE-007",
+        wrong=[named(X_LOCALE="EN", Accept_Language="EN-us"), named(X_LOCALE=None)],
+        lawful=[named(X_LOCALE="ja"), named(Accept_Language="ja")],
+    ),
+]
+
+READ = [
+    Reading("label-form", shown("Active"), ["display text"]),
+    Reading("label-form", shown("Not active."), ["display text"]),
+    Reading("label-form", shown("account.active"), ["translation key"]),
+    Reading("label-form", shown("account_active"), ["translation key"]),
+    Reading("enumeration-description", shown(description="Of the portal"), ["present"]),
+    Reading("enumeration-description", shown(), ["absent"]),
+    Reading("message-language", told("ja", "見つかりません"), ["translated"]),
+    Reading("message-language", told("ja", "Not found"), ["not translated"]),
+    Reading("message-language", told("en", "Not found"), []),
+    Reading("message-language", told("en-GB", "Not found"), []),
+    Reading("further-constants", countries("CN"), ["none"]),
+    Reading("further-constants", countries("CN", "FR"), [["FR"]]),
+    Reading("further-constants", countries("FR", "DE"), [["FR", "DE"]]),
+]
+
+
+def test_what_stands_twice_in_a_list_is_named() -> None:
+    first, second = coded("CN", 95010301), coded("JP", 95010302)
+    for part in ("code", "value"):
+        findings = judged(answer(COUNTRIES, [first, {**second, part: first[part]}])).findings
+        twice = [one.actual for one in findings if one.requirement == "CONSTANT-062"]
+        assert twice == [{"twice": [str(first[part])]}]

@@ -14,12 +14,7 @@ from conformance.spec.endpoints import (
     SESSIONS_CONFIG_SET,
 )
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import (
-    NOW,
-    answer,
-    refusal,
-    session_config,
-)
+from conformance.tests.traffic import NOW, answer, refusal, session_config
 from conformance.traffic.exchange import Exchange, Json
 
 ANOTHERS = {"Authorization": "Bearer another"}

@@ -7,37 +7,36 @@ from collections.abc import Mapping
 import pytest
 
 from conformance.checks.enumerations import STATE_FIELDS
-from conformance.spec import CONSTANT_LISTS
+from conformance.spec import CONSTANT_LISTS, REQUIREMENTS
 from conformance.spec.endpoints import (
     CHANNEL_TYPES_QUERY,
     INSTITUTION,
     MFA,
     OWN_INVITATIONS,
     PROFILE,
-    ROLES,
     WORKSPACES_CURRENT,
 )
 from conformance.spec.tables import CONSTANTS, STATES
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Bound, Proof, Reading
 from conformance.tests.traffic import (
     account,
     answer,
     channel_type,
     coded,
-    contradicted_by,
     institution,
     invitation,
     mfa_setting,
-    observed,
     page,
     role,
+    roles,
     verdict_on,
     workspace,
 )
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
 
-COUNTRIES = "countries"
+COUNTRIES, WALLETS = "countries", "wallet-statuses"
+CHANNELS, PERMISSIONS = "notification-channel-statuses", "user-permission-statuses"
 
 EXTRA: Mapping[str, Mapping[str, Json]] = {
     "countries": {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode": "+86"},
@@ -52,6 +51,10 @@ def items(suffix: str) -> list[dict[str, Json]]:
 
 def constants(suffix: str, listed: list[dict[str, Json]]) -> Exchange:
     return answer(f"GET /web/v1/system/constants/{suffix}", listed)
+
+
+def all_of(suffix: str) -> Exchange:
+    return constants(suffix, items(suffix))
 
 
 def with_status(field: str, entry: dict[str, Json]) -> Exchange:
@@ -96,6 +99,10 @@ def of_portal(code: str, value: int) -> Exchange:
     return answer(PROFILE, account(accountPortal=coded(code, value)))
 
 
+def of_role(code: str, value: int, **other: Json) -> Exchange:
+    return roles(role(roleType=coded(code, value, **other)))
+
+
 OWN: list[dict[str, Json]] = [
     {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156},
     {"alpha2Code": "JP", "alpha3Code": "JPN", "numericCode": 392},
@@ -103,51 +110,24 @@ OWN: list[dict[str, Json]] = [
 """What tells one country from another."""
 
 PROOFS = [
-    Proof(
-        "ENUM-005",
-        [of_portal("SYSTEM", 10010101), of_portal("TENANT", 5)],
-        of_portal("SYSTEM", 10010102),
-    ),
-    Proof(
-        "ENUM-006",
-        [of_portal("SYSTEM", 10010101), of_portal("OTHER", 5)],
-        of_portal("ROOT", 10010101),
-    ),
-    Proof(
-        "ENUM-010",
-        [answer(ROLES, [role()]), answer(ROLES, [role(roleType=coded("GUEST", 5))])],
-        answer(ROLES, [role(roleType=coded("OWNER", 10010902))]),
-    ),
-    Proof(
-        "ENUM-011",
-        answer(ROLES, [role(), role(roleType=coded("GUEST", 5))]),
-        answer(ROLES, [role(roleType=coded("BOSS", 10010901))]),
-    ),
+    Proof("ENUM-005", [of_portal("SYSTEM", 10010101), of_portal("TENANT", 5)], of_portal("SYSTEM", 10010102)),
+    Proof("ENUM-006", [of_portal("SYSTEM", 10010101), of_portal("OTHER", 5)], of_portal("ROOT", 10010101)),
+    Proof("ENUM-010", [roles(role()), of_role("GUEST", 5)], of_role("OWNER", 10010902)),
+    Proof("ENUM-011", roles(role(), role(roleType=coded("GUEST", 5))), of_role("BOSS", 10010901)),
     Proof(
         "ENUM-009",
-        [answer(ROLES, [role(roleType=coded("GUEST", 5))]), answer(PROFILE, account())],
-        [
-            answer(ROLES, [role(roleType=coded("GUEST", 5))]),
-            answer(ROLES, [role(roleType=coded("GUEST", 6))]),
-        ],
+        [of_role("GUEST", 5), answer(PROFILE, account())],
+        [of_role("GUEST", 5), of_role("GUEST", 6)],
     ),
     *STATE_PROOFS,
     Proof(
         "STATE-005",
-        constants("notification-channel-statuses", items("notification-channel-statuses")),
-        constants("notification-channel-statuses", [coded("ACTIVE", 80010202), coded("INACTIVE", 80010201)]),
+        all_of(CHANNELS),
+        constants(CHANNELS, [coded("ACTIVE", 80010202), coded("INACTIVE", 80010201)]),
     ),
-    Proof(
-        "STATE-008",
-        constants("user-permission-statuses", items("user-permission-statuses")),
-        constants("user-permission-statuses", [coded("ACTIVE", 13010299)]),
-    ),
+    Proof("STATE-008", all_of(PERMISSIONS), constants(PERMISSIONS, [coded("ACTIVE", 13010299)])),
     *LIST_PROOFS,
-    Proof(
-        "CONSTANT-062",
-        constants("wallet-statuses", items("wallet-statuses")),
-        constants("wallet-statuses", [*items("wallet-statuses"), coded("ACTIVE", 35010101)]),
-    ),
+    Proof("CONSTANT-062", all_of(WALLETS), constants(WALLETS, [*items(WALLETS), coded("ACTIVE", 35010101)])),
     Proof(
         "CONSTANT-069",
         constants(COUNTRIES, [item | extras for item, extras in zip(items(COUNTRIES), OWN, strict=False)]),
@@ -155,48 +135,51 @@ PROOFS = [
     ),
     Proof(
         "CONSTANT-063",
-        constants(COUNTRIES, items(COUNTRIES)),
+        all_of(COUNTRIES),
         constants(COUNTRIES, [{**items(COUNTRIES)[0], "alpha3Code": "CN"}, *items(COUNTRIES)[1:]]),
     ),
     Proof(
         "CONSTANT-064",
-        [
-            constants("wallet-statuses", items("wallet-statuses")),
-            constants("wallet-statuses", items("wallet-statuses")[::-1]),
-        ],
-        [constants("wallet-statuses", items("wallet-statuses")), constants("wallet-statuses", [])],
+        [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])],
+        [all_of(WALLETS), constants(WALLETS, [])],
     ),
 ]
 
 
-@pytest.mark.parametrize("field, rule", STATE_FIELDS.items())
-def test_a_state_beyond_those_listed_is_read_and_not_held_against_anybody(
-    field: str, rule: tuple[str, str]
-) -> None:
-    seen = with_status(field, coded("SUSPENDED", 4711))
-    assert verdict_on(rule[0], [seen]) is Verdict.UNTESTED
-    assert observed("further-states", seen) == [{"field": field, "code": "SUSPENDED", "value": 4711}]
+BOUNDS = [
+    *(
+        Bound(
+            "a value that belongs to another state is found",
+            rule,
+            wrong=[with_status(field, coded("SUSPENDED", next(iter(STATES[family].values()))))],
+        )
+        for field, (rule, family) in STATE_FIELDS.items()
+    ),
+    Bound(
+        "a list whose items lack their codes is the shape checks' matter alone",
+        " ".join(rule for rule in REQUIREMENTS if rule >= "CONSTANT-020"),
+        lawful=[constants(suffix, [{"label": "?"}]) for suffix in CONSTANT_LISTS],
+    ),
+    Bound(
+        "an enumeration of another field is none of the known",
+        "",
+        lawful=[answer(MFA, [mfa_setting(origin=coded("EMAIL", 5))])],
+    ),
+]
+READ = [
+    *(
+        Reading(
+            "further-states",
+            with_status(field, coded("SUSPENDED", 4711)),
+            [{"field": field, "code": "SUSPENDED", "value": 4711}],
+        )
+        for field in STATE_FIELDS
+    ),
+    Reading("label-form", of_role("OWNER", 10010901, label="Owner"), ["display text"]),
+    Reading("label-form", of_role("OWNER", 10010901, label="role.type.owner"), ["translation key"]),
+]
 
 
 @pytest.mark.parametrize("field, rule", STATE_FIELDS.items())
-def test_a_value_that_belongs_to_another_state_is_found(field: str, rule: tuple[str, str]) -> None:
-    value = next(iter(STATES[rule[1]].values()))
-    assert verdict_on(rule[0], [with_status(field, coded("SUSPENDED", value))]) is Verdict.FAIL
-
-
-@pytest.mark.parametrize("suffix", CONSTANT_LISTS)
-def test_a_list_whose_items_lack_their_codes_is_the_shape_checks_matter_alone(suffix: str) -> None:
-    listed = constants(suffix, [{"label": "?"}])
-    assert not {id for id in contradicted_by(listed) if id >= "CONSTANT-020"}
-
-
-@pytest.mark.parametrize("label, form", [("Owner", "display text"), ("role.type.owner", "translation key")])
-def test_the_form_of_labels_is_read(label: str, form: str) -> None:
-    assert observed("label-form", answer(ROLES, [role(roleType=coded("OWNER", 10010901, label=label))])) == [
-        form
-    ]
-
-
-def test_an_enumeration_of_another_field_is_none_of_the_known() -> None:
-    stranger = mfa_setting(origin=coded("EMAIL", 5))
-    assert not contradicted_by(answer(MFA, [stranger]))
+def test_a_state_beyond_those_listed_is_held_against_nobody(field: str, rule: tuple[str, str]) -> None:
+    assert verdict_on(rule[0], [with_status(field, coded("SUSPENDED", 4711))]) is Verdict.UNTESTED

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from conformance.checks.errors import GIVEN_AT, STATED, UNSTATED
 from conformance.spec.endpoints import LOGIN_INITIATE, ROLES, WORKSPACES_CURRENT
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
-from conformance.tests.proof import Proof
-from conformance.tests.traffic import answer, contradicted_by, envelope, observed, refusal
+from conformance.tests.proof import Bound, Proof, Reading
+from conformance.tests.traffic import answer, envelope, refusal
 from conformance.traffic.exchange import Exchange, Json
 
 
@@ -53,37 +51,31 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("code", [row.code for row in ERRORS if not row.statuses])
-def test_a_code_without_a_stated_status_may_have_any(code: str) -> None:
-    assert not contradicted_by(refusal(ROLES, code, 418))
-
-
-@pytest.mark.parametrize("code, key", UNSTATED.items())
-def test_an_open_status_is_read(code: str, key: str) -> None:
-    assert observed(key, refusal(ROLES, code, 409)) == [409]
-
-
-@pytest.mark.parametrize("code", GIVEN_AT)
-def test_a_code_may_have_any_status_where_its_row_does_not_have_it_given(code: str) -> None:
-    assert not contradicted_by(refusal(ROLES, code, 418))
-
-
-@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
-@pytest.mark.parametrize("status", [413, 415])
-def test_a_refusal_of_size_or_media_type_is_none_of_a_field(code: str, status: int) -> None:
-    assert not contradicted_by(refusal(ROLES, code, status))
+INVALID = ("VALIDATION.INVALID_PARAMETER", "4000")
+BOUNDS = [
+    Bound(
+        "a code without a stated status may have any, and so may one where its row does not have it given",
+        "",
+        lawful=[refusal(ROLES, row.code, 418) for row in ERRORS if not row.statuses]
+        + [refusal(ROLES, code, 418) for code in GIVEN_AT],
+    ),
+    Bound(
+        "a refusal of size or media type is none of a field",
+        "",
+        lawful=[refusal(ROLES, code, status) for code in INVALID for status in (413, 415)],
+    ),
+    Bound("a code beyond the table breaks no rule", "", lawful=[refusal(ROLES, "QUOTA.EXCEEDED", 402)]),
+]
+READ = [
+    *(Reading(key, refusal(ROLES, code, 409), [409]) for code, key in UNSTATED.items()),
+    *(Reading("invalid-parameter-code", refusal(ROLES, code, 400), [code]) for code in INVALID),
+    Reading(
+        "further-error-codes",
+        refusal(ROLES, "QUOTA.EXCEEDED", 402),
+        [{"code": "QUOTA.EXCEEDED", "status": 402}],
+    ),
+]
 
 
 def test_every_code_of_the_table_is_either_judged_or_read() -> None:
     assert {row.code for row in ERRORS} == {*STATED, *UNSTATED, "ACCOUNT_PENDING_APPROVAL"}
-
-
-def test_a_code_beyond_the_table_is_read() -> None:
-    refused = refusal(ROLES, "QUOTA.EXCEEDED", 402)
-    assert observed("further-error-codes", refused) == [{"code": "QUOTA.EXCEEDED", "status": 402}]
-    assert not contradicted_by(refused)
-
-
-@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
-def test_which_code_an_invalid_parameter_has_is_read(code: str) -> None:
-    assert observed("invalid-parameter-code", refusal(ROLES, code, 400)) == [code]

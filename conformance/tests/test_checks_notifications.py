@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from conformance.spec.endpoints import (
     CHANNEL_COMMAND_DEACTIVATE,
     CHANNEL_CREATE,
@@ -16,14 +14,13 @@ from conformance.spec.endpoints import (
     CHANNEL_TYPES_QUERY,
     CHANNELS_QUERY,
 )
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Bound, Proof
 from conformance.tests.traffic import (
     DISABLED,
     NOW,
     answer,
     channel,
     channel_type,
-    contradicted_by,
     email_config,
     page,
     refusal,
@@ -253,18 +250,30 @@ PROOFS = [
 ]
 
 
-def test_a_form_of_a_filter_that_is_passed_over_is_no_contradiction_while_the_other_is_followed() -> None:
-    by_code = types(channel_type(), typeStatus="DISABLED")
-    by_number = types(channel_type(**DISABLED), typeStatus=80010302)
-    assert not contradicted_by(by_code, by_number)
-
-
-@pytest.mark.parametrize("wanted", ["", " EMAIL", None, 7])
-def test_a_filter_that_may_mean_nothing_is_not_judged(wanted: Json) -> None:
-    assert not contradicted_by(types(channel_type(), typeCode=wanted))
-
-
-def test_a_refused_command_says_nothing_of_the_channel() -> None:
-    assert not contradicted_by(
-        refusal(CHANNEL_COMMAND_DEACTIVATE, "4040", 404, sent={"bizId": "channel-1"}), channels(channel())
-    )
+BOUNDS = [
+    Bound(
+        "a form of a filter that is passed over is no contradiction while the other is followed",
+        "",
+        lawful=[
+            [
+                types(channel_type(), typeStatus="DISABLED"),
+                types(channel_type(**DISABLED), typeStatus=80010302),
+            ]
+        ],
+    ),
+    Bound(
+        "a filter that may mean nothing is not judged",
+        "",
+        lawful=[types(channel_type(), typeCode=wanted) for wanted in ("", " EMAIL", None, 7)],
+    ),
+    Bound(
+        "a refused command says nothing of the channel",
+        "",
+        lawful=[
+            [
+                refusal(CHANNEL_COMMAND_DEACTIVATE, "4040", 404, sent={"bizId": "channel-1"}),
+                channels(channel()),
+            ]
+        ],
+    ),
+]

@@ -10,14 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.spec.openapi import document
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Proof, as_trace, chapters_with
 from conformance.tests.reduced import overreaching
-from conformance.tests.test_checks import proofs_by_chapter
 from conformance.tests.traffic import judged, ledger_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Finding, endpoint_of
 
-CHAPTERS = proofs_by_chapter()
+CHAPTERS: dict[str, list[Proof]] = chapters_with("PROOFS")
 WITHOUT_A_PLACE = {"status", "", "data"}
 ODD: tuple[Json, ...] = (None, 5, -1.5, True, "", "x", "2031-13-45T99:99:99Z", [], {}, [None], {"code": None})
 
@@ -43,7 +42,7 @@ NAMES = _names()
 
 
 def _findings(proof: Proof) -> list[tuple[Finding, Exchange]]:
-    trace = [proof.wrong] if isinstance(proof.wrong, Exchange) else list(proof.wrong)
+    trace = as_trace(proof.wrong)
     by_number = {exchange.n: exchange for exchange in trace}
     found = [one for one in judged(*trace).findings if one.requirement == proof.requirement]
     return [(one, by_number[one.exchanges[-1]]) for one in found]
@@ -75,7 +74,7 @@ def _samples() -> dict[str, Exchange]:
     longest: dict[str, Exchange] = {}
     for proof in chain.from_iterable(CHAPTERS.values()):
         for trace in (proof.lawful, proof.wrong):
-            for exchange in [trace] if isinstance(trace, Exchange) else trace:
+            for exchange in as_trace(trace):
                 key = exchange.request.operation.key if exchange.request.operation else ""
                 if key and len(_text(exchange)) > len(_text(longest[key]) if key in longest else ""):
                     longest[key] = exchange

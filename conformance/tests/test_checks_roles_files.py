@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
-from conformance.tests.proof import Proof
-from conformance.tests.traffic import answer, file_record, observed, refusal, role
+from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS
+from conformance.tests.proof import Proof, Reading
+from conformance.tests.traffic import answer, file_record, refusal, role, roles
 from conformance.traffic.exchange import Exchange, Json
 
 API_KEY = {"Authorization": None, "X-API-Key": "[token-5]"}
@@ -16,14 +14,14 @@ def with_key(**other: Json) -> Exchange:
     return answer(FILE, file_record(), **{"headers": API_KEY, **other})
 
 
+def file(**fields: Json) -> Exchange:
+    return answer(FILE, file_record(**fields))
+
+
 PROOFS = [
-    Proof("ROLE-013", answer(ROLES, [role(), role(bizId="role-2")]), answer(ROLES, [role(), role()])),
-    Proof("FILE-026", answer(FILE, file_record(fileSize=0)), answer(FILE, file_record(fileSize=-1))),
-    Proof(
-        "FILE-027",
-        answer(FILE, file_record(contentType="application/vnd.ms-excel; charset=utf-8")),
-        answer(FILE, file_record(contentType="pdf")),
-    ),
+    Proof("ROLE-013", roles(role(), role(bizId="role-2")), roles(role(), role())),
+    Proof("FILE-026", file(fileSize=0), file(fileSize=-1)),
+    Proof("FILE-027", file(contentType="application/vnd.ms-excel; charset=utf-8"), file(contentType="pdf")),
     Proof("FILE-022", refusal(FILE, "ACCESS.TOKEN_MISSING", 401, headers=API_KEY), with_key()),
     Proof(
         "FILE-022",
@@ -37,18 +35,16 @@ PROOFS = [
         with_key(headers={"Authorization": None, "Api-Key": "[token-5]"}),
         silent=True,
     ),
-    Proof(
-        "FILE-027",
-        answer(FILE, file_record(contentType="")),
-        answer(FILE, file_record(contentType="application/")),
-        silent=True,
-    ),
+    Proof("FILE-027", file(contentType=""), file(contentType="application/"), silent=True),
 ]
 
 
-@pytest.mark.parametrize(
-    "items, form",
-    [([], "empty"), (["file:read"], "str"), ([{"code": "file:read", "bizId": "1"}], ["bizId", "code"])],
-)
-def test_the_form_of_permissions_is_read(items: Json, form: Json) -> None:
-    assert observed("role-permissions", answer(ROLE_PERMISSIONS, items)) == [form]
+READ = [
+    Reading("role-permissions", answer(ROLE_PERMISSIONS, []), ["empty"]),
+    Reading("role-permissions", answer(ROLE_PERMISSIONS, ["file:read"]), ["str"]),
+    Reading(
+        "role-permissions",
+        answer(ROLE_PERMISSIONS, [{"code": "file:read", "bizId": "1"}]),
+        [["bizId", "code"]],
+    ),
+]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from conformance.spec.endpoints import PASSWORD_CHANGE, PUBLIC_KEY, SECURE_SESSION
-from conformance.tests.proof import Proof
-from conformance.tests.traffic import ABSENT_STAMP, NOW, answer, envelope, observed, refusal
+from conformance.tests.proof import Proof, Reading
+from conformance.tests.traffic import ABSENT_STAMP, NOW, answer, envelope, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 STAMP = int(NOW.timestamp() * 1000)
@@ -80,8 +78,9 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "data, form", [({"keyId": "a", "publicKey": "b"}, ["keyId", "publicKey"]), ("MII", "str")]
-)
-def test_the_form_of_the_public_key_is_read(data: Json, form: Json) -> None:
-    assert observed("public-key-form", answer(PUBLIC_KEY, data)) == [form]
+READ = [
+    Reading(
+        "public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "publicKey": "b"}), [["keyId", "publicKey"]]
+    ),
+    Reading("public-key-form", answer(PUBLIC_KEY, "MII"), ["str"]),
+]

@@ -13,22 +13,27 @@ from conformance.spec.endpoints import (
     SESSIONS_HISTORY,
     SESSIONS_TERMINATE_ALL,
 )
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Proof, Reading
 from conformance.tests.traffic import (
     answer,
     at,
     history_item,
     judged,
     mfa_setting,
-    observed,
     page,
     refusal,
     session,
     session_config,
 )
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Exchange, Json
 
 EMAIL, OTP = mfa_setting(), mfa_setting("OTP", 10011002, isPrimary=True)
+
+
+def sessions(*listed: Json) -> Exchange:
+    return answer(SESSIONS, list(listed))
+
+
 CURRENT = session(sessionId="session-2", isCurrent=True)
 
 
@@ -49,7 +54,7 @@ PROOFS = [
         answer(MFA, [mfa_setting(verifiedAt="yesterday")]),
     ),
     Proof("BACKUP-003", answer(BACKUP_CODES, codes(0, 0)), answer(BACKUP_CODES, codes(11, 10))),
-    Proof("SESSION-020", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [session()])),
+    Proof("SESSION-020", sessions(CURRENT, session()), sessions(session())),
     Proof(
         "SESSION-045",
         answer(SESSIONS_TERMINATE_ALL, None),
@@ -66,22 +71,22 @@ PROOFS = [
     ),
     Proof(
         "SESSION-023",
-        answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=1))]),
-        answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=2))]),
+        sessions(session(loginTime=at(hours=1), lastActivityTime=at(hours=1))),
+        sessions(session(loginTime=at(hours=1), lastActivityTime=at(hours=2))),
     ),
     Proof(
         "SESSION-043",
         answer(
             SESSIONS, [{**CURRENT, "lastActivityTime": at(minutes=20)}, session(lastActivityTime=at(days=1))]
         ),
-        answer(SESSIONS, [{**CURRENT, "lastActivityTime": at(hours=1)}]),
+        sessions({**CURRENT, "lastActivityTime": at(hours=1)}),
     ),
-    Proof("SESSION-024", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [CURRENT, CURRENT])),
+    Proof("SESSION-024", sessions(CURRENT, session()), sessions(CURRENT, CURRENT)),
     Proof(
         "SESSION-035",
         [answer(SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)],
         [
-            answer(SESSIONS, [CURRENT, session()]),
+            sessions(CURRENT, session()),
             answer(
                 SESSIONS, [{**CURRENT, "isCurrent": False}, session(sessionId="another", isCurrent=True)], n=2
             ),
@@ -108,26 +113,21 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "entries, form",
-    [(["203.0.113.7"], "str"), ([{"ip": "203.0.113.7", "addedAt": at()}], ["addedAt", "ip"])],
-)
-def test_the_form_of_a_whitelist_entry_is_read(entries: list[object], form: object) -> None:
-    assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": entries})) == [
-        form
-    ]
+def whitelist(*entries: Json) -> Exchange:
+    return answer(IP_WHITELIST, {"enabled": True, "entries": list(entries)})
 
 
-def test_an_empty_whitelist_shows_no_form_of_an_entry() -> None:
-    assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": []})) == []
+READ = [
+    Reading("ip-whitelist-entry", whitelist("203.0.113.7"), ["str"]),
+    Reading("ip-whitelist-entry", whitelist({"ip": "203.0.113.7", "addedAt": at()}), [["addedAt", "ip"]]),
+    Reading("ip-whitelist-entry", whitelist(), []),
+]
 
 
 @pytest.mark.parametrize(
-    "sessions, shown",
+    "listed, shown",
     [([session(), session()], "0 of 2 sessions"), ([CURRENT, CURRENT], "2 of 2 sessions: data[0], data[1]")],
 )
-def test_how_many_sessions_are_current_is_named(sessions: list[Json], shown: str) -> None:
-    finding = next(
-        row for row in judged(answer(SESSIONS, sessions)).findings if row.requirement == "SESSION-020"
-    )
+def test_how_many_sessions_are_current_is_named(listed: list[Json], shown: str) -> None:
+    finding = next(row for row in judged(sessions(*listed)).findings if row.requirement == "SESSION-020")
     assert finding.actual == shown

@@ -17,7 +17,7 @@ from conformance.spec.endpoints import (
     ROLES,
     TOKEN_REFRESH,
 )
-from conformance.tests.proof import Proof
+from conformance.tests.proof import Proof, Reading
 from conformance.tests.traffic import (
     NOW,
     TOKEN,
@@ -27,7 +27,6 @@ from conformance.tests.traffic import (
     completed,
     initiated,
     jwt,
-    observed,
     refusal,
     token_pair,
     verdict_on,
@@ -105,11 +104,7 @@ PROOFS = [
         [sent(), sent(after=30)],
     ),
     Proof("LOGIN-031", [ended(), refused_completion()], [ended(), ended(accessToken="other")]),
-    Proof(
-        "LOGIN-072",
-        [sent("login-2"), ended(), held_back(30), sent(sent=False)],
-        [ended(), sent()],
-    ),
+    Proof("LOGIN-072", [sent("login-2"), ended(), held_back(30), sent(sent=False)], [ended(), sent()]),
     Proof("LOGIN-064", [begun("login-1"), begun("login-2")], [begun(), begun()]),
     Proof(
         "LOGOUT-003",
@@ -183,17 +178,12 @@ def test_what_is_no_jwt_has_no_claims(token: Json) -> None:
     assert claims_of(token) is None
 
 
-@pytest.mark.parametrize("token, form", [(jwt(), "JWT HS256"), ("opaque", "opaque")])
-def test_the_form_of_the_access_token_is_read(token: str, form: str) -> None:
-    assert observed("access-token-form", ended(accessToken=token)) == [form]
-
-
-def test_nothing_shows_of_the_form_of_a_redacted_token() -> None:
-    assert observed("access-token-form", ended(accessToken="[access-token-1]")) == []
-
-
-def test_the_refusal_of_a_permission_is_read() -> None:
-    assert observed("permission-denied", refusal(ROLES, "ACCESS.DENIED", 403)) == ["ACCESS.DENIED"]
+READ = [
+    Reading("access-token-form", ended(accessToken=jwt()), ["JWT HS256"]),
+    Reading("access-token-form", ended(accessToken="opaque"), ["opaque"]),
+    Reading("access-token-form", ended(accessToken="[access-token-1]"), []),  # nothing shows of its form
+    Reading("permission-denied", refusal(ROLES, "ACCESS.DENIED", 403), ["ACCESS.DENIED"]),
+]
 
 
 def test_a_forgotten_password_without_a_message_is_not_compared() -> None:

@@ -13,7 +13,7 @@ import pytest
 from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.target import USUAL_BUDGET, _budget, _next_step
-from conformance.errors import ProfileError, UsageError
+from conformance.errors import UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
@@ -23,6 +23,7 @@ from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
 from conformance.target.profile.model import load, of_target, parse
 from conformance.tests.reached import without
+from conformance.traffic.exchange import Json
 from conformance.traffic.replacing import replace_file, text_of
 from conformance.verdicts.findings import UNDECIDED
 from reference_impl import serve
@@ -139,10 +140,27 @@ def test_a_commented_profile_has_each_table_once_and_a_second_write_changes_noth
     assert tomllib.loads(written(re.sub("musts = 7.*", "", after), later))["expect"]["musts"] == 9
 
 
-def test_a_table_in_comments_above_keys_of_another_stays_a_comment() -> None:
-    text = "[limits]\n# [expect]\n# musts = 400\nlogin_window = 60\n"
+COMMENTED = "[limits]\n# [expect]\n# musts = 400\nlogin_window = 60\n"
+COMPLETE = '[expect]\nmusts=7\r\n[secure_channel]\nbody =  "string"'
 
-    assert written(text, Learned({"expect": {"musts": 7}})) == f"{text}\n[expect]\nmusts = 7\n"
+
+@pytest.mark.parametrize(
+    "text, tables, after",
+    [
+        (COMMENTED, {"expect": {"musts": 7}}, f"{COMMENTED}\n[expect]\nmusts = 7\n"),
+        (
+            '[secure_channel]\naes_mode = "cbc"\n\n# the test lab\n[portal]\nurl = "x"\n',
+            {"secure_channel": {"body": "object"}},
+            '[secure_channel]\naes_mode = "cbc"\nbody = "object"\n\n# the test lab\n[portal]\nurl = "x"\n',
+        ),
+        (COMPLETE, {"expect": {"musts": 3}}, COMPLETE),
+    ],
+    ids=["a table in comments stays one", "below the keys of its table", "everything is said to the byte"],
+)
+def test_a_learned_key_is_written_at_its_place(
+    text: str, tables: dict[str, dict[str, Json]], after: str
+) -> None:
+    assert written(text, Learned(tables)) == after
 
 
 def test_a_second_doctor_says_what_it_does_not_replace(
@@ -161,13 +179,6 @@ def test_a_second_doctor_says_what_it_does_not_replace(
         len(re.findall(rf"\[expect\] musts stays 5; doctor found \d+\. {remedy}", " ".join(shown.split())))
         == 2
     )
-
-
-def test_a_time_budget_without_a_unit_is_refused_before_anything_is_tried(
-    profile: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["doctor", "--profile", str(profile), "--time-budget", "10"]) == 4
-    assert "--time-budget 10: write a number with s, m or h" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -241,20 +252,10 @@ def test_what_was_learned_fits_any_form_of_a_table_and_keeps_every_line(text: st
     kept = [line for line in text.splitlines() if "{" not in line]
     assert [line for line in after.splitlines() if line in kept] == kept
     assert all(comment in after for comment in ("# ours", "# last") if comment in text)
-    before = tomllib.loads(text)
-    assert {name: {**tables[name], **table} for name, table in before.items()} == {
-        name: tables[name] for name in before
-    }
+    for name, table in tomllib.loads(text).items():
+        assert tables[name] == {**tables[name], **table}
     assert '# role = "R-1"' in after.splitlines()
     assert written(after, LEARNED) == after
-
-
-def test_a_new_key_stands_below_those_of_its_table_and_not_below_the_comment_of_the_next() -> None:
-    text = '[secure_channel]\naes_mode = "cbc"\n\n# the portal of the test lab\n[portal]\nurl = "x"\n'
-
-    after = written(text, Learned({"secure_channel": {"body": "object"}}))
-
-    assert after == text.replace('"cbc"\n', '"cbc"\nbody = "object"\n')
 
 
 def test_line_ends_stay_and_new_lines_have_the_same() -> None:
@@ -266,12 +267,6 @@ def test_line_ends_stay_and_new_lines_have_the_same() -> None:
     assert after.count("\n") == after.count("\r\n")
     assert written(text[:-2], LEARNED) == after
     assert written(f"\ufeff{text}", LEARNED) == f"\ufeff{after}"
-
-
-def test_a_profile_that_says_everything_stays_as_it_is_to_the_byte() -> None:
-    text = '[expect]\nmusts=7\r\n[secure_channel]\nbody =  "string"'
-
-    assert written(text, Learned({"expect": {"musts": 3}})) == text
 
 
 def test_a_value_in_place_of_a_table_is_a_usage_error() -> None:
@@ -299,7 +294,7 @@ def test_a_file_is_replaced_whole_with_its_mode_and_behind_its_link(tmp_path: Pa
 @pytest.mark.parametrize(
     "change, code",
     [
-        (('url = "http://127.0.0.1:', 'url = "http://127.0.0.1:1'), 6),
+        ((r"http://127\.0\.0\.1:\d+\"", 'http://127.0.0.1:9"'), 6),
         (('url = "http:', 'url = "https:'), 4),
         (("\naccess_code", "\ntimeout = 9.0\naccess_code"), 0),
         (('access_code = "', 'access_code = "x'), 4),
@@ -309,10 +304,7 @@ def test_a_file_is_replaced_whole_with_its_mode_and_behind_its_link(tmp_path: Pa
 )
 def test_only_an_unreachable_portal_is_exit_code_6(profile: Path, change: tuple[str, str], code: int) -> None:
     with serve.start() as running:
-        text = minimal(running).replace(*change)
-        if code == 6:
-            text = minimal(running).replace(running.url, "http://127.0.0.1:9")
-        profile.write_text(text, encoding="utf-8")
+        profile.write_text(re.sub(*change, minimal(running), count=1), encoding="utf-8")
 
         assert main(["doctor", "--profile", str(profile)]) == code
 
@@ -353,45 +345,19 @@ def test_the_doctor_says_what_it_tries_before_it_tries_it(profile: Path) -> None
     assert {"the access code", "accounts", "inboxes"} <= set(said)
 
 
-def test_all_missing_variables_are_named_at_once() -> None:
-    text = (
-        'profile = 1\n[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${A_CODE}"\n'
-        '[accounts.admin]\nemail = "${A_MAIL}"\npassword = "${file:gone}"\n'
-    )
-
-    with pytest.raises(ProfileError) as wrong:
-        parse(text, {"A_MAIL": ""}, name="p.toml")
-
-    lines = str(wrong.value).splitlines()
-    assert [line.partition(": ")[2].split(" needs ")[0].split(" cannot")[0] for line in lines] == [
-        "[portal] access_code",
-        "[accounts.admin] email",
-        "[accounts.admin] password",
-    ]
-
-
-def test_operations_that_unlock_as_much_are_listed_under_one_line() -> None:
-    rows = [
-        Diagnosis(f'operations."POST /web/v1/{name}"', "missing", "no body", "configuration")
-        for name in "abc"
-    ]
-    gains = {row.part: "+2 rules" for row in rows[:2]}
-
-    shown = [line.strip() for line in as_text(rows, gains).splitlines()]
-
-    assert shown[1:5] == ["+2 rules, each:", '"POST /web/v1/a"', '"POST /web/v1/b"', '"POST /web/v1/c"']
-
-
-def test_of_many_operations_that_unlock_as_much_only_some_are_named() -> None:
+def test_operations_that_unlock_as_much_are_listed_under_one_line_and_of_many_only_some() -> None:
     rows = [
         Diagnosis(f'operations."POST /web/v1/{name}"', "missing", "no body", "configuration")
         for name in "abcdefgh"
     ]
+    gains = {row.part: "+2 rules" for row in rows}
 
-    shown = as_text(rows, {row.part: "+2 rules" for row in rows}).splitlines()
+    few = [line.strip() for line in as_text(rows[:3], dict(list(gains.items())[:2])).splitlines()]
+    many = as_text(rows, gains).splitlines()
 
-    assert len(shown) == 7
-    assert shown[-1].strip() == "and 4 more (--format json names each)"
+    assert few[1:5] == ["+2 rules, each:", '"POST /web/v1/a"', '"POST /web/v1/b"', '"POST /web/v1/c"']
+    assert len(many) == 7
+    assert many[-1].strip() == "and 4 more (--format json names each)"
 
 
 @pytest.mark.parametrize("described, says", [(True, "as the profile says"), (False, "with what is assumed")])
@@ -408,24 +374,16 @@ def test_the_doctor_names_the_profile_only_for_what_it_says(
     assert says in line
 
 
-def test_the_last_line_names_the_target_again() -> None:
-    options = Options(profile=None, target="http://127.0.0.1:9", impact=None, time_budget=None)
-
-    assert "`portal-conformance plan --target http://127.0.0.1:9`" in _next_step([], options, budget=None)
-
-
-def test_the_last_line_repeats_the_time_budget_and_the_impact() -> None:
-    options = Options(profile="portal.toml", target=None, impact="mutating", time_budget=None)
+def test_the_last_line_repeats_the_target_the_time_budget_and_the_impact() -> None:
+    target = Options(profile=None, target="http://127.0.0.1:9", impact=None, time_budget=None)
+    profile = Options(profile="portal.toml", target=None, impact="mutating", time_budget=None)
     wrong = Diagnosis("accounts.admin", "wrong", "refused")
+    plan_of = "`portal-conformance plan --profile portal.toml --impact mutating --time-budget 10m`"
+    doctor = "`portal-conformance doctor --profile portal.toml --impact mutating`"
 
-    works = _next_step([], options, budget=USUAL_BUDGET)
-    assert "`portal-conformance plan --profile portal.toml --impact mutating --time-budget 10m`" in works
-    again = _next_step([wrong], options, budget=USUAL_BUDGET)
-    assert "`portal-conformance doctor --profile portal.toml --impact mutating`" in again
-
-
-def test_without_a_clock_the_next_command_has_the_usual_time_budget() -> None:
+    assert "`portal-conformance plan --target http://127.0.0.1:9`" in _next_step([], target, budget=None)
+    assert plan_of in _next_step([], profile, budget=USUAL_BUDGET)
+    assert doctor in _next_step([wrong], profile, budget=USUAL_BUDGET)
     nobody = of_target("http://127.0.0.1:9", {"PORTAL_ACCESS_CODE": "code"})
-
     assert _budget(nobody, Options(time_budget=None)) == USUAL_BUDGET
     assert _budget(nobody, Options(time_budget="3m")) == "3m"

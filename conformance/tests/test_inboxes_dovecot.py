@@ -42,6 +42,19 @@ def test_a_code_is_taken_from_the_newest_message_to_the_address_after_the_mark(r
 
     assert inbox.code_after(mark, Clock(lambda: None, arrive)) == "333333"
     assert inbox.has_code_after(mark)
+    assert inbox.only_code_after(mark) is None
+
+    later = inbox.mark()
+    running.deliver(mail("Your code is 555555."))
+    assert inbox.only_code_after(later) == "555555"
+
+
+def test_a_mail_that_the_pattern_does_not_match_is_shown_without_its_code(running: MailServer) -> None:
+    inbox = reader(running.settings(timeout=3.0), EMAIL, "post")
+    mark = inbox.mark()
+
+    with pytest.raises(Untestable, match=r'"Sign in The number is 0000\." \(codes are masked\)'):
+        inbox.code_after(mark, Clock(lambda: running.deliver(mail("The number is 4711."))))
 
 
 def test_the_same_code_in_a_new_message_is_a_new_code(running: MailServer) -> None:
@@ -112,12 +125,11 @@ def test_what_the_profile_has_wrong_is_named(
     assert caught.value.fault_class == fault
 
 
-def test_a_certificate_need_not_be_checked(running: MailServer) -> None:
-    reader(running.settings(verify=False), EMAIL, "post").mark()
-
-
-def test_tls_may_begin_by_starttls(running: MailServer) -> None:
-    inbox = reader(running.settings(starttls=True), EMAIL, "post")
+@pytest.mark.parametrize("changed", [{"starttls": True}, {"verify": False}])
+def test_tls_may_begin_by_starttls_and_a_certificate_need_not_be_checked(
+    running: MailServer, changed: dict[str, object]
+) -> None:
+    inbox = reader(running.settings(**changed), EMAIL, "post")
     mark = inbox.mark()
     running.deliver(mail("Your code is 717171."))
 

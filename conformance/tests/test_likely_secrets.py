@@ -121,51 +121,25 @@ class Place:
 
     where: str
     name: str
-    is_named: bool = True
+    is_named: bool
 
 
+NAMES = {
+    "header": """x-challenge-response X-Sms-Code x-device-token X-OTP x-step-up-secret X_Session_Token
+        x-vendor-api-key X-Signing-Key x-portal-pin""",
+    "body": """verificationCode verification_code VERIFICATION_CODE mailedCode smsOtp one-time-password
+        userPin deviceToken challengeAnswer vaultKey clientSecret rememberMeToken""",
+    "query": "resetCode magic_token invite-key otpValue",
+    "form": "confirm_code csrfToken",
+    "response": "recoveryKey device_secret nextChallenge downloadToken pinCode",
+    "response header": "x-next-token X-Refresh-Secret",
+}
+PLAIN = {"header": "x-step-two X-Acme-Edge acme-device", "body": "proof blob", "query": "ticket"}
 PLACES = [
-    *(
-        Place("header", name)
-        for name in (
-            "x-challenge-response",
-            "X-Sms-Code",
-            "x-device-token",
-            "X-OTP",
-            "x-step-up-secret",
-            "X_Session_Token",
-            "x-vendor-api-key",
-            "X-Signing-Key",
-            "x-portal-pin",
-        )
-    ),
-    *(
-        Place("body", name)
-        for name in (
-            "verificationCode",
-            "verification_code",
-            "VERIFICATION_CODE",
-            "mailedCode",
-            "smsOtp",
-            "one-time-password",
-            "userPin",
-            "deviceToken",
-            "challengeAnswer",
-            "vaultKey",
-            "clientSecret",
-            "rememberMeToken",
-        )
-    ),
-    *(Place("query", name) for name in ("resetCode", "magic_token", "invite-key", "otpValue")),
-    *(Place("form", name) for name in ("confirm_code", "csrfToken")),
-    *(
-        Place("response", name)
-        for name in ("recoveryKey", "device_secret", "nextChallenge", "downloadToken", "pinCode")
-    ),
-    *(Place("response header", name) for name in ("x-next-token", "X-Refresh-Secret")),
-    *(Place("header", name, is_named=False) for name in ("x-step-two", "X-Acme-Edge", "acme-device")),
-    *(Place("body", name, is_named=False) for name in ("proof", "blob")),
-    Place("query", "ticket", is_named=False),
+    Place(where, name, is_named=names is NAMES)
+    for names in (NAMES, PLAIN)
+    for where, listed in names.items()
+    for name in listed.split()
 ]
 
 
@@ -194,11 +168,7 @@ def _exchange(number: int, values: dict[Place, str]) -> Exchange:
 
 
 def exchange_of(
-    sent: Request,
-    data: Json,
-    *,
-    headers: list[tuple[str, str]] | None = None,
-    number: int = 1,
+    sent: Request, data: Json, *, headers: list[tuple[str, str]] | None = None, number: int = 1
 ) -> Exchange:
     """A success with data."""
     body = {"success": True, "code": "2000", "message": "Success", "data": data}
@@ -217,6 +187,14 @@ def request_to(path: str, body: Json = ABSENT, *, headers: list[tuple[str, str]]
     return Request(method="GET" if body is ABSENT else "POST", url=url, headers=headers or [], body=body)
 
 
+def logged(path: Path, *exchanges: Exchange) -> None:
+    """Writes exchanges as the recorder does."""
+    log = Log(path, Secrets())
+    for each in exchanges:
+        log.write(each.request, each.response, started=each.started, elapsed_ms=1.0, client="client")
+    log.close()
+
+
 def stands_in(value: str, text: str) -> bool:
     """Whether a text holds the value; four or five digits may be part of a longer number, say of a time."""
     if value not in text:
@@ -224,42 +202,37 @@ def stands_in(value: str, text: str) -> bool:
     return len(value) > 5 or re.search(rf"(?<![\d.]){re.escape(value)}(?!\d)", text) is not None
 
 
-def test_nothing_raw_is_in_the_capture_nor_in_what_check_makes_of_it(tmp_path: Path) -> None:
-    secrets, planted = Secrets(), {}
-    log = Log(tmp_path / "traffic.jsonl", secrets)
+def test_nothing_raw_is_in_the_capture_nor_in_what_check_makes_of_it_or_of_what_others_recorded(
+    tmp_path: Path,
+) -> None:
+    planted, made = {}, []
     for exchange, values in exchanges():
         planted.update(values)
-        log.write(
-            exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="client"
-        )
-    log.close()
+        made.append(exchange)
+    logged(tmp_path / "traffic.jsonl", *made)
+    with capture.Writer(tmp_path / "unused.jsonl") as writer:
+        (tmp_path / "raw.jsonl").write_bytes(b"".join(writer.line(exchange) + b"\n" for exchange in made))
+
     check([tmp_path / "traffic.jsonl"], CheckOptions(out=tmp_path / "reports"))
+    others = check([tmp_path / "raw.jsonl"], CheckOptions(out=tmp_path / "others"))
 
     assert len(planted) > 1400
-    for file in (tmp_path / "traffic.jsonl", *(tmp_path / "reports").iterdir()):
+    folders = (tmp_path / "reports", tmp_path / "others")
+    for file in (tmp_path / "traffic.jsonl", *(file for folder in folders for file in folder.iterdir())):
         text = file.read_text(encoding="utf-8", errors="replace")
         raw = [(place.where, place.name, value) for value, place in planted.items() if stands_in(value, text)]
         assert raw == [], file.name
-
-
-def test_what_others_recorded_is_redacted_by_check_as_well(tmp_path: Path) -> None:
-    planted: dict[str, Place] = {}
-    with (tmp_path / "raw.jsonl").open("wb") as raw:
-        writer = capture.Writer(tmp_path / "unused.jsonl")
-        for exchange, values in exchanges():
-            planted.update(values)
-            raw.write(writer.line(exchange) + b"\n")
-        writer.close()
-
-    checked = check([tmp_path / "raw.jsonl"], CheckOptions(out=tmp_path / "reports"))
-
-    for file in (tmp_path / "reports").iterdir():
-        text = file.read_text(encoding="utf-8", errors="replace")
-        found = [(place.name, value) for value, place in planted.items() if stands_in(value, text)]
-        assert found == [], file.name
     assert any(
-        note.endswith("Where they are none, give --keep verificationCode.") for note in checked.run.notes
+        note.endswith("Where they are none, give --keep verificationCode.") for note in others.run.notes
     )
+
+
+def texts(value: Json) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from texts(inner)
+    elif isinstance(value, str):
+        yield value
 
 
 def test_ordinary_values_of_the_reference_portal_are_no_secrets(tmp_path: Path) -> None:
@@ -271,7 +244,8 @@ def test_ordinary_values_of_the_reference_portal_are_no_secrets(tmp_path: Path) 
         walk(recorder.url, portal.profile())
         finder = recorder.log.finder
 
-    ordinary = {text for exchange in capture.read(out) for text in _texts(exchange)}
+    bodies = [[one.request.json, one.response and one.response.json] for one in capture.read(out)]
+    ordinary = {*texts(bodies)}
     assert len(ordinary) > 500
     assert finder.counts.total() <= len(ordinary) / 100, finder.counts
 
@@ -358,22 +332,6 @@ def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
     finder.register(exchange_of(request_to("acme", {"ref": id}), None), secrets)
 
     assert secrets.placeholder(id) is None
-
-
-def _texts(exchange: Exchange) -> Iterator[str]:
-    for value in (exchange.request.json, exchange.response.json if exchange.response else None):
-        yield from _leaves(value)
-
-
-def _leaves(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _leaves(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner)
-    elif isinstance(value, str):
-        yield value
 
 
 def test_the_filters_of_the_specification_are_no_secrets() -> None:

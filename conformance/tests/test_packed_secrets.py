@@ -9,17 +9,17 @@ import re
 import string
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from conformance.check import CheckOptions, check
-from conformance.record.log import Log
 from conformance.replay import replay
 from conformance.spec.endpoints import COUNTRIES
 from conformance.tests.replays import options_for, profile_of
-from conformance.tests.test_likely_secrets import exchange_of, request_to
+from conformance.tests.test_likely_secrets import exchange_of, logged, request_to
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Request
@@ -30,20 +30,7 @@ from reference_impl import serve as reference
 DRAW = random.Random(41)
 ALNUM = string.ascii_letters + string.digits
 BASE58 = re.sub("[0OIl]", "", ALNUM)
-SEED = (
-    "apple",
-    "brave",
-    "coral",
-    "eagle",
-    "flame",
-    "grape",
-    "honey",
-    "ivory",
-    "jelly",
-    "karma",
-    "lemon",
-    "mango",
-)
+SEED = "apple brave coral eagle flame grape honey ivory jelly karma lemon mango"
 
 
 def letters(alphabet: str, length: int) -> str:
@@ -71,7 +58,7 @@ RANDOM: dict[str, Callable[[], str]] = {
 """Kinds that are found wherever a client sends them."""
 
 NAMED: dict[str, Callable[[], str]] = {
-    "seed": lambda: " ".join(DRAW.sample(SEED, 12)),
+    "seed": lambda: " ".join(DRAW.sample(SEED.split(), 12)),
     "password": lambda: f"{letters(string.ascii_lowercase, 5)}{letters('123456789', 2)}!{letters(ALNUM, 4)}",
     "groups": lambda: f"{letters('123456789', 3)} {letters('123456789', 3)}",
     "key line": lambda: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{letters(ALNUM, 43)}",
@@ -91,52 +78,53 @@ def multipart(value: str) -> str:
     return f'--B\r\nContent-Disposition: form-data; name="acmeToken"\r\n\r\n{value}\r\n--B--\r\n'
 
 
+def sends(make: Callable[[str], Request]) -> Callable[[str], Exchange]:
+    return lambda value: exchange_of(make(value), None)
+
+
+def shows(data: Callable[[str], Json]) -> Callable[[str], Exchange]:
+    return lambda value: exchange_of(sent(), data(value))
+
+
+def carries(payload: Callable[[str], str]) -> Callable[[str], Exchange]:
+    return sends(lambda value: sent(body={"payload": payload(value)}))
+
+
+def redirects(value: str) -> Exchange:
+    return exchange_of(sent(), None, headers=[("location", f"{CALLBACK}?acmeToken={coded(value)}")])
+
+
+coded = partial(quote, safe="")
+CALLBACK = "https://app.example.test/cb"
 PLACES: dict[str, Callable[[str], Exchange]] = {
-    "the query": lambda value: exchange_of(sent(f"{URL}?acme_token={quote(value, safe='')}"), None),
-    "the fragment": lambda value: exchange_of(sent(f"{URL}#acme_token={quote(value, safe='')}"), None),
-    "the referrer": lambda value: exchange_of(
-        sent(referer=f"https://app.example.test/cb?acmeToken={quote(value, safe='')}"), None
+    "the query": sends(lambda value: sent(f"{URL}?acme_token={coded(value)}")),
+    "the fragment": sends(lambda value: sent(f"{URL}#acme_token={coded(value)}")),
+    "the referrer": sends(lambda value: sent(referer=f"{CALLBACK}?acmeToken={coded(value)}")),
+    "a redirection": redirects,
+    "a parameter of a header": sends(lambda value: sent(x_acme_auth=f'keyid="k1", signature="{value}"')),
+    "a protocol": sends(lambda value: sent(sec_websocket_protocol=f"token={quote(value)}")),
+    "a forwarded header": sends(lambda value: sent(x_forwarded_authorization=f"Bearer {value}")),
+    "a list": sends(lambda value: sent(body={"listOfTokens": [value]})),
+    "JSON in a text": carries(lambda value: json.dumps({"acmeToken": value})),
+    "JSON in a header": sends(lambda value: sent(x_acme=json.dumps({"acmeToken": value}))),
+    "the name of a member": shows(lambda value: {"acmeTokens": {value: {"used": False}}}),
+    "a form": carries(lambda value: f"a=1&pwd={coded(value)}"),
+    "a part of a form": carries(multipart),
+    "an element": carries(lambda value: f"<acme:req><acme:token>{value}</acme:token></acme:req>"),
+    "a tag of a page": shows(
+        lambda value: {"page": f'<html><meta name="csrf-token" content="{value}"></html>'}
     ),
-    "a redirection": lambda value: exchange_of(
-        sent(), None, headers=[("location", f"https://app.example.test/cb?acmeToken={quote(value, safe='')}")]
+    "an address": sends(
+        lambda value: sent(body={"database": f"postgres://svc:{coded(value)}@db.example.test/x"})
     ),
-    "a parameter of a header": lambda value: exchange_of(
-        sent(x_acme_auth=f'keyid="k1", signature="{value}"'), None
-    ),
-    "a protocol": lambda value: exchange_of(sent(sec_websocket_protocol=f"token={quote(value)}"), None),
-    "a forwarded header": lambda value: exchange_of(sent(x_forwarded_authorization=f"Bearer {value}"), None),
-    "a list": lambda value: exchange_of(sent(body={"listOfTokens": [value]}), None),
-    "JSON in a text": lambda value: exchange_of(
-        sent(body={"payload": json.dumps({"acmeToken": value})}), None
-    ),
-    "JSON in a header": lambda value: exchange_of(sent(x_acme=json.dumps({"acmeToken": value})), None),
-    "the name of a member": lambda value: exchange_of(sent(), {"acmeTokens": {value: {"used": False}}}),
-    "a form": lambda value: exchange_of(sent(body={"payload": f"a=1&pwd={quote(value, safe='')}"}), None),
-    "a part of a form": lambda value: exchange_of(sent(body={"payload": multipart(value)}), None),
-    "an element": lambda value: exchange_of(
-        sent(body={"payload": f"<acme:req><acme:token>{value}</acme:token></acme:req>"}), None
-    ),
-    "a tag of a page": lambda value: exchange_of(
-        sent(), {"page": f'<html><meta name="csrf-token" content="{value}"></html>'}
-    ),
-    "an address": lambda value: exchange_of(
-        sent(body={"database": f"postgres://svc:{quote(value, safe='')}@db.example.test/x"}), None
-    ),
-    "a download": lambda value: exchange_of(
-        sent(), {"url": f"https://files.example.test/d?acme_token={quote(value, safe='')}"}
-    ),
-    "a key of several words": lambda value: exchange_of(sent(body={"apiAccessKey": value}), None),
-    "a short name": lambda value: exchange_of(sent(body={"pwd": value}), None),
+    "a download": shows(lambda value: {"url": f"https://files.example.test/d?acme_token={coded(value)}"}),
+    "a key of several words": sends(lambda value: sent(body={"apiAccessKey": value})),
+    "a short name": sends(lambda value: sent(body={"pwd": value})),
 }
 
 UNNATURAL = {
-    ("the name of a member", "seed"),
-    ("the name of a member", "groups"),
-    ("the name of a member", "key line"),
-    ("the name of a member", "uuid in braces"),
-    ("the name of a member", "password"),
-    ("a forwarded header", "seed"),
-    ("a forwarded header", "groups"),
+    *(("the name of a member", kind) for kind in NAMED),
+    *(("a forwarded header", kind) for kind in ("seed", "groups")),
     ("a part of a form", "groups"),
 }
 
@@ -156,11 +144,8 @@ def forms(value: str) -> set[str]:
 
 @pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har", "traffic.jsonl.gz"])
 def test_nothing_that_is_packed_is_raw_in_a_capture_or_a_report(tmp_path: Path, name: str) -> None:
-    log, values = Log(tmp_path / name, Secrets()), []
-    for place, kind, value, exchange in planted():
-        values.append((place, kind, value))
-        log.write(exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="c")
-    log.close()
+    values = [*planted()]
+    logged(tmp_path / name, *(exchange for *_, exchange in values))
     check([tmp_path / name], CheckOptions(out=tmp_path / "reports"))
 
     assert len(values) > 200
@@ -168,7 +153,7 @@ def test_nothing_that_is_packed_is_raw_in_a_capture_or_a_report(tmp_path: Path, 
     reports = [file.read_text(errors="replace") for file in (tmp_path / "reports").iterdir()]
     for text in (lines, *reports):
         assert [
-            (place, kind) for place, kind, value in values if any(form in text for form in forms(value))
+            (place, kind) for place, kind, value, _ in values if any(form in text for form in forms(value))
         ] == []
 
 
@@ -176,10 +161,7 @@ def test_a_private_key_is_redacted_line_by_line_wherever_it_stands(tmp_path: Pat
     lines = [block(48), block(48)]
     pem = "-----BEGIN PRIVATE KEY-----\n{}\n{}\n-----END PRIVATE KEY-----".format(*lines)
     public = pem.replace("PRIVATE", "PUBLIC").replace(lines[0], "A" * 64)
-    log = Log(tmp_path / "traffic.jsonl", Secrets())
-    for exchange in (exchange_of(sent(), {"note": pem}), exchange_of(sent(), {"note": public})):
-        log.write(exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="c")
-    log.close()
+    logged(tmp_path / "traffic.jsonl", *(exchange_of(sent(), {"note": text}) for text in (pem, public)))
 
     text = (tmp_path / "traffic.jsonl").read_text()
     assert not any(line in text for line in lines)
@@ -191,14 +173,12 @@ def test_what_a_response_showed_before_it_was_known_for_a_secret_is_redacted_the
     tmp_path: Path, name: str
 ) -> None:
     ticket, other = letters(ALNUM, 32), letters(ALNUM, 32)
-    log = Log(tmp_path / name, Secrets())
-    for exchange in (
+    logged(
+        tmp_path / name,
         exchange_of(request_to("acme"), {"blob": ticket, "further": other}),
         exchange_of(request_to("acme", headers=[("X-Acme-Token", ticket)]), None),
         exchange_of(request_to("acme", headers=[("Authorization", f"Bearer {other}")]), None),
-    ):
-        log.write(exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="c")
-    log.close()
+    )
 
     first, *later = capture.read(tmp_path / name)
     assert len(later) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import httpx
@@ -10,43 +10,37 @@ import pytest
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.target.portal import Portal
-from conformance.target.portal.cipher import Scheme
-from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, without
 from conformance.traffic.exchange import Json
 
 FORGOT = "POST /web/v1/system/auth/password/forgot"
 ROLE = "GET /web/v1/system/roles/{roleBizId}"
 CREATE = "POST /web/v1/system/notifications/channels/create"
+OWN_ONLY = "a run changes only records that the profile names"
+NO_BODY = r'the profile has no \[operations\."POST .*channels/create"\] body'
+UNGIVEN = r"body has \{otp\}, and there is no value for it"
+
+
+def body(key: str, text: str) -> str:
+    """A table of a profile with the body of an operation."""
+    return f'[operations."{key}"]\nbody = {text}\n'
+
+
 ACCOUNT_STATUS = "POST /web/v1/system/accounts/admin/status"
 
 
-class Recorder:
-    """Plays a portal that says yes, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[httpx.Request] = []
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
-        return answer({"bizId": "b-1"})
-
-    @property
-    def last(self) -> httpx.Request:
-        return self.asked[-1]
-
-
 @pytest.fixture
-def recorder() -> Recorder:
-    return Recorder()
+def recorder() -> Played:
+    return Played(answer({"bizId": "b-1"}))
 
 
-def test_a_call_carries_the_common_headers(recorder: Recorder) -> None:
+def test_a_call_carries_the_common_headers(recorder: Played) -> None:
     portal = answering(recorder)
 
     portal.call("GET /web/v1/system/profile", token="a-token")
-    first = recorder.last.headers
+    first = recorder.asked[-1].headers
     portal.call("GET /web/v1/system/profile", token="a-token")
-    second = recorder.last.headers
+    second = recorder.asked[-1].headers
 
     assert first["x-portal-access-code"] == "the-access-code"
     assert first["authorization"] == "Bearer a-token"
@@ -96,47 +90,49 @@ def test_a_long_wait_is_the_cases_own_matter(wait: str) -> None:
     assert busy.asked == 1
 
 
-def test_edge_headers_are_left_to_a_real_edge(recorder: Recorder) -> None:
+def test_edge_headers_are_left_to_a_real_edge(recorder: Played) -> None:
     portal = answering(recorder, profile=MINIMAL.replace("[accounts", "edge_headers = false\n[accounts", 1))
 
     portal.call("GET /web/v1/system/profile")
 
-    assert not [name for name in recorder.last.headers if name.startswith(("cf-", "x-forwarded", "x-real"))]
+    assert not [
+        name for name in recorder.asked[-1].headers if name.startswith(("cf-", "x-forwarded", "x-real"))
+    ]
 
 
-def test_headers_of_the_profile_and_of_the_case_come_last_and_none_takes_away(recorder: Recorder) -> None:
+def test_headers_of_the_profile_and_of_the_case_come_last_and_none_takes_away(recorder: Played) -> None:
     portal = answering(
         recorder, profile=MINIMAL.replace("[accounts", 'headers = {"x-locale" = "ja"}\n[accounts', 1)
     )
 
     portal.call("GET /web/v1/system/profile", headers={"x-portal-access-code": None, "X-Own": "1"})
 
-    assert recorder.last.headers["x-locale"] == "ja"
-    assert recorder.last.headers["x-own"] == "1"
-    assert "x-portal-access-code" not in recorder.last.headers
+    assert recorder.asked[-1].headers["x-locale"] == "ja"
+    assert recorder.asked[-1].headers["x-own"] == "1"
+    assert "x-portal-access-code" not in recorder.asked[-1].headers
 
 
-def test_parameters_fill_the_path_in_one_segment_each(recorder: Recorder) -> None:
+def test_parameters_fill_the_path_in_one_segment_each(recorder: Played) -> None:
     portal = answering(recorder)
 
     portal.call(ROLE, roleBizId="a/b?c", query={"statuses": ["1", "2"], "q": "x y"})
-    assert recorder.last.url.raw_path == b"/web/v1/system/roles/a%2Fb%3Fc?statuses=1&statuses=2&q=x+y"
+    assert recorder.asked[-1].url.raw_path == b"/web/v1/system/roles/a%2Fb%3Fc?statuses=1&statuses=2&q=x+y"
 
     portal.call(ROLE, roleBizId="..")
-    assert recorder.last.url.raw_path == b"/web/v1/system/roles/%2E%2E"
+    assert recorder.asked[-1].url.raw_path == b"/web/v1/system/roles/%2E%2E"
 
 
-def test_the_bot_challenge_token_goes_where_the_body_has_no_place_for_it(recorder: Recorder) -> None:
+def test_the_bot_challenge_token_goes_where_the_body_has_no_place_for_it(recorder: Played) -> None:
     portal = answering(recorder)
 
     portal.call("GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}", workspaceId="w")
-    assert recorder.last.headers["x-turnstile-token"] == "the-bot-token"
+    assert recorder.asked[-1].headers["x-turnstile-token"] == "the-bot-token"
 
     portal.call("GET /web/v1/system/profile", bot_challenge=False)
-    assert "x-turnstile-token" not in recorder.last.headers
+    assert "x-turnstile-token" not in recorder.asked[-1].headers
 
     portal.call(FORGOT, json={"email": "a@example.test", "turnstileToken": portal.bot_token})
-    assert "x-turnstile-token" not in recorder.last.headers
+    assert "x-turnstile-token" not in recorder.asked[-1].headers
 
 
 @pytest.mark.parametrize(
@@ -149,21 +145,21 @@ def test_the_bot_challenge_token_goes_where_the_body_has_no_place_for_it(recorde
     ],
 )
 def test_a_body_goes_out_as_it_was_given(
-    recorder: Recorder, json_value: Json, raw: bytes | None, sent: bytes, content_type: str
+    recorder: Played, json_value: Json, raw: bytes | None, sent: bytes, content_type: str
 ) -> None:
     answering(recorder).call("POST /web/v1/system/profile/update", json=json_value, raw=raw)
 
-    assert recorder.last.content == sent
-    assert recorder.last.headers["content-type"] == content_type
+    assert recorder.asked[-1].content == sent
+    assert recorder.asked[-1].headers["content-type"] == content_type
 
 
-def test_another_method_may_be_sent_to_a_known_path(recorder: Recorder) -> None:
+def test_another_method_may_be_sent_to_a_known_path(recorder: Played) -> None:
     answering(recorder).call("GET /web/v1/system/profile", method="DELETE")
 
-    assert recorder.last.method == "DELETE"
+    assert recorder.asked[-1].method == "DELETE"
 
 
-def test_names_of_a_run_begin_alike_and_never_repeat(recorder: Recorder) -> None:
+def test_names_of_a_run_begin_alike_and_never_repeat(recorder: Played) -> None:
     portal = answering(recorder)
     names = {portal.unique() for _ in range(100)}
 
@@ -171,7 +167,7 @@ def test_names_of_a_run_begin_alike_and_never_repeat(recorder: Recorder) -> None
     assert all(name.startswith(portal.run_id + "-") for name in names)
 
 
-def test_mails_are_counted_and_end_with_the_budget(recorder: Recorder) -> None:
+def test_mails_are_counted_and_end_with_the_budget(recorder: Played) -> None:
     portal = answering(recorder, profile=MINIMAL + "[limits]\nmax_mails = 1\n")
     body = {"email": "admin@example.test", "turnstileToken": "x"}
 
@@ -190,17 +186,41 @@ def test_a_refused_mail_does_not_count() -> None:
     assert portal.budget.mails == 0
 
 
-def test_a_missing_account_is_named_with_its_table(recorder: Recorder) -> None:
-    with pytest.raises(Untestable, match=r"the profile has no \[accounts\.spare\]") as caught:
-        answering(recorder).account("spare")
+@pytest.mark.parametrize(
+    "further, ask, said",
+    [
+        ("", lambda portal: portal.account("spare"), r"the profile has no \[accounts\.spare\]"),
+        ("", lambda portal: portal.record("file"), r"the profile has no \[records\] file"),
+        ("", lambda portal: portal.own_record("channel"), rf"no \[records\] channel, and {OWN_ONLY}"),
+        (
+            "",
+            lambda portal: portal.operation_body(CREATE),
+            NO_BODY,
+        ),
+        (body(CREATE, '{ a = "{otp}" }'), lambda portal: portal.operation_body(CREATE), UNGIVEN),
+        (
+            body(ACCOUNT_STATUS, '{ userBizId = "{account}" }'),
+            lambda portal: portal.operation_body(ACCOUNT_STATUS),
+            OWN_ONLY,
+        ),
+    ],
+)
+def test_what_the_profile_lacks_is_named(
+    recorder: Played, further: str, ask: Callable[[Portal], object], said: str
+) -> None:
+    with pytest.raises(Untestable, match=said) as caught:
+        ask(answering(recorder, profile=MINIMAL + further))
 
     assert caught.value.fault_class == "configuration"
+    assert not [
+        request for request in recorder.asked if request.method == "POST" and "query" not in request.url.path
+    ]
 
 
 # --- records
 
 
-def test_a_record_of_the_profile_is_not_looked_up(recorder: Recorder) -> None:
+def test_a_record_of_the_profile_is_not_looked_up(recorder: Played) -> None:
     portal = answering(recorder, profile=MINIMAL + '[records]\nrole = "r-1"\n')
 
     assert portal.record("role") == "r-1"
@@ -223,62 +243,18 @@ def test_a_record_that_the_profile_leaves_out_is_found_in_a_listing(name: str) -
         )
 
 
-def test_a_record_no_listing_gives_is_untestable_by_name(recorder: Recorder) -> None:
-    with pytest.raises(Untestable, match=r"the profile has no \[records\] file"):
-        answering(recorder).record("file")
-
-
-def test_what_was_merely_found_is_not_given_for_a_change(recorder: Recorder) -> None:
-    with pytest.raises(
-        Untestable, match=r"no \[records\] channel, and a run changes only records that the profile names"
-    ):
-        answering(recorder).own_record("channel")
-
-
 # --- operation bodies
 
 
-def with_body(body: str, key: str = CREATE) -> str:
-    return MINIMAL + f'[operations."{key}"]\nbody = {body}\n'
+def test_placeholders_of_a_body_are_filled(recorder: Played) -> None:
+    text = '{ name = "suite-{unique}", n = "{code}", deep = [{ x = "a {{b}} {email}" }] }'
+    portal = answering(recorder, profile=MINIMAL + body(CREATE, text))
 
+    filled = portal.operation_body(CREATE, code=7, email="e@example.test")
 
-def test_placeholders_of_a_body_are_filled(recorder: Recorder) -> None:
-    portal = answering(
-        recorder,
-        profile=with_body('{ name = "suite-{unique}", n = "{code}", deep = [{ x = "a {{b}} {email}" }] }'),
-    )
-
-    body = portal.operation_body(CREATE, code=7, email="e@example.test")
-
-    assert body["name"].startswith("suite-" + portal.run_id)
-    assert body["n"] == 7
-    assert body["deep"] == [{"x": "a {b} e@example.test"}]
-
-
-def test_a_body_that_the_profile_lacks_is_named(recorder: Recorder) -> None:
-    with pytest.raises(Untestable, match=r'the profile has no \[operations\."POST .*channels/create"\] body'):
-        answering(recorder).operation_body(CREATE)
-
-
-def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
-    with pytest.raises(Untestable, match=r"body has \{otp\}, and there is no value for it"):
-        answering(recorder, profile=with_body('{ a = "{otp}" }')).operation_body(CREATE)
-
-
-def test_a_change_never_falls_on_a_record_that_was_merely_found(recorder: Recorder) -> None:
-    portal = answering(recorder, profile=with_body('{ userBizId = "{account}" }', ACCOUNT_STATUS))
-
-    with pytest.raises(Untestable, match="a run changes only records that the profile names"):
-        portal.operation_body(ACCOUNT_STATUS)
-
-    assert recorder.asked == []
-
-
-def test_the_scheme_of_the_profile_is_the_one_of_the_contract(recorder: Recorder) -> None:
-    portal: Portal = answering(recorder)
-
-    assert Scheme(portal.profile.secure_channel.aes_mode, portal.profile.secure_channel.payload) == Scheme()
-    assert json.dumps(portal.secure.readings) == "{}"
+    assert filled["name"].startswith("suite-" + portal.run_id)
+    assert filled["n"] == 7
+    assert filled["deep"] == [{"x": "a {b} e@example.test"}]
 
 
 PAGE = httpx.Response(200, text="<html>Welcome</html>", headers={"content-type": "text/html"})
@@ -312,16 +288,12 @@ def test_what_answers_and_is_no_portal_is_told_from_one(response: httpx.Response
     ],
 )
 def test_a_portal_is_recognised_by_one_answer_out_of_two(odd: httpx.Response) -> None:
-    asked: list[str] = []
+    played = Played(answer(status=401, code="ACCESS.TOKEN_MISSING"), **{"public-key": odd})
 
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.path)
-        return odd if len(asked) == 1 else answer(status=401, code="ACCESS.TOKEN_MISSING")
+    answering(played).recognise()
 
-    answering(respond).recognise()
-
-    assert asked[0] == "/web/v1/secure-channel/public-key"
-    assert len(asked) <= 2
+    assert played.words[0] == "public-key"
+    assert len(played.asked) <= 2
 
 
 @pytest.mark.parametrize(
@@ -334,12 +306,6 @@ def test_a_portal_is_recognised_by_one_answer_out_of_two(odd: httpx.Response) ->
     ],
 )
 def test_a_portal_that_refuses_or_is_down_for_a_moment_is_asked_once(response: httpx.Response) -> None:
-    asked: list[httpx.Request] = []
+    answering(played := Played(response)).recognise()
 
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return response
-
-    answering(respond).recognise()
-
-    assert len(asked) == 1
+    assert len(played.asked) == 1

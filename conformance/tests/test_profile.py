@@ -237,7 +237,13 @@ def test_an_expectation_of_what_does_not_exist_is_a_mistake(line: str, message: 
     assert message in mistake(f"{MINIMAL}[expect]\n{line}\n")
 
 
-def test_a_variable_that_is_set_and_empty_is_a_mistake() -> None:
-    text = MINIMAL.replace('"a password"', '"${ADMIN_PASSWORD}"')
+def test_all_variables_that_are_missing_or_empty_are_named_at_once() -> None:
+    text = MINIMAL.replace("ingress", "${A_CODE}").replace("admin@example.test", "${A_MAIL}")
 
-    assert "needs the environment variable ADMIN_PASSWORD, which is empty" in mistake(text, ADMIN_PASSWORD="")
+    lines = mistake(text.replace("a password", "${file:gone}"), A_MAIL="").splitlines()
+
+    assert [line.partition(": ")[2] for line in lines[:2]] == [
+        "[portal] access_code needs the environment variable A_CODE, which is not set.",
+        "[accounts.admin] email needs the environment variable A_MAIL, which is empty. Fill it.",
+    ]
+    assert "[accounts.admin] password cannot be read" in lines[2]

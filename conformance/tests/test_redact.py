@@ -1,7 +1,5 @@
 """Secrets leave in no encoding, and what is not secret leaves whole."""
 
-# ruff: noqa: E501 (a table is read row by row)
-
 from __future__ import annotations
 
 import base64
@@ -11,6 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets, secrets_in
@@ -19,7 +18,7 @@ PASSWORD = 'pä"ss/W0rd+?&=%\\'
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.kX9-fTq_0aZvG1b2c3"
 ENCODINGS: list[Callable[[str], str]] = [
     str,
-    lambda text: json.dumps(text),
+    json.dumps,
     lambda text: json.dumps(text, ensure_ascii=False),
     lambda text: json.dumps(json.dumps({"password": text})),
     lambda text: quote(text, safe=""),
@@ -94,12 +93,8 @@ def test_digits_within_a_longer_number_stay(text: str) -> None:
 def test_a_number_equal_to_a_code_is_taken_out_and_others_stay() -> None:
     known = secrets(("123456", "code"))
 
-    assert known.redact_json({"code": 123456, "total": 1234567, "ok": True, "n": 1.5}) == {
-        "code": "[code-1]",
-        "total": 1234567,
-        "ok": True,
-        "n": 1.5,
-    }
+    others = {"total": 1234567, "ok": True, "n": 1.5}
+    assert known.redact_json({"code": 123456, **others}) == {"code": "[code-1]", **others}
 
 
 @pytest.mark.parametrize("value", ["123456", "ends with \\", 'a "quoted" one'])
@@ -113,27 +108,24 @@ def test_a_line_of_json_stays_one(value: str) -> None:
 
 
 def test_a_password_that_is_a_plain_word_leaves_paths_and_field_names_whole() -> None:
-    known = secrets(("password", "password"))
+    known, path = secrets(("password", "password")), "/web/v1/system/auth/password/forgot"
 
-    assert known.redact("/web/v1/system/auth/password/forgot") == "/web/v1/system/auth/password/forgot"
-    assert known.redact_json({"password": "password", "newPassword": "x"}) == {
-        "password": "[password-1]",
-        "newPassword": "x",
-    }
+    assert known.redact(path) == path
+    redacted = known.redact_json({"password": "password", "newPassword": "x"})
+    assert redacted == {"password": "[password-1]", "newPassword": "x"}
+
+
+def test_bytes_are_found_in_base64_and_hex() -> None:
+    key = bytes(range(200, 232))
+
+    text = f"{base64.b64encode(key).decode()} {key.hex()}"
+    assert secrets((key, "aes-key")).redact(text) == "[aes-key-1] [aes-key-1]"
 
 
 def test_equal_values_get_equal_placeholders_and_others_other_ones() -> None:
     known = secrets(("first-token-1", "token"), ("second-token", "token"), ("first-token-1", "password"))
 
     assert known.redact("first-token-1 second-token first-token-1") == "[token-1] [token-2] [token-1]"
-
-
-def test_bytes_are_found_in_base64_and_hex() -> None:
-    key = bytes(range(200, 232))
-    known = secrets((key, "aes-key"))
-
-    assert known.redact(base64.b64encode(key).decode()) == "[aes-key-1]"
-    assert known.redact(key.hex()) == "[aes-key-1]"
 
 
 def test_a_secret_within_another_leaves_nothing_of_either() -> None:
@@ -162,61 +154,55 @@ def exchange(
     )
 
 
+GENERATE = "/web/v1/system/security/mfa/backup-codes/generate"
+USED = {"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}
+
+
+def generated(data: Json, **other: Json) -> Exchange:
+    return exchange(GENERATE, answer={"success": True, "data": data, **other})
+
+
 @pytest.mark.parametrize(
-    "shown, expected",
+    "shown, kind, expected",
     [
-        (exchange(headers=[("authorization", "Bearer tok-1")]), {("tok-1", "token")}),
-        (exchange(headers=[("X-PORTAL-ACCESS-CODE", "ingress")]), {("ingress", "access-code")}),
-        (exchange(headers=[("Cookie", "a=one1; b=two2")]), {("one1", "cookie"), ("two2", "cookie")}),
-        (exchange("/login/complete", sent={"code": "123456"}), {("123456", "code")}),
-        (exchange("/login/complete", sent={"code": 123456}), {("123456", "code")}),
-        (exchange("/elsewhere", sent={"code": "EMAIL"}), set()),
-        (exchange(answer={"code": "2000", "data": {"accessToken": "aaaa", "refreshToken": "bbbb"}}), {("aaaa", "token"), ("bbbb", "refresh-token")}),
-        (exchange(sent={"emailConfig": {"password": "smtp-pass"}}), {("smtp-pass", "password")}),
-        (exchange(answer={"data": {"emailConfig": {"password": "******"}}}), set()),
-        (exchange(answer={"data": {"backupCodes": ["one-1", "two-2"]}}), {("one-1", "backup-code"), ("two-2", "backup-code")}),
+        (exchange(headers=[("authorization", "Bearer tok-1")]), "token", "tok-1"),
+        (exchange(headers=[("X-PORTAL-ACCESS-CODE", "ingress")]), "access-code", "ingress"),
+        (exchange(headers=[("Cookie", "a=one1; b=two2")]), "cookie", "one1 two2"),
+        (exchange("/login/complete", sent={"code": "123456"}), "code", "123456"),
+        (exchange("/login/complete", sent={"code": 123456}), "code", "123456"),
+        (exchange("/elsewhere", sent={"code": "EMAIL"}), "", ""),
+        (exchange(answer={"code": "2000", "data": {"accessToken": "aaaa"}}), "token", "aaaa"),
+        (exchange(answer={"code": "2000", "data": {"refreshToken": "bbbb"}}), "refresh-token", "bbbb"),
+        (exchange(sent={"emailConfig": {"password": "smtp-pass"}}), "password", "smtp-pass"),
+        (exchange(answer={"data": {"emailConfig": {"password": "******"}}}), "", ""),
+        (exchange(answer={"data": {"backupCodes": ["one-1", "two-2"]}}), "backup-code", "one-1 two-2"),
+        (generated(["AB12-CD34", "ready"], code="2000", message="Success"), "backup-code", "AB12-CD34"),
+        (generated({"items": [USED], "remainingCount": 10}), "backup-code", "73519264"),
         (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "code": "2000", "message": "Success", "data": ["AB12-CD34", "ready"]}),
-            {("AB12-CD34", "backup-code")},
+            generated({"sheet": "52x36x7s6r\nfcmsffq2aa\nabcdefghij", "note": "Keep these codes, please"}),
+            "backup-code",
+            "52x36x7s6r fcmsffq2aa abcdefghij",
         ),
+        (generated("[backup-code-1]\n[backup-code-2]\n[backup-code-3]"), "", ""),
+        (generated("1. 52x36x, 2. 91m200, 3. 7j2kkk1 and no more"), "backup-code", "52x36x 91m200 7j2kkk1"),
         (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"items": [{"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}], "remainingCount": 10}}),
-            {("73519264", "backup-code")},
+            generated({"first": "52x36x7s", "second": "91m200aa", "third": "7j2kkk1b"}),
+            "backup-code",
+            "52x36x7s 91m200aa 7j2kkk1b",
         ),
-        (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"sheet": "52x36x7s6r\nfcmsffq2aa\nabcdefghij", "note": "Keep these codes, please"}}),
-            {("52x36x7s6r", "backup-code"), ("fcmsffq2aa", "backup-code"), ("abcdefghij", "backup-code")},
-        ),
-        (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": "[backup-code-1]\n[backup-code-2]\n[backup-code-3]"}),
-            set(),
-        ),
-        (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": "1. 52x36x, 2. 91m200, 3. 7j2kkk1 and no more"}),
-            {("52x36x", "backup-code"), ("91m200", "backup-code"), ("7j2kkk1", "backup-code")},
-        ),
-        (
-            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"first": "52x36x7s", "second": "91m200aa", "third": "7j2kkk1b"}}),
-            {("52x36x7s", "backup-code"), ("91m200aa", "backup-code"), ("7j2kkk1b", "backup-code")},
-        ),
-        (exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": False, "code": "X.Y1234", "data": None}), set()),
-        (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), {("JBSWY3DP", "secret")}),
-        (exchange("/a?access_token=qqqq"), {("qqqq", "token")}),
-        (exchange(answer={"data": {"sessionId": "s-1"}}), set()),
-        (exchange(sent={"keyId": "k", "encReqKey": "cipher", "encRespKey": "cipher"}), set()),
+        (generated(None, success=False, code="X.Y1234"), "", ""),
+        (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), "secret", "JBSWY3DP"),
+        (exchange("/a?access_token=qqqq"), "token", "qqqq"),
+        (exchange(answer={"data": {"sessionId": "s-1"}}), "", ""),
+        (exchange(sent={"keyId": "k", "encReqKey": "cipher", "encRespKey": "cipher"}), "", ""),
     ],
-)  # fmt: skip
-def test_secrets_are_known_by_their_place(shown: Exchange, expected: set[tuple[str, str]]) -> None:
-    assert set(secrets_in(shown)) == expected
+)
+def test_secrets_are_known_by_their_place(shown: Exchange, kind: str, expected: str) -> None:
+    assert set(secrets_in(shown)) == {(value, kind) for value in expected.split()}
 
 
 def test_the_decrypted_request_shows_its_secrets_too() -> None:
-    seen = Exchange(
-        n=1,
-        started="2026-01-01T00:00:00Z",
-        request=Request(method="POST", url="http://localhost/web/v1/system/auth/password/change"),
-        plain=Plain(request={"oldPassword": "old-one", "newPassword": "new-one"}),
-    )
+    seen = replace(exchange(), plain=Plain(request={"oldPassword": "old-one", "newPassword": "new-one"}))
 
     assert set(secrets_in(seen)) == {("old-one", "password"), ("new-one", "password")}
 
@@ -242,6 +228,13 @@ def token(number: int) -> str:
     return f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0{number:04d}MiJ9.kX9-fTq_0a{number:04d}Zv"
 
 
+def of_tokens(*numbers: int) -> Secrets:
+    known = Secrets(fully=FEW)
+    for number in numbers:
+        known.add(token(number), "token")
+    return known
+
+
 @pytest.mark.parametrize(
     "shape",
     [
@@ -255,9 +248,7 @@ def token(number: int) -> str:
     ],
 )
 def test_an_older_token_is_still_taken_out_as_a_text(shape: str) -> None:
-    secrets = Secrets(fully=FEW)
-    for number in range(20):
-        secrets.add(token(number), "token")
+    secrets = of_tokens(*range(20))
 
     shown = [secrets.redact(shape % token(number)) for number in range(20)]
 
@@ -279,26 +270,12 @@ def test_the_newest_tokens_and_every_password_are_taken_out_in_every_encoding() 
 
 
 def test_a_token_that_grew_old_is_the_same_when_it_comes_again() -> None:
-    secrets = Secrets(fully=FEW)
-    for number in [*range(10), 0, 1, 2]:
-        secrets.add(token(number), "token")
+    secrets = of_tokens(*range(10), 0, 1, 2)
 
     assert len(secrets) == 10
-    assert [secrets.placeholder(token(number)) for number in range(3)] == [
-        "[token-1]",
-        "[token-2]",
-        "[token-3]",
-    ]
+    placeholders = [secrets.placeholder(token(number)) for number in range(3)]
+    assert placeholders == ["[token-1]", "[token-2]", "[token-3]"]
 
 
 def test_what_old_tokens_take_does_not_grow_with_their_encodings() -> None:
-    secrets = Secrets(fully=FEW)
-    for number in range(200):
-        secrets.add(token(number), "token")
-
-    held = secrets.size
-    only = Secrets(fully=FEW)
-    for number in range(197, 200):
-        only.add(token(number), "token")
-
-    assert held == only.size
+    assert of_tokens(*range(200)).size == of_tokens(197, 198, 199).size

@@ -10,10 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-import pytest
-
-from conformance.errors import TargetUnreachable
 from conformance.target.clock import SystemClock
 from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import parse
@@ -70,41 +66,6 @@ def test_a_request_waits_for_a_portal_that_is_restarted_and_is_sent_once() -> No
     assert late.elapsed_ms < 1000  # from when it was sent
     assert late.time - seen[0].time > AWAY - 0.5
     assert AWAY - 0.5 <= sending.availability.away <= AWAY + 1
-
-
-def test_a_portal_that_never_answered_is_not_waited_for() -> None:
-    with serve.start(seed=7) as portal:
-        url = portal.url
-
-    started = time.monotonic()
-    with pytest.raises(TargetUnreachable, match="Is the portal running"):
-        sender(url, []).send("GET", "/web/v1/system/profile")
-
-    assert time.monotonic() - started < 0.5
-
-
-def test_a_connection_that_fails_otherwise_is_not_waited_for() -> None:
-    asked: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        if len(asked) > 1:
-            raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
-        return httpx.Response(200, json={"success": True})
-
-    sending = Transport(
-        parse(MINIMAL, {}),
-        clock=SystemClock(),
-        impact="read-only",
-        secrets=Secrets(),
-        on_exchange=lambda exchange: None,
-        handler=httpx.MockTransport(respond),
-    )
-    sending.send("GET", "/x")
-    with pytest.raises(TargetUnreachable):
-        sending.send("GET", "/x")
-
-    assert sending.availability.away == 0.0
 
 
 def test_a_run_goes_on_where_the_portal_is_restarted(tmp_path: Path) -> None:

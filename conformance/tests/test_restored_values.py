@@ -23,10 +23,8 @@ from conformance.target.cleanup import Restored, restore_pending
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.tests.reached import answer, answering
+from conformance.tests.reached import SIGNED_IN, Played, answer, answering
 from conformance.traffic.exchange import Json
-
-SIGNED_IN: Json = {"sessionId": "s", "accessToken": "access", "expiresIn": 3600}
 
 
 def setting(method: str, on: bool | None) -> Json:
@@ -47,12 +45,7 @@ def setting(method: str, on: bool | None) -> Json:
 def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
     settings: Json, is_left: bool
 ) -> None:
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("otp/revoke"):
-            return answer(status=409, code="OTP_ABSENT")
-        return answer(settings if request.url.path.endswith("security/mfa") else SIGNED_IN)
-
-    portal = answering(respond)
+    portal = answering(Played(revoke=answer(status=409, code="OTP_ABSENT"), mfa=answer(settings)))
     portal.changes.changed(OTP_SETUP, OTP_REVOKE)
     portal.call(OTP_SETUP, token="t")
 
@@ -61,7 +54,7 @@ def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
 
 
 def test_what_nothing_restores_is_counted_and_named_and_no_restored_change(tmp_path: Path) -> None:
-    portal = answering(lambda request: answer(SIGNED_IN), ledger=tmp_path / "changes.jsonl")
+    portal = answering(Played(), ledger=tmp_path / "changes.jsonl")
     changes = portal.changes
     for _ in range(2):
         changes.stays(changes.creating(INVITE, INVITATION_CANCEL, name="x"), "an invitation was accepted")
@@ -75,17 +68,19 @@ def test_what_nothing_restores_is_counted_and_named_and_no_restored_change(tmp_p
     assert changes.pending == ChangeLedger.read(tmp_path / "changes.jsonl").pending == []
 
 
-class Normalising:
+class Normalising(Played):
     """A portal that writes phone numbers without what is between the digits."""
 
-    phone: str = "+81-3-0000"
+    def __init__(self, phone: str = "+81-3-0000") -> None:
+        super().__init__(update=self.updated, profile=self.profile)
+        self.phone = phone
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("profile/update"):
-            self.phone = str(json.loads(request.content)["accountPhone"]).replace("-", "")
-        if request.url.path.endswith("/profile") or request.url.path.endswith("profile/update"):
-            return answer({"accountPhone": self.phone, "accountName": "A"})
-        return answer(SIGNED_IN)
+    def updated(self, request: httpx.Request) -> httpx.Response:
+        self.phone = str(json.loads(request.content)["accountPhone"]).replace("-", "")
+        return self.profile(request)
+
+    def profile(self, request: httpx.Request) -> httpx.Response:
+        return answer({"accountPhone": self.phone, "accountName": "A"})
 
 
 def change_phone(portal: Portal, number: str) -> None:
@@ -95,66 +90,42 @@ def change_phone(portal: Portal, number: str) -> None:
     portal.changes.notice(portal.call(PROFILE_UPDATE, json={"accountPhone": number}, token=token))
 
 
-def test_a_restored_value_that_the_portal_writes_otherwise_is_named() -> None:
-    portal = answering(Normalising())
+OTHERWISE = "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
+
+
+@pytest.mark.parametrize("phone, named", [("+81-3-0000", [OTHERWISE]), ("+8130000", [])])
+def test_a_restored_value_that_the_portal_writes_otherwise_is_named(phone: str, named: list[str]) -> None:
+    portal = answering(Normalising(phone))
     change_phone(portal, "+1-2")
     change_phone(portal, "+1-3")
 
     assert portal.restore() == []
-    assert shown_otherwise(portal, portal.changes.restored) == [
-        "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
-    ]
+    assert shown_otherwise(portal, portal.changes.restored) == named
 
 
-class Late:
-    """A portal that shows a profile as it was before its last update."""
-
-    shown, name = "A", "A"
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("profile/update"):
-            self.shown, self.name = self.name, str(json.loads(request.content)["accountName"])
-        return answer(SIGNED_IN if "/auth/" in request.url.path else {"accountName": self.shown})
-
-
-def test_a_portal_that_shows_a_write_late_gets_its_own_value_back() -> None:
-    """What it shows before the second change is the first one's value."""
-    portal = answering(played := Late())
+@pytest.mark.parametrize(
+    "shown, kept",
+    [
+        (["A", "A", "suite-1"], "A"),  # what it shows late is the value of the change before
+        (["A", "B"], "B"),  # somebody else has set it since
+    ],
+)
+def test_a_change_is_restored_to_what_the_suite_has_not_written_itself(shown: list[str], kept: str) -> None:
+    portal = answering(played := Played())
     admin = portal.account("admin")
-    for name in ("suite-1", "suite-2", "suite-3"):
-        shown = portal.call(PROFILE, token=admin.token).data
-        with put_back(portal, PROFILE_UPDATE, {"accountName": shown["accountName"]}, by=admin) as change:
-            portal.changes.notice(change.ask({"accountName": name}))
+    for number, name in enumerate(shown, 1):
+        with put_back(portal, PROFILE_UPDATE, {"accountName": name}, by=admin) as change:
+            portal.changes.notice(change.ask({"accountName": f"suite-{number}"}))
 
-    assert played.name == "A"
-
-
-def test_what_somebody_else_has_set_since_is_put_back() -> None:
-    portal = answering(played := Late())
-    admin = portal.account("admin")
-    for shown in ("A", "B"):
-        with put_back(portal, PROFILE_UPDATE, {"accountName": shown}, by=admin) as change:
-            portal.changes.notice(change.ask({"accountName": "suite-1"}))
-
-    assert played.name == "B"
+    assert json.loads(played.asked[-1].content)["accountName"] == kept
 
 
 def test_a_cleanup_reads_back_what_it_restored(tmp_path: Path) -> None:
     portal = answering(Normalising(), ledger=tmp_path / "changes.jsonl")
     change_phone(portal, "+1-2")
-    other = "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
 
-    assert restore_pending(portal, ChangeLedger.read(tmp_path / "changes.jsonl")) == Restored(1, [], [other])
-
-
-def test_a_restored_value_that_is_shown_as_before_is_not_named() -> None:
-    played = Normalising()
-    played.phone = "+8130000"
-    portal = answering(played)
-    change_phone(portal, "+12")
-
-    assert portal.restore() == []
-    assert shown_otherwise(portal, portal.changes.restored) == []
+    restored = restore_pending(portal, ChangeLedger.read(tmp_path / "changes.jsonl"))
+    assert restored == Restored(1, [], [OTHERWISE])
 
 
 class Adding:

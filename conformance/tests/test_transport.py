@@ -7,10 +7,12 @@ import gzip
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 import httpx
@@ -25,7 +27,7 @@ from conformance.tests.hostile.plays import everywhere
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
 from conformance.tests.hostile.wire import Row, Turn
-from conformance.tests.reached import MINIMAL
+from conformance.tests.reached import MINIMAL, Played
 from conformance.traffic.exchange import ABSENT, Exchange
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
@@ -54,7 +56,7 @@ def transport(
         known or profile(),
         clock=SystemClock(),
         impact=impact,
-        secrets=secrets or Secrets(),
+        secrets=Secrets() if secrets is None else secrets,
         on_exchange=(lambda exchange: None) if seen is None else seen.append,
         handler=httpx.MockTransport(respond) if respond else None,
     )
@@ -65,26 +67,31 @@ def fine(request: httpx.Request) -> httpx.Response:
 
 
 @contextmanager
-def server(*talk: bytes | None) -> Iterator[str]:
-    """Answers one connection after another with these bytes, and hangs up; None: says nothing, holds on."""
+def server(*talk: bytes | None, late: float | None = None) -> Iterator[str]:
+    """Answers one connection after another with these bytes, and hangs up. None: says nothing, holds on.
+    ``late``: any number of connections, of which each reads for so many seconds more before it hangs up."""
     listening = socket.create_server(("127.0.0.1", 0))
     held: list[socket.socket] = []
 
-    def serve() -> None:
-        for words in talk:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            connection.recv(65536)
-            if words is None:
-                held.append(connection)
-                continue
-            connection.sendall(words)
-            connection.close()
+    def answer(connection: socket.socket, words: bytes | None) -> None:
+        connection.recv(65536)
+        if words is None:
+            held.append(connection)
+            return
+        connection.sendall(words)
+        with suppress(OSError):
+            connection.settimeout(late)
+            if late is not None:
+                connection.recv(65536)
+        connection.close()
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
+    def serve() -> None:
+        with suppress(OSError):
+            for words in talk if late is None else repeat(talk[0]):
+                connection, _ = listening.accept()
+                threading.Thread(target=answer, args=(connection, words), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
@@ -93,67 +100,18 @@ def server(*talk: bytes | None) -> Iterator[str]:
             connection.close()
 
 
-@contextmanager
-def closing_late(words: bytes, *, seconds: float) -> Iterator[str]:
-    """Answers one request of each connection, and reads the next one before it hangs up."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def answer(connection: socket.socket) -> None:
-        connection.recv(65536)
-        connection.sendall(words)
-        connection.settimeout(seconds)
-        with suppress(OSError):
-            connection.recv(65536)
-        connection.close()
-
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=answer, args=(listening.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        listening.close()
-
-
-def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
-    seen: list[Exchange] = []
-
-    exchange = transport(fine, seen=seen).send(
-        "POST",
-        "/web/v1/system/auth/login/initiate?a=b",
-        headers=[("X-Twice", "1"), ("X-Twice", "2"), ("Content-Type", "application/json")],
-        body=b'{"email":"a@example.test"}',
-        client="admin",
-    )
-
-    assert seen == [exchange]
-    assert exchange.n == 1
-    assert exchange.client == "admin"
-    assert exchange.request.url == "http://portal.example.test/web/v1/system/auth/login/initiate?a=b"
-    assert [value for name, value in exchange.request.headers if name == "X-Twice"] == ["1", "2"]
-    assert exchange.request.header("host") == "portal.example.test"
-    assert exchange.request.body == {"email": "a@example.test"}
-    assert exchange.envelope == {"success": True}
-
-
 @pytest.mark.parametrize("status", [301, 302, 401, 404, 429, 500, 503])
 def test_errors_and_redirects_are_answers_and_are_not_followed(status: int) -> None:
-    asked: list[str] = []
+    headers = {"location": "http://elsewhere.example.test/", "retry-after": "5"}
+    played = Played(httpx.Response(status, headers=headers))
 
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(str(request.url))
-        return httpx.Response(
-            status, headers={"location": "http://elsewhere.example.test/", "retry-after": "5"}
-        )
-
-    exchange = transport(respond).send("GET", "/web/v1/system/profile")
+    exchange = transport(played).send("GET", "/web/v1/system/profile")
 
     assert exchange.status == status
     assert exchange.at("headers.retry-after") == "5"
-    assert asked == ["http://portal.example.test/web/v1/system/profile"]
+    assert [str(request.url) for request in played.asked] == [
+        "http://portal.example.test/web/v1/system/profile"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,9 +151,7 @@ def test_a_body_that_is_not_what_its_encoding_says_cannot_be_judged() -> None:
 def test_a_body_beyond_the_bound_is_cut_and_says_so() -> None:
     known = parse(MINIMAL + "\n[limits]\nmax_answer = 2000\n", {})
 
-    exchange = transport(lambda request: httpx.Response(200, content=b"x" * 5000), known=known).send(
-        "GET", "/x"
-    )
+    exchange = transport(Played(httpx.Response(200, content=b"x" * 5000)), known=known).send("GET", "/x")
 
     assert exchange.response is not None
     assert exchange.response.state == "truncated"
@@ -226,28 +182,22 @@ def test_what_a_request_may_do_follows_from_its_method_and_path(method: str, pat
 
 @pytest.mark.parametrize("impact, path", [("read-only", "profile/update"), ("mutating", "auth/logout")])
 def test_a_request_above_the_allowed_impact_is_never_sent(impact: Impact, path: str) -> None:
-    asked: list[httpx.Request] = []
-    seen: list[Exchange] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return fine(request)
+    played, seen = Played(), list[Exchange]()
 
     with pytest.raises(NotAllowed, match=f"{path} is .*, and the run may only be {impact}"):
-        transport(respond, impact=impact, seen=seen).send("POST", f"/web/v1/system/{path}")
+        transport(played, impact=impact, seen=seen).send("POST", f"/web/v1/system/{path}")
 
-    assert asked == []
-    assert seen == []
+    assert (played.asked, seen) == ([], [])
 
 
 @pytest.mark.parametrize("path", ["@elsewhere.example.test/", ".elsewhere.example.test/x", ":81/x"])
 def test_nothing_is_ever_sent_to_another_host(path: str) -> None:
-    asked: list[httpx.Request] = []
+    played = Played()
 
     with pytest.raises(ValueError, match="leads away"):
-        transport(lambda request: asked.append(request) or fine(request)).send("GET", path)  # type: ignore[func-returns-value]
+        transport(played).send("GET", path)
 
-    assert asked == []
+    assert played.asked == []
 
 
 def test_no_answer_in_time_is_recorded_without_a_response() -> None:
@@ -292,17 +242,34 @@ def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() ->
     assert (sending.availability.patience, sending.availability.away) == (0.0, 1.0)
 
 
-def test_a_refused_connection_says_what_to_look_at() -> None:
+def test_a_refused_connection_says_what_to_look_at_and_is_not_waited_for() -> None:
     with server() as url:
         pass
     seen: list[Exchange] = []
+    started = time.monotonic()
 
     with pytest.raises(
         TargetUnreachable, match=r"Nothing answers at .* \(connection refused\)\. Is the portal running\?"
     ):
         transport(known=profile(url), seen=seen).send("GET", "/x")
 
+    assert time.monotonic() - started < 0.5
     assert seen[0].error is not None
+
+
+def test_a_connection_that_fails_otherwise_is_not_waited_for() -> None:
+    played = Played()
+    sending = transport(played)
+    sending.send("GET", "/x")
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
+
+    played.other = fail
+    with pytest.raises(TargetUnreachable):
+        sending.send("GET", "/x")
+
+    assert sending.availability.away == 0.0
 
 
 def test_a_connection_refused_once_is_tried_again() -> None:
@@ -318,35 +285,15 @@ def test_a_connection_refused_once_is_tried_again() -> None:
     assert len(attempts) == 2
 
 
-def test_a_cookie_of_one_answer_does_not_go_along_with_the_next_request() -> None:
-    asked: list[httpx.Request] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return httpx.Response(200, headers={"set-cookie": "session=of-the-admin; Path=/"})
-
-    sender = transport(respond)
-    sender.send("GET", "/x")
-    sender.send("GET", "/x")
-
-    assert "cookie" not in asked[1].headers
-
-
 def test_secrets_of_the_wire_are_known_before_anyone_is_told_of_the_exchange() -> None:
-    secrets = Secrets()
-    told: list[str] = []
-    sender = Transport(
-        profile(),
-        clock=SystemClock(),
-        impact="read-only",
-        secrets=secrets,
-        on_exchange=lambda exchange: told.append(secrets.redact(json.dumps(exchange.envelope))),
-        handler=httpx.MockTransport(
-            lambda request: httpx.Response(200, json={"data": {"accessToken": "a-token"}})
-        ),
-    )
+    secrets, told = Secrets(), list[str]()
 
-    sender.send("GET", "/x")
+    class Told(list[Exchange]):
+        def append(self, exchange: Exchange) -> None:
+            told.append(secrets.redact(json.dumps(exchange.envelope)))
+
+    issued = Played(httpx.Response(200, json={"data": {"accessToken": "a-token"}}))
+    transport(issued, seen=Told(), secrets=secrets).send("GET", "/x")
 
     assert told == ['{"data": {"accessToken": "[token-1]"}}']
 
@@ -361,11 +308,27 @@ def test_requests_from_threads_are_numbered_without_gaps_and_told_one_at_a_time(
     assert [exchange.n for exchange in seen] == list(range(1, 41))
 
 
-def test_a_header_that_is_left_out_is_not_added_by_the_client() -> None:
-    exchange = transport(fine).send("GET", "/web/v1/system/profile")
+def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
+    seen: list[Exchange] = []
 
+    exchange = transport(fine, seen=seen).send(
+        "POST",
+        "/web/v1/system/auth/login/initiate?a=b",
+        headers=[("X-Twice", "1"), ("X-Twice", "2"), ("Content-Type", "application/json")],
+        body=b'{"email":"a@example.test"}',
+        client="admin",
+    )
+
+    assert seen == [exchange]
+    assert exchange.n == 1
+    assert exchange.client == "admin"
+    assert exchange.request.url == "http://portal.example.test/web/v1/system/auth/login/initiate?a=b"
+    assert [value for name, value in exchange.request.headers if name == "X-Twice"] == ["1", "2"]
+    assert exchange.request.header("host") == "portal.example.test"
     assert exchange.request.header("accept") is None
     assert exchange.request.header("accept-language") is None
+    assert exchange.request.body == {"email": "a@example.test"}
+    assert exchange.envelope == {"success": True}
 
 
 def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Path) -> None:
@@ -404,7 +367,7 @@ def test_a_response_and_its_body_are_freed_without_a_collection() -> None:
 def test_a_server_that_closes_after_each_answer_loses_one_request_at_most() -> None:
     words = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
     seen: list[Exchange] = []
-    with closing_late(words, seconds=0.3) as url:
+    with server(words, late=0.3) as url:
         wire = transport(known=profile(url), seen=seen)
         for number in range(6):
             with suppress(NoAnswer):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx
 
+from conformance.cli import main
 from conformance.target.profile.model import of_target
 from conformance.target.waiting import is_answering, wait_for_target
-from conformance.tests.deployment import command, done
+from conformance.tests.deployment import command
 from reference_impl import serve
 
 
@@ -65,22 +66,7 @@ def test_a_run_begins_when_its_portal_does(tmp_path: Path) -> None:
 
 
 def test_a_portal_that_never_starts_ends_the_run_with_exit_code_6(tmp_path: Path) -> None:
-    profile = tmp_path / "gone.toml"
-    with serve.start() as running:
-        profile.write_text(running.profile(), encoding="utf-8")
-    words = command("run", "--profile", str(profile), "--out", str(tmp_path / "out"))
+    target = f"http://127.0.0.1:{free_port()}"
 
-    run = done([*words, "--wait-for-target", "1s"], tmp_path / "out")
-
-    assert run.code == 6
-    assert (tmp_path / "out" / "report.html").is_file()
-
-
-def test_a_time_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
-    with serve.start() as running:
-        (tmp_path / "p.toml").write_text(running.profile(), encoding="utf-8")
-        words = command("run", "--profile", str(tmp_path / "p.toml"), "--out", str(tmp_path / "out"))
-        run = done([*words, "--wait-for-target", "soon"], tmp_path / "out")
-
-    assert run.code == 4
-    assert "--wait-for-target soon: write a number with s, m or h" in run.said
+    assert main(["run", "--target", target, "--out", str(tmp_path), "--wait-for-target", "1s"]) == 6
+    assert (tmp_path / "report.html").is_file()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from urllib.parse import urlencode
 
 from conformance.judging import judge_of, watch
 from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.spec.endpoints import PROFILE, ROLES, TRANSFER_ORDERS
 from conformance.tests.reduced import overreaching
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Request, Response
 from conformance.verdicts.findings import Ledger, Observation, Verdict
@@ -138,174 +141,113 @@ def jwt(**claims: Json) -> str:
     )
 
 
-# Resources.
+# Resources: each factory gives a valid one; a keyword changes a field, and ABSENT leaves it out.
 
 
 def coded(code: str, value: float, **other: Json) -> dict[str, Json]:
     return {"code": code, "value": value, "label": code.capitalize(), **other}
 
 
-def _record(fields: dict[str, Json], other: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in {**fields, **other}.items() if value is not ABSENT}
+def valid(**fields: Json) -> Callable[..., dict[str, Json]]:
+    """A factory of objects that have these fields unless it is called with others."""
+
+    def make(**other: Json) -> dict[str, Json]:
+        return {name: value for name, value in deepcopy({**fields, **other}).items() if value is not ABSENT}
+
+    return make
 
 
-def account(**other: Json) -> dict[str, Json]:
-    return _record(
-        {
-            "bizId": "account-1",
-            "institutionBizId": "institution-1",
-            "accountEmail": "one@example.test",
-            "accountPhone": "+1 555 0100",
-            "accountName": "One",
-            "accountRemark": None,
-            "accountPortal": coded("SYSTEM", 10010101),
-            "accountStatus": coded("ACTIVE", 10010202),
-            "createdAt": at(days=9),
-            "updatedAt": at(days=8),
-            "defaultLanguage": "en",
-            "defaultTimezone": "UTC",
-            "defaultCountry": "US",
-        },
-        other,
-    )
+record = partial(valid, createdAt=at(days=9), updatedAt=at(days=8))
+
+account = record(
+    bizId="account-1",
+    institutionBizId="institution-1",
+    accountEmail="one@example.test",
+    accountPhone="+1 555 0100",
+    accountName="One",
+    accountRemark=None,
+    accountPortal=coded("SYSTEM", 10010101),
+    accountStatus=coded("ACTIVE", 10010202),
+    defaultLanguage="en",
+    defaultTimezone="UTC",
+    defaultCountry="US",
+)
 
 
 def account_page(*accounts: Json, **other: Json) -> dict[str, Json]:
-    page = {
-        "accounts": list(accounts),
-        "totalElements": len(accounts),
-        "totalPages": 1,
-        "currentPage": 0,
-        "pageSize": 20,
-    }
-    return _record(page, other)
-
-
-def pagination(items: int, **other: Json) -> dict[str, Json]:
-    page = {
-        "totalPages": 1,
-        "totalRecords": items,
-        "currentPage": 1,
-        "pageSize": 20,
-        "hasNext": False,
-        "empty": items == 0,
-        "paginated": True,
-    }
-    return _record(page, other)
+    counts = {"totalElements": len(accounts), "totalPages": 1, "currentPage": 0, "pageSize": 20}
+    return {"accounts": list(accounts), **counts, **other}
 
 
 def page(*items: Json, **other: Json) -> dict[str, Json]:
-    return {"items": list(items), "pagination": pagination(len(items), **other)}
+    counts = {"totalPages": 1, "totalRecords": len(items), "currentPage": 1, "pageSize": 20}
+    flags = {"hasNext": False, "empty": not items, "paginated": True}
+    return {"items": list(items), "pagination": {**counts, **flags, **other}}
 
 
 def order_page(*orders: Json, **other: Json) -> dict[str, Json]:
-    fields = {"content": list(orders), "totalElements": len(orders), "totalPages": 1, "size": 20, "number": 0}
-    return _record(fields, other)
+    counts = {"totalElements": len(orders), "totalPages": 1, "size": 20, "number": 0}
+    return {"content": list(orders), **counts, **other}
 
 
-def initiated(**other: Json) -> dict[str, Json]:
-    fields = {
-        "sessionId": "login-1",
-        "mfaMethods": [coded("EMAIL", 10011001), coded("OTP", 10011002)],
-        "expiresIn": 300,
-        "accountStatus": None,
-        "pendingApproval": False,
-    }
-    return _record(fields, other)
-
-
-def token_pair(**other: Json) -> dict[str, Json]:
-    return _record({"accessToken": jwt(), "refreshToken": "refresh-1", "expiresIn": 3600}, other)
-
-
-def completed(**other: Json) -> dict[str, Json]:
-    return token_pair(**{"accountStatus": None, "pendingApproval": False, **other})
+METHODS = [coded("EMAIL", 10011001), coded("OTP", 10011002)]
+initiated = valid(
+    sessionId="login-1", mfaMethods=METHODS, expiresIn=300, accountStatus=None, pendingApproval=False
+)
+token_pair = valid(accessToken=jwt(), refreshToken="refresh-1", expiresIn=3600)
+completed = valid(**token_pair(), accountStatus=None, pendingApproval=False)
 
 
 def mfa_setting(code: str = "EMAIL", value: int = 10011001, **other: Json) -> dict[str, Json]:
-    fields = {"mfaMethod": coded(code, value), "isEnabled": True, "isPrimary": False, "verifiedAt": None}
-    return _record(fields, other)
-
-
-def session(**other: Json) -> dict[str, Json]:
-    fields = {
-        "sessionId": "session-1",
-        "clientIp": "203.0.113.7",
-        "userAgent": "A browser",
-        "loginTime": at(hours=2),
-        "lastActivityTime": at(hours=1),
-        "isCurrent": False,
+    return {
+        "mfaMethod": coded(code, value),
+        "isEnabled": True,
+        "isPrimary": False,
+        "verifiedAt": None,
+        **other,
     }
-    return _record(fields, other)
 
 
-def session_config(**other: Json) -> dict[str, Json]:
-    fields = {
-        "accountBizId": "account-1",
-        "ssoEnabled": False,
-        "maxSessions": 5,
-        "passwordChangedAt": None,
-        "lastLoginAt": at(hours=1),
-        "lastLoginIp": "203.0.113.7",
-    }
-    return _record(fields, other)
-
-
-def history_item(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "history-1",
-        "loginTime": at(hours=1),
-        "clientIp": "203.0.113.7",
-        "userAgent": "A browser",
-        "loginResult": 1,
-        "failureReason": None,
-    }
-    return _record(fields, other)
-
-
-def workspace(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "workspace-1",
-        "institutionBizId": "institution-1",
-        "entityBizId": None,
-        "workspaceName": "Main",
-        "workspaceTimezone": "UTC",
-        "workspaceStatus": coded("ACTIVE", 10010304),
-        "workspaceKind": coded("LIVE", 10050101),
-        "extraData": None,
-        "createdAt": at(days=9),
-        "updatedAt": at(days=8),
-    }
-    return _record(fields, other)
-
-
-def institution(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "institution-1",
-        "institutionName": "Example",
-        "institutionDescription": None,
-        "institutionRemark": None,
-        "institutionType": coded("PLATFORM", 10010601),
-        "institutionStatus": coded("ACTIVE", 10010403),
-        "extraConfig": None,
-        "createdAt": at(days=9),
-        "updatedAt": at(days=8),
-    }
-    return _record(fields, other)
-
-
-def role(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "role-1",
-        "workspaceBizId": "workspace-1",
-        "roleName": "Owner",
-        "roleType": coded("OWNER", 10010901),
-        "description": "Everything",
-        "permissionCodes": [],
-        "createdAt": at(days=9),
-        "updatedAt": at(days=8),
-    }
-    return _record(fields, other)
+CLIENT = {"clientIp": "203.0.113.7", "userAgent": "A browser"}
+session = valid(
+    **CLIENT, sessionId="session-1", loginTime=at(hours=2), lastActivityTime=at(hours=1), isCurrent=False
+)
+session_config = valid(
+    accountBizId="account-1",
+    ssoEnabled=False,
+    maxSessions=5,
+    passwordChangedAt=None,
+    lastLoginAt=at(hours=1),
+    lastLoginIp="203.0.113.7",
+)
+history_item = valid(**CLIENT, bizId="history-1", loginTime=at(hours=1), loginResult=1, failureReason=None)
+workspace = record(
+    bizId="workspace-1",
+    institutionBizId="institution-1",
+    entityBizId=None,
+    workspaceName="Main",
+    workspaceTimezone="UTC",
+    workspaceStatus=coded("ACTIVE", 10010304),
+    workspaceKind=coded("LIVE", 10050101),
+    extraData=None,
+)
+institution = record(
+    bizId="institution-1",
+    institutionName="Example",
+    institutionDescription=None,
+    institutionRemark=None,
+    institutionType=coded("PLATFORM", 10010601),
+    institutionStatus=coded("ACTIVE", 10010403),
+    extraConfig=None,
+)
+role = record(
+    bizId="role-1",
+    workspaceBizId="workspace-1",
+    roleName="Owner",
+    roleType=coded("OWNER", 10010901),
+    description="Everything",
+    permissionCodes=[],
+)
 
 
 def invitation(status: str = "PENDING", value: int = 10050301, **other: Json) -> dict[str, Json]:
@@ -325,100 +267,90 @@ def invitation(status: str = "PENDING", value: int = 10050301, **other: Json) ->
         "createdAt": at(days=2),
         "canAccept": status == "PENDING",
     }
-    return _record(fields, other)
+    return {**fields, **other}
 
 
-def channel_type(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "type-1",
-        "typeCode": "EMAIL",
-        "typeValue": 80010101,
-        "typeName": "Email",
-        "typeDescription": "By mail",
-        "typeStatus": coded("ENABLED", 80010301),
-        "displayOrder": 1,
-        "iconUrl": None,
-        "extraConfig": None,
-        "createdAt": at(days=9),
-        "updatedAt": at(days=8),
-        "enabled": True,
-    }
-    return _record(fields, other)
-
-
+channel_type = record(
+    bizId="type-1",
+    typeCode="EMAIL",
+    typeValue=80010101,
+    typeName="Email",
+    typeDescription="By mail",
+    typeStatus=coded("ENABLED", 80010301),
+    displayOrder=1,
+    iconUrl=None,
+    extraConfig=None,
+    enabled=True,
+)
 DISABLED: Mapping[str, Json] = {"typeStatus": coded("DISABLED", 80010302), "enabled": False}
-
-
-def email_config(**other: Json) -> dict[str, Json]:
-    fields = {
-        "smtpHost": "smtp.example.test",
-        "smtpPort": 587,
-        "senderEmail": "portal@example.test",
-        "senderName": "Portal",
-        "username": "portal",
-        "password": "******",
-        "useSsl": False,
-        "useStartTls": True,
-        "connectionTimeout": 5000,
-        "readTimeout": 5000,
-    }
-    return _record(fields, other)
-
-
-def channel(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "channel-1",
-        "institutionBizId": "institution-1",
-        "channelName": "Mail",
-        "channelRemark": None,
-        "channelHost": "smtp.example.test",
-        "channelCategory": "EMAIL",
-        "channelStatus": "ACTIVE",
-        "emailConfig": email_config(),
-        "createdAt": at(days=9),
-        "updatedAt": at(days=8),
-        "createdBy": "account-1",
-        "updatedBy": "account-1",
-    }
-    return _record(fields, other)
-
-
-def file_record(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "file-1",
-        "bucket": "files",
-        "objectKey": "a/b.pdf",
-        "originalFilename": "b.pdf",
-        "fileSize": 5_000_000_000,
-        "contentType": "application/pdf",
-        "fileCategory": coded("DOCUMENT", 1),
-        "fileStatus": coded("UPLOADED", 2),
-        "etag": "0f",
-        "remark": "",
-        "createdAt": at(days=9),
-        "createdBy": "account-1",
-    }
-    return _record(fields, other)
-
-
-def order(**other: Json) -> dict[str, Json]:
-    fields = {
-        "bizId": "order-1",
-        "fromWalletId": "wallet-1",
-        "toWalletId": "wallet-2",
-        "currency": "USD",
-        "amount": 100,
-        "feeAmount": 0.25,
-        "totalAmount": 100.25,
-        "status": 2,
-        "statusName": "COMPLETED",
-        "failureReason": None,
-        "remark": "",
-        "createdAt": at(days=2),
-        "completedAt": at(days=1),
-    }
-    return _record(fields, other)
-
+email_config = valid(
+    smtpHost="smtp.example.test",
+    smtpPort=587,
+    senderEmail="portal@example.test",
+    senderName="Portal",
+    username="portal",
+    password="******",
+    useSsl=False,
+    useStartTls=True,
+    connectionTimeout=5000,
+    readTimeout=5000,
+)
+channel = record(
+    bizId="channel-1",
+    institutionBizId="institution-1",
+    channelName="Mail",
+    channelRemark=None,
+    channelHost="smtp.example.test",
+    channelCategory="EMAIL",
+    channelStatus="ACTIVE",
+    emailConfig=email_config(),
+    createdBy="account-1",
+    updatedBy="account-1",
+)
+file_record = valid(
+    bizId="file-1",
+    bucket="files",
+    objectKey="a/b.pdf",
+    originalFilename="b.pdf",
+    fileSize=5_000_000_000,
+    contentType="application/pdf",
+    fileCategory=coded("DOCUMENT", 1),
+    fileStatus=coded("UPLOADED", 2),
+    etag="0f",
+    remark="",
+    createdAt=at(days=9),
+    createdBy="account-1",
+)
+order = valid(
+    bizId="order-1",
+    fromWalletId="wallet-1",
+    toWalletId="wallet-2",
+    currency="USD",
+    amount=100,
+    feeAmount=0.25,
+    totalAmount=100.25,
+    status=2,
+    statusName="COMPLETED",
+    failureReason=None,
+    remark="",
+    createdAt=at(days=2),
+    completedAt=at(days=1),
+)
 
 ABSENT_STAMP: Mapping[str, Json] = {"version": ABSENT, "timestamp": ABSENT}
 """What some samples leave out of the envelope."""
+
+
+# Exchanges with one endpoint.
+
+
+def profile(**fields: Json) -> Exchange:
+    return answer(PROFILE, account(**fields))
+
+
+def roles(*listed: Json) -> Exchange:
+    return answer(ROLES, list(listed))
+
+
+def orders(*listed: Json, query: Mapping[str, str] | str = "", **counts: Json) -> Exchange:
+    return answer(TRANSFER_ORDERS, order_page(*listed, **counts), query=query)
