@@ -136,11 +136,6 @@ def test_accounts_come_in_pages_by_default(portal: Portal, admin: Account, body:
     granted(portal.call(op.ACCOUNTS_QUERY, json=body, token=admin.token))
 
 
-@requirement("LIMIT-012", "LIMIT-013")
-def test_orders_come_in_pages_by_default(portal: Portal, admin: Account) -> None:
-    granted(portal.call(op.TRANSFER_ORDERS, token=admin.token, workspaceId=portal.record("workspace")))
-
-
 OF_THE_OBJECT = (
     "PAGE-001", "PAGE-002", "PAGE-003", "PAGE-004", "PAGE-005", "PAGE-006", "PAGE-007",
     "PAGE-008", "PAGE-009", "PAGE-010", "PAGE-011", "PAGE-012", "PAGE-013", "PAGE-014",
