@@ -72,28 +72,12 @@ def test_what_is_written_is_read_back_the_same(tmp_path: Path, name: str) -> Non
     assert list(capture.read(tmp_path / name)) == written
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
-def test_a_capture_can_be_appended_to(tmp_path: Path, name: str) -> None:
-    for n in (1, 2):
-        with capture.Writer(tmp_path / name, mode="append") as writer:
-            writer.write(exchange(n))
-
-    assert [one.n for one in capture.read(tmp_path / name)] == [1, 2]
-
-
 def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("precious")
 
     with pytest.raises(CaptureError, match="exists already"):
         capture.Writer(tmp_path / "a.jsonl")
     assert (tmp_path / "a.jsonl").read_text() == "precious"
-
-
-def test_nothing_is_appended_to_a_cut_off_line(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"n": 1')
-
-    with pytest.raises(CaptureError, match="cut-off line"):
-        capture.Writer(tmp_path / "a.jsonl", mode="append")
 
 
 def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
