@@ -17,6 +17,7 @@ from conformance.errors import CaptureError
 from conformance.tests.full_disk import no_more_than
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import answered, body_of, bytes_of
+from conformance.traffic.capture.writer import Mode
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
 
 
@@ -81,19 +82,17 @@ def test_a_capture_can_be_appended_to(tmp_path: Path, name: str) -> None:
     assert [one.n for one in capture.read(tmp_path / name)] == [1, 2]
 
 
-def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text("precious")
+@pytest.mark.parametrize(
+    "mode, text, told", [("new", "precious", "exists already"), ("append", '{"n": 1', "cut-off line")]
+)
+def test_an_existing_file_is_never_overwritten_nor_a_cut_off_line_appended_to(
+    tmp_path: Path, mode: Mode, text: str, told: str
+) -> None:
+    (tmp_path / "a.jsonl").write_text(text)
 
-    with pytest.raises(CaptureError, match="exists already"):
-        capture.Writer(tmp_path / "a.jsonl")
-    assert (tmp_path / "a.jsonl").read_text() == "precious"
-
-
-def test_nothing_is_appended_to_a_cut_off_line(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"n": 1')
-
-    with pytest.raises(CaptureError, match="cut-off line"):
-        capture.Writer(tmp_path / "a.jsonl", mode="append")
+    with pytest.raises(CaptureError, match=told):
+        capture.Writer(tmp_path / "a.jsonl", mode=mode)
+    assert (tmp_path / "a.jsonl").read_text() == text
 
 
 def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
@@ -128,20 +127,14 @@ def lines(count: int) -> bytes:
     return b"".join(msgspec.json.encode(exchange(n)) + b"\n" for n in range(1, count + 1))
 
 
-def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
+def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(lines(3)[:-20])
 
     with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*--salvage.*2 lines"):
         list(capture.read(path))
 
-
-def test_the_lines_before_a_cut_off_one_are_used_where_the_user_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "cut.jsonl"
-    path.write_bytes(lines(3)[:-20])
-
     reader = capture.read(path, salvage=True)
-
     assert [one.n for one in reader] == [1, 2]
     assert "2 lines before it were used" in reader.notes[0]
 
