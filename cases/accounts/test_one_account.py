@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
-from cases.nobody import asked_for_nobody
 from cases.premises import authorized, code_of, form, granted
-from conformance.cases import Account, Json, Portal, Verify, is_error_of_table, is_success, op, requirement
+from conformance.cases import Account, Json, Portal, Verify, is_success, op, requirement
 from conformance.spec.tables import RECORD_UNKNOWN
 
 
@@ -37,15 +36,3 @@ def _of_other_kinds(records: list[dict[str, Json]]) -> list[str]:
     ]
     places = {next((i for i, kind in enumerate(of) if kind != of[0]), 0) for of in kinds if of}
     return [str(named[place]["bizId"]) for place in sorted(places - {0} or places)]
-
-
-@requirement("ACCOUNT-031", "ERROR-006")
-def test_an_unknown_account_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    existing = portal.record("account")
-    granted(portal.call(op.ACCOUNT, token=admin.token, userBizId=existing))
-
-    exchange = asked_for_nobody(
-        portal, existing, lambda id: authorized(portal.call(op.ACCOUNT, token=admin.token, userBizId=id))
-    )
-
-    verify("ACCOUNT-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
-from cases.nobody import asked_for_nobody
-from cases.premises import answered, authorized, granted
+from cases.premises import answered
 from conformance.cases import (
     Account,
     Portal,
     Untestable,
     Verify,
-    is_error_of_table,
     is_success,
     op,
     requirement,
@@ -19,20 +17,6 @@ from conformance.checks.records import records
 
 SOME = 3
 """How many other institutions are read."""
-
-
-@requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002", "ERROR-006")
-def test_an_institution_is_found_by_its_own_id_only(portal: Portal, verify: Verify, admin: Account) -> None:
-    existing = portal.record("institution")
-    granted(portal.call(op.INSTITUTION, token=admin.token, institutionBizId=existing))
-
-    unknown = asked_for_nobody(
-        portal,
-        existing,
-        lambda id: authorized(portal.call(op.INSTITUTION, token=admin.token, institutionBizId=id)),
-    )
-
-    verify("INSTITUTION-010", is_error_of_table(unknown, "RESOURCE.NOT_FOUND"))
 
 
 @requirement("INSTITUTION-011", "INSTITUTION-012", "STATE-002")

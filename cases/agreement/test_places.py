@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from cases.pagination.listings import ORDER_LISTING
+from cases.pagination.test_pages import ORDER_LISTING
 from cases.premises import authorized, granted, is_invalid, text
 from cases.reading import NO_FILTER, PENDING
 from conformance.cases import LIMITS, Account, Exchange, Json, Portal, Untestable, op, requirement

@@ -47,12 +47,6 @@ def test_a_constants_list_is_the_same_for_another_account(
     granted(portal.call(key_of(suffix), token=spare.token))
 
 
-@requirement("CONSTANT-063", "STATE-005", "STATE-008")
-@pytest.mark.parametrize("suffix", ["countries", "notification-channel-statuses", "user-permission-statuses"])
-def test_codes_that_other_chapters_name_are_listed(portal: Portal, admin: Account, suffix: str) -> None:
-    granted(portal.call(key_of(suffix), token=admin.token))
-
-
 @requirement("CONSTANT-065", "CONSTANT-072")
 @pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
 def test_constants_asked_for_without_permissions_are_answered_somehow(

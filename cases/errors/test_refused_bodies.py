@@ -1,21 +1,26 @@
-"""Bodies with one thing wrong, each a row: a field that is missing, that holds nothing, or that is of another
-type (chapter "Errors"). What a refusal must leave as it was is compared where such a record is changed."""
+"""Bodies with one thing wrong, each a row (chapters "Errors" and "Authentication"): a field that is missing,
+that holds nothing, is of another type or beyond its bounds, or an encrypted body that is none. What a refusal
+must leave as it was is compared where such a record is changed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import pytest
 
-from cases.authentication.steps import method_of
-from cases.premises import authorized, granted, unchallenged, unless_paced
+from cases.authentication.passwords import unsealed
+from cases.authentication.steps import address_of, method_of, nobody
+from cases.premises import authorized, granted, outcome, refusal_text, unchallenged, unless_paced
 from conformance.cases import (
     BY_KEY,
+    Account,
     Exchange,
     Json,
     ParameterSet,
     Portal,
+    Untestable,
     Verify,
     impact,
     is_error,
@@ -27,6 +32,7 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.spec.requests import UNFILTERED
+from conformance.verdicts.comparisons import may_keep_a_rate
 
 
 @dataclass(frozen=True)
@@ -122,3 +128,80 @@ def test_a_secure_session_has_its_keys(portal: Portal, verify: Verify, field: st
     right = dict(portal.secure.shared().exchange.request.json)
     refused = authorized(portal.call(op.SECURE_SESSION, json={**right, field: value}))
     verify_refusal(verify, "ERROR-020" if value is None else "ERROR-021", refused)
+
+
+Body = Callable[[Portal], Json]
+
+
+def in_order_but(**changed: Json) -> Body:
+    """A body in order but for what is named; None leaves a field out."""
+
+    def build(portal: Portal) -> Json:
+        fields = {"email": nobody(portal), "password": portal.wrong_password()} | changed
+        return {name: value for name, value in fields.items() if value is not None}
+
+    return build
+
+
+def with_an_unknown_null(portal: Portal) -> Json:
+    """A property that is null is a property."""
+    return {"email": nobody(portal), "password": portal.wrong_password(), "suite": None}
+
+
+AGAINST_THE_RULES = [
+    pytest.param(in_order_but(email=None), id="no-email", marks=requirement("LOGIN-043")),
+    pytest.param(in_order_but(password=None), id="no-password", marks=requirement("LOGIN-044")),
+    pytest.param(in_order_but(email=123456789), id="email-is-a-number", marks=requirement("LOGIN-045")),
+    pytest.param(
+        in_order_but(password=1234567890), id="password-is-a-number", marks=requirement("LOGIN-046")
+    ),
+    pytest.param(in_order_but(password="Sh0rt-!"), id="password-of-7", marks=requirement("LOGIN-047")),
+    pytest.param(
+        in_order_but(password="L0ng-" + "x" * 124), id="password-of-129", marks=requirement("LOGIN-048")
+    ),
+    pytest.param(in_order_but(email=address_of(256)), id="email-of-256", marks=requirement("LOGIN-051")),
+    pytest.param(in_order_but(suite="unknown"), id="unknown-property", marks=requirement("LOGIN-053")),
+    pytest.param(with_an_unknown_null, id="unknown-null", marks=requirement("LOGIN-082")),
+]
+
+
+@pytest.mark.parametrize("body_of", AGAINST_THE_RULES)
+@sign_ins(1)
+def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, body_of: Body) -> None:
+    refused = unchallenged(portal.call(op.LOGIN_INITIATE, json=body_of(portal)))
+    if refused.status == 403:
+        # Of 400 it is asked which code it has; a rate that is kept has none of its own.
+        unless_paced(refused)
+    if may_keep_a_rate(refused) and outcome(portal.login.initiate(nobody(portal))) == outcome(refused):
+        raise Untestable(
+            f"a body in order is refused in the same way ({refusal_text(refused)})", "environment"
+        )
+
+    verify(verify.declared[0], is_invalid_parameter(refused))
+
+
+SEALED = [
+    pytest.param(op.PASSWORD_RESET, id="reset", marks=requirement("PASSWORD-012")),
+    pytest.param(op.PASSWORD_INIT, id="init", marks=requirement("PASSWORD-013")),
+    pytest.param(op.PASSWORD_CHANGE, id="change", marks=requirement("PASSWORD-014")),
+]
+MALFORMED = [
+    pytest.param({"v": 2}, id="no-payload"),
+    pytest.param({"v": 2, "p": "this is no base64!"}, id="payload-is-no-base64"),
+]
+
+
+@pytest.mark.parametrize("key", SEALED)
+@pytest.mark.parametrize("content", MALFORMED)
+@needs("accounts.spare")
+@impact("disruptive")
+def test_a_malformed_encrypted_body_is_invalid(
+    portal: Portal, spare: Account, verify: Verify, key: str, content: Json
+) -> None:
+    """In the form that the target's encrypted bodies have."""
+    body = content if portal.secure.shared().form == "object" else json.dumps(content)
+    refused = unsealed(portal, key, body, token=spare.token if key == op.PASSWORD_CHANGE else None)
+
+    if "p" in content and refused.status == 401 and not refused.success:
+        raise Untestable("a payload that cannot be opened may be taken for a stale one", "target")
+    verify(verify.declared[0], is_invalid_parameter(refused))

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cases.nobody import asked_for_nobody
-from cases.premises import answered, authorized, granted, outcome, refusal_text
+from cases.premises import answered, granted, outcome, refusal_text
 from conformance.cases import (
     Account,
     Portal,
@@ -32,16 +31,6 @@ def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admi
     read = granted(portal.call(op.FILE, token=admin.token, fileBizId=file))
     if "bizId" in (read.data or {}):
         verify("FILE-023", equal(read, "data.bizId", file))
-
-
-@requirement("FILE-024")
-def test_an_unknown_file_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = asked_for_nobody(
-        portal,
-        portal.record("file"),
-        lambda id: authorized(portal.call(op.FILE, token=admin.token, fileBizId=id)),
-    )
-    verify("FILE-024", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 
 @requirement("FILE-020", "FILE-021")

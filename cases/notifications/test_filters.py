@@ -3,7 +3,7 @@ wire (chapter "Notifications")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -260,76 +260,3 @@ def _compared(portal: Portal, caller: Account, last: Filter) -> Comparison:
     most = max(total(before), total(after))
     at, expected = "data.pagination.totalRecords", f"at least {least}, as other ways to ask find"
     return holds(after, at, most >= least, expected, before, bare, *parts, actual=most)
-
-
-# Filters in company. Of each pair a record passes one filter and not the other: whichever is forgotten, what
-# is shown tells. Most of that is judged on the wire, filter by filter.
-
-Record = dict[str, Json]
-
-
-def first_of(records: list[Record], passes: Callable[[Record], bool], what: str) -> Record:
-    """Raises Untestable where there is none."""
-    for record in records:
-        if isinstance(record.get("bizId"), str) and passes(record):
-            return record
-    raise Untestable(f"the first page lists no {what}", "environment")
-
-
-@requirement("CHANNELTYPE-020", "CHANNELTYPE-021", "CHANNELTYPE-022", "CHANNELTYPE-023")
-def test_filters_of_types_hold_in_company(portal: Portal, admin: Account) -> None:
-    """What each of them leaves out is left out by both together: that is judged on the wire."""
-    records = items(matching(portal, admin, op.CHANNEL_TYPES_QUERY))
-    off = first_of(records, lambda record: record.get("enabled") is False, "type that is not enabled")
-    other = first_of(records, lambda record: record.get("typeCode") != off.get("typeCode"), "other type")
-    state = state_of(off, "typeStatus")
-    pairs: list[Mapping[str, Json]] = [
-        {"bizId": off["bizId"], "enabledOnly": True},
-        {"bizId": off["bizId"], "typeCode": other.get("typeCode")},
-        {"typeCode": off.get("typeCode"), "enabledOnly": True},
-    ]
-    if state in STATES["Notification channel type"]:
-        pairs.append({"typeStatus": state, "enabledOnly": True})
-    for pair in pairs:
-        asked(portal, admin, op.CHANNEL_TYPES_QUERY, **pair)
-
-
-def is_inactive(record: Record) -> bool:
-    return record.get("channelStatus") == "INACTIVE"
-
-
-@requirement("CHANNEL-040", "CHANNEL-043", "CHANNEL-044", "CHANNEL-062")
-def test_filters_of_channels_hold_in_company(portal: Portal, verify: Verify, admin: Account) -> None:
-    """Which institution's channels count as another's own is not stated: the filter is held to what it gives
-    alone, and where that is nothing but its own."""
-    records = items(matching(portal, admin, op.CHANNELS_QUERY))
-    off = first_of(records, is_inactive, "channel that is inactive")
-    owner = off.get("institutionBizId")
-    stranger = first_of(
-        records, lambda record: is_of_another(record, owner), "channel of another institution"
-    )
-    asked(portal, admin, op.CHANNELS_QUERY, bizId=off["bizId"], activeOnly=True)
-    number = STATES["Notification channel"]["INACTIVE"]
-    asked(portal, admin, op.CHANNELS_QUERY, channelStatus=number, activeOnly=True)
-
-    alone = matching(portal, admin, op.CHANNELS_QUERY, institutionBizId=owner)
-    if any(is_of_another(record, owner) for record in items(alone)):
-        raise Untestable("institutionBizId gives channels of other institutions too", "target")
-    others: list[Mapping[str, Json]] = [
-        {"activeOnly": True},
-        {"channelStatus": stranger.get("channelStatus")},
-        {"bizId": stranger["bizId"]},
-    ]
-    for other in others:
-        together = asked(portal, admin, op.CHANNELS_QUERY, institutionBizId=owner, **other)
-        if together.success:
-            verify("CHANNEL-062", are_of(together, owner, alone))
-
-
-def is_of_another(record: Record, owner: Json) -> bool:
-    return isinstance(record.get("institutionBizId"), str) and record["institutionBizId"] != owner
-
-
-def are_of(together: Exchange, owner: Json, alone: Exchange) -> Comparison:
-    wrong = [record.get("bizId") for record in items(granted(together)) if is_of_another(record, owner)]
-    return holds(together, "data.items", not wrong, f"channels of {owner}", alone, actual={"others": wrong})

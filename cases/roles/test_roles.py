@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cases.nobody import asked_for_nobody
 from cases.premises import authorized, code_of, granted, listed
 from conformance.cases import (
     Account,
@@ -15,7 +14,6 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    is_error_of_table,
     is_success,
     op,
     requirement,
@@ -99,23 +97,3 @@ def texts_within(value: Json) -> Iterator[str]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from texts_within(inner)
-
-
-@requirement("ROLE-011")
-def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = asked_for_nobody(
-        portal,
-        portal.record("role"),
-        lambda id: authorized(portal.call(op.ROLE, token=admin.token, roleBizId=id)),
-    )
-    verify("ROLE-011", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
-
-
-@requirement("ROLE-014")
-def test_an_unknown_role_has_no_permissions(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = asked_for_nobody(
-        portal,
-        portal.record("role"),
-        lambda id: authorized(portal.call(op.ROLE_PERMISSIONS, token=admin.token, roleBizId=id)),
-    )
-    verify("ROLE-014", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

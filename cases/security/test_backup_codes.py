@@ -7,11 +7,6 @@ from cases.surroundings import Surroundings, by_admin
 from conformance.cases import Account, Exchange, Portal, Verify, holds, impact, needs, op, requirement
 
 
-@requirement("BACKUP-003")
-def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
-    granted(portal.call(op.BACKUP_CODES, token=admin.token))
-
-
 @requirement("BACKUP-003", "BACKUP-004", "BACKUP-005", "MODEL-010")
 @needs("accounts.spare")
 @impact("disruptive")

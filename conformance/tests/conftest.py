@@ -47,7 +47,7 @@ SLOW_FILES = {
     "replays of whole visits, on many portals": (
         "replay_faults",
         "replay_load",
-        "replay_misconfigured",
+        "replay_options",
         "replay_silence",
     ),
     "made-up input, by the thousand": ("fuzz", "third_opinion"),

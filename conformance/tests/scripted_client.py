@@ -49,6 +49,14 @@ class Walker:
         self._since = f"{since:%Y-%m-%dT%H:%M:%S}.000Z"
         """The earliest orders asked for: one time for the whole visit, so that equal requests stay equal."""
 
+    @property
+    def accounts(self) -> dict[str, dict[str, str]]:
+        return self.profile["accounts"]  # type: ignore[no-any-return]
+
+    def browser(self, hash: str, *, ahead: float = 0.0) -> Walker:
+        """Another browser, by its client hash, that reaches the portal at the same address."""
+        return Walker(self.base, self.profile, hash=hash, ahead=ahead)
+
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """The answer's body; its status is kept."""
         self._requests += 1
@@ -199,21 +207,24 @@ class Walker:
         self.post("/auth/logout")
         self.get("/profile")
 
+    def visit(self, *, changes: bool = True) -> None:
+        """A whole visit: signs in with mistakes, looks around, changes things, signs out."""
+        admin = self.accounts["admin"]
+        self.get("/profile")
+        self.sign_in(admin, errs=True)
+        self.look_around()
+        self.look_at_a_file()
+        if changes:
+            self.change_things()
+            self.change_password(admin["password"], "Another-password-1")
+            self.change_password("Another-password-1", admin["password"])
+        self.renew_token()
+        self.get("/profile")
+        self.sign_out()
 
-def walk(base: str, profile_text: str, *, changes: bool = True) -> Walker:
-    """A whole visit: signs in with mistakes, looks around, changes things, signs out."""
-    profile = tomllib.loads(profile_text)
-    admin = profile["accounts"]["admin"]
-    walker = Walker(base, profile)
-    walker.get("/profile")
-    walker.sign_in(admin, errs=True)
-    walker.look_around()
-    walker.look_at_a_file()
-    if changes:
-        walker.change_things()
-        walker.change_password(admin["password"], "Another-password-1")
-        walker.change_password("Another-password-1", admin["password"])
-    walker.renew_token()
-    walker.get("/profile")
-    walker.sign_out()
+
+def walk(base: str, profile_text: str) -> Walker:
+    """A whole visit of the portal at an address."""
+    walker = Walker(base, tomllib.loads(profile_text))
+    walker.visit()
     return walker

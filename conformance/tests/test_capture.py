@@ -17,7 +17,6 @@ from conformance.errors import CaptureError
 from conformance.tests.full_disk import no_more_than
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import answered, body_of, bytes_of
-from conformance.traffic.capture.writer import Mode
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
 
 
@@ -73,26 +72,12 @@ def test_what_is_written_is_read_back_the_same(tmp_path: Path, name: str) -> Non
     assert list(capture.read(tmp_path / name)) == written
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
-def test_a_capture_can_be_appended_to(tmp_path: Path, name: str) -> None:
-    for n in (1, 2):
-        with capture.Writer(tmp_path / name, mode="append") as writer:
-            writer.write(exchange(n))
+def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("precious")
 
-    assert [one.n for one in capture.read(tmp_path / name)] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    "mode, text, told", [("new", "precious", "exists already"), ("append", '{"n": 1', "cut-off line")]
-)
-def test_an_existing_file_is_never_overwritten_nor_a_cut_off_line_appended_to(
-    tmp_path: Path, mode: Mode, text: str, told: str
-) -> None:
-    (tmp_path / "a.jsonl").write_text(text)
-
-    with pytest.raises(CaptureError, match=told):
-        capture.Writer(tmp_path / "a.jsonl", mode=mode)
-    assert (tmp_path / "a.jsonl").read_text() == text
+    with pytest.raises(CaptureError, match="exists already"):
+        capture.Writer(tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_text() == "precious"
 
 
 def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
-from conformance.tests.replays import options_for, profile_of, replayed
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorder, replayed
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
@@ -33,17 +30,6 @@ def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp
     assert told.run.exit_code == 0
 
 
-def test_encrypted_requests_are_encrypted_again_and_compared(recording: Path, tmp_path: Path) -> None:
-    told = replayed(recording, tmp_path, only=["POST /web/v1/system/auth/password/change", "1-55"])
-
-    changes = [
-        one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith("/change")
-    ]
-    assert told.run.regressions == []
-    assert [one.status for one in changes] == [200, 200]
-    assert all(one.plain is not None for one in changes)
-
-
 FAULTS = {
     "login-session-expires-in-text": (
         "POST /web/v1/system/auth/login/initiate",
@@ -54,10 +40,26 @@ FAULTS = {
 }
 
 
+KEEPING = [
+    ("chunked", "header-case", "gzip", "other-order-of-fields", "rate-of-all"),
+    ("connection-close", "password-change-ends-sessions", "oaep-sha1", "encrypted-objects"),
+    ("old-refresh-tokens-stay-valid", "cbc-with-the-iv-last", "large-size-refused", "request-id-required"),
+]
+"""Variants that answer what was asked as it was recorded; those of a row do not hide each other."""
+
+CHOOSING = [
+    ("numeric-ids", "history-counted-for-each-account", "es256-tokens"),
+    ("urn-ids", "zero-offset", "encrypted-answers"),
+]
+"""Variants whose answers differ in what nobody may rely on: the form of ids, of tokens, of times."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["chunked", "connection-close", "header-case"])
-def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Path, variant: str) -> None:
-    told = replayed(recording, tmp_path, variants=(variant,))
+@pytest.mark.parametrize("variants", [*KEEPING, *CHOOSING], ids=" ".join)
+def test_what_a_portal_may_choose_is_no_regression(
+    recording: Path, tmp_path: Path, variants: tuple[str, ...]
+) -> None:
+    told = replayed(recording, tmp_path, variants=variants)
 
     assert told.run.regressions == []
     assert told.tally.share >= 0.95
@@ -68,12 +70,8 @@ def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Pa
     "variant", ["another-mask", "cookies", "encrypted-answers", "my-workspaces-in-pages", "opaque-tokens"]
 )
 def test_what_a_lawful_portal_answered_another_of_its_kind_answers_too(tmp_path: Path, variant: str) -> None:
-    out = tmp_path / "traffic.jsonl"
-    with (
-        reference.start(variants=[variant]) as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
+    with recorder(out := tmp_path / "traffic.jsonl", open_channel=True, variants=[variant]) as (walker, _):
+        walker.visit()
 
     told = replayed(out, tmp_path / "reports", variants=(variant,))
 
@@ -109,19 +107,6 @@ def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
 
     (kept,) = capture.read(tmp_path / "exchanges.jsonl")
     assert kept.data == {"seen": "[code-1]", "note": "kept"}
-
-
-def test_the_results_are_those_of_the_contract(recording: Path, tmp_path: Path) -> None:
-    replayed(recording, tmp_path, faults=("a-method-twice",))
-
-    results = json.loads((tmp_path / "results.json").read_text())
-    (regression,) = results["regressions"]
-    lines = (tmp_path / "exchanges.jsonl").read_text().splitlines()
-    assert results["command"] == "replay"
-    assert results["exit_code"] == 1
-    assert regression["kind"] == "length"
-    assert regression["recorded"] + 1 == regression["replayed"]
-    assert json.loads(lines[regression["exchange"] - 1])["request"]["url"].endswith("/security/mfa")
 
 
 def test_each_exchange_ends_in_exactly_one_state(recording: Path, tmp_path: Path) -> None:
@@ -169,7 +154,9 @@ def test_what_a_selection_needs_is_sent_and_not_compared(
     assert told.run.exit_code == 0
 
 
-def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Path) -> None:
+def test_nothing_above_the_allowed_impact_is_sent_and_what_differs_for_it_is_not_comparable(
+    recording: Path, tmp_path: Path
+) -> None:
     told = replayed(recording, tmp_path, impact="read-only")
 
     (note,) = (note for note in told.notes if "it is mutating, and --impact allows read-only" in note)
@@ -178,24 +165,17 @@ def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Pat
     sent = {one.request.path.rpartition("/")[2] for one in capture.read(tmp_path / "exchanges.jsonl")}
     assert "profile" in sent
     assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
-
-
-def test_what_differs_for_want_of_a_change_that_is_omissions_is_not_comparable(
-    recording: Path, tmp_path: Path
-) -> None:
-    told = replayed(recording, tmp_path, impact="read-only")
-
     reasons = {one.endpoint: one.reason for one in told.tally.kept if one.state is State.NOT_COMPARABLE}
     assert told.run.regressions == []
     assert told.run.exit_code == 0
     assert reasons["GET /web/v1/system/profile"].startswith("it was recorded after POST /web/v1/system/")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_reported_where_changes_are_omissions(recording: Path, tmp_path: Path, fault: str) -> None:
-    told = replayed(recording, tmp_path, impact="read-only", faults=(fault,))
+def test_faults_are_reported_where_changes_are_omissions(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, impact="read-only", faults=tuple(FAULTS))
 
-    assert FAULTS[fault] in [(one.endpoint, one.path, one.kind) for one in told.run.regressions]
+    found = {(one.endpoint, one.path, one.kind) for one in told.run.regressions}
+    assert found >= set(FAULTS.values())
 
 
 @pytest.mark.parametrize(
@@ -294,11 +274,8 @@ def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regres
     recording: Path, tmp_path: Path
 ) -> None:
     known, fault = tmp_path / "known.toml", ("login-session-expires-in-text",)
-    with (
-        reference.start(faults=fault) as portal,
-        record.serve(portal.url, tmp_path / "old.jsonl") as recorder,
-    ):
-        walk(recorder.url, portal.profile(), changes=False)
+    with recorder(tmp_path / "old.jsonl", faults=fault) as (walker, _):
+        walker.visit(changes=False)
     contradicting = tmp_path / "old.jsonl"
 
     before = replayed(contradicting, tmp_path / "a", faults=fault)
@@ -324,23 +301,9 @@ def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path
     assert excused[1] == "data.expiresIn"
 
 
-def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> None:
-    noise = tmp_path / "noise.toml"
-
-    replayed(recording, tmp_path / "learning", faults=("refresh-is-refused",), learn=noise)
-    told = replayed(recording, tmp_path / "told", faults=("refresh-is-refused",), noise=noise)
-
-    assert ("status", "status") in [(one.path, one.kind) for one in told.run.regressions]
-
-
 def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
-    out = tmp_path / "faulty.jsonl"
-    with (
-        reference.start(faults=["login-session-of-600"]) as portal,
-        record.serve(portal.url, out) as recorder,
-    ):
-        profile = tomllib.loads(portal.profile())
-        Walker(recorder.url, profile).sign_in(profile["accounts"]["admin"])
+    with recorder(out := tmp_path / "faulty.jsonl", faults=["login-session-of-600"]) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
 
     told = replayed(out, tmp_path / "reports")
 

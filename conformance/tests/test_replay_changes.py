@@ -6,42 +6,34 @@ import json
 import re
 import time
 import tomllib
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyotp
 import pytest
-from msgspec.structs import replace
 
 from conformance import record
+from conformance.cli import main
 from conformance.errors import LedgerError
 from conformance.replay import replay
-from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import INVITATIONS, INVITE, PASSWORD_CHANGE, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITE, PASSWORD_CHANGE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorded, recorder, replayed, rewritten
+from conformance.tests.scripted_client import Walker
 from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
 
-
-def recorded(out: Path, visit: object) -> Path:
-    """A recording of what ``visit`` does with a walker that is reached through the recorder."""
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        visit(Walker(recorder.url, tomllib.loads(portal.profile())))  # type: ignore[operator]
-    return out
+Captured = pytest.CaptureFixture[str]
 
 
 def changes_password(walker: Walker) -> None:
-    spare = walker.profile["accounts"]["spare"]
+    spare = walker.accounts["spare"]
     walker.sign_in(spare)
     walker.change_password(spare["password"], "Another-password-1")
     walker.sign_in({**spare, "password": "Another-password-1"})
@@ -49,7 +41,7 @@ def changes_password(walker: Walker) -> None:
 
 
 def leaves_things(walker: Walker) -> None:
-    walker.sign_in(walker.profile["accounts"]["admin"])
+    walker.sign_in(walker.accounts["admin"])
     walker.get("/profile")
     walker.post("/profile/update", {"accountName": "Renamed by a visit"})
     walker.channel()
@@ -58,7 +50,7 @@ def leaves_things(walker: Walker) -> None:
 
 
 def generates_backup_codes(walker: Walker) -> None:
-    walker.sign_in(walker.profile["accounts"]["admin"])
+    walker.sign_in(walker.accounts["admin"])
     for _ in range(5):
         walker.get("/profile")
     walker.post("/security/mfa/backup-codes/generate")
@@ -115,33 +107,9 @@ def test_what_a_recording_leaves_is_removed_and_set_back(tmp_path: Path) -> None
     assert after == before
 
 
-def test_what_cannot_be_restored_is_listed_before_it_is_sent_and_afterwards(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
-    recording = recorded(tmp_path / "traffic.jsonl", generates_backup_codes)
-    with reference.start() as portal:
-        profile = tmp_path / "portal.toml"
-        profile.write_text(portal.profile())
-        out = tmp_path / "out"
-        command = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
-        main([*command, "--out", str(out), "--dry-run"])
-        foreseen = capsys.readouterr().out
-        main([*command, "--out", str(out)])
-        captured = capsys.readouterr()
-
-    sentence = "backup-codes/generate: cannot be restored: the account's earlier backup codes become invalid"
-    assert sentence in foreseen
-    assert sentence in captured.err
-    assert "Not restored, 1 times POST" in captured.out
-    notes = json.loads((out / "results.json").read_text())["notes"]
-    assert any("Not restored" in note and "backup-codes/generate" in note for note in notes)
-
-
 def answers_own_invitations(walker: Walker) -> None:
     """Two invitations are accepted and declined, and a channel is removed: all made by the same people."""
-    accounts = walker.profile["accounts"]
+    accounts = walker.accounts
     invitee = Walker(walker.base, walker.profile, hash="invitee")
     walker.sign_in(accounts["admin"])
     invitee.sign_in(accounts["spare"])
@@ -152,94 +120,12 @@ def answers_own_invitations(walker: Walker) -> None:
     walker.post("/notifications/channels/delete", {"bizId": walker.channel()})
 
 
-def test_what_becomes_of_records_that_the_replay_makes_is_no_loss_but_for_an_acceptance(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
-    recording = recorded(tmp_path / "traffic.jsonl", answers_own_invitations)
-    with reference.start() as portal:
-        (tmp_path / "portal.toml").write_text(portal.profile())
-        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
-        command += ["--impact", "disruptive", "--out", str(tmp_path / "out")]
-        main([*command, "--dry-run"])
-        foreseen = capsys.readouterr().out.splitlines()
-        code = main(command)
-
-    assert [line.split(":")[0].split()[-1] for line in foreseen if "cannot be restored" in line] == [
-        "/web/v1/system/profile/invitations/accept"
-    ]
-    assert code == 0
-    assert ChangeLedger.read(tmp_path / "out" / LEDGER).pending == []
-    notes = json.loads((tmp_path / "out" / "results.json").read_text())["notes"]
-    assert [note.split(":")[0] for note in notes if note.startswith("Not restored")] == [
-        "Not restored, 1 times POST /web/v1/system/profile/invitations/accept"
-    ]
-
-
-def test_a_removal_of_a_record_of_its_own_is_no_loss_whatever_the_name_of_its_id(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
-    def removes_a_channel(walker: Walker) -> None:
-        walker.sign_in(walker.profile["accounts"]["admin"])
-        walker.post("/notifications/channels/delete", {"bizId": walker.channel()})
-
-    recording = recorded(tmp_path / "traffic.jsonl", removes_a_channel)
-    *before, removal = recording.read_text(encoding="utf-8").splitlines()
-    assert removal.count('{"bizId":') == 1
-    recording.write_text(
-        "\n".join([*before, removal.replace('{"bizId":', '{"ref":')]) + "\n", encoding="utf-8"
-    )
-    with reference.start() as portal:
-        (tmp_path / "portal.toml").write_text(portal.profile())
-        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
-        main([*command, "--impact", "disruptive", "--dry-run"])
-
-    assert "channels/delete: on records that the replay itself makes" in capsys.readouterr().out
-
-
-def test_the_terminal_names_what_is_not_restored_and_says_everything_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
-    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
-    with reference.start(variants=["password-history"]) as portal:
-        (tmp_path / "portal.toml").write_text(portal.profile())
-        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
-        code = main([*command, "--impact", "disruptive", "--out", str(tmp_path / "out")])
-    shown = capsys.readouterr().out.splitlines()
-
-    assert code == 7
-    assert any(line.startswith("Not restored: the password of [accounts.spare]: ") for line in shown)
-    assert any(line.startswith("To restore it: portal-conformance cleanup ") for line in shown)
-    lines = [line for line in shown if line]
-    assert len(lines) == len(set(lines))
-
-
-def test_a_password_that_cannot_be_restored_stands_in_the_ledger_alone(tmp_path: Path) -> None:
-    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
-
-    with reference.start(variants=["password-history"]) as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
-
-    row = json.loads((tmp_path / "out" / LEDGER).read_text().splitlines()[-1])
-    assert told.run.exit_code == 7
-    assert row["present"]["email"] == "spare@example.test"
-    assert row["present"]["password"] not in (tmp_path / "out" / "report.html").read_text()
-
-
 def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path) -> None:
     recording = tmp_path / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, recording, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
+    with recorder(recording, open_channel=True) as (walker, portal):
+        walker.visit()
         portal.portal.clock.advance(30)
-        several_people(recorder.url, portal.profile(), portal.portal.clock.now() - time.time())
+        several_people(walker, portal.portal.clock.now() - time.time())
 
     with reference.start() as portal:
         profile = profile_of(portal)
@@ -249,51 +135,6 @@ def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path
     assert [each.tally.share >= 0.95 for each in told] == [True] * 3
     assert [each.run.ending.left_behind for each in told] == [[], [], []]
     assert [each.run.exit_code for each in told] == [0, 0, 0]
-
-
-def test_a_change_that_is_refused_first_and_accepted_then_is_restored(tmp_path: Path) -> None:
-    with (
-        reference.start() as running,
-        Portal.connect(profile_of(running), impact="disruptive") as portal,
-    ):
-        changes = ReplayChanges(portal, tmp_path)
-        token = portal.account("admin").token
-        before = name_of(portal, token)
-        body = {"accountName": "Renamed by a visit"}
-        change = NoteChange(4, PROFILE_UPDATE, body, "admin", token, None)
-        for attempt in ("no token", token):
-            changes.note(change)
-            changes.finish(4, portal.call(PROFILE_UPDATE, json=body, token=attempt))
-        changed = name_of(portal, token)
-        left = changes.restore()
-        after = name_of(portal, token)
-
-    assert changed != before
-    assert left == []
-    assert after == before
-
-
-def name_of(portal: Portal, token: str) -> object:
-    return portal.call(PROFILE, token=token).at("data.accountName")
-
-
-def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored(tmp_path: Path) -> None:
-    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
-    lines = [json.loads(line) for line in recording.read_text().splitlines()]
-    for line in lines:
-        if line["request"]["url"].endswith("/profile/update"):
-            line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
-    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-    with reference.start() as portal:
-        before = state_of_portal(portal)
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
-        after = state_of_portal(portal)
-
-    keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
-    assert PROFILE_UPDATE in keys
-    assert told.run.ending.left_behind == []
-    assert after == before
 
 
 def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: Path) -> None:
@@ -339,16 +180,15 @@ def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path,
         assert "It ended early: the disk is full" in results["notes"]
 
 
-def several_people(base: str, profile_text: str, ahead: float) -> None:
+def several_people(walker: Walker, ahead: float) -> None:
     """Three people who sign in twice, change and leave things, and look at what the others did."""
-    profile = tomllib.loads(profile_text)
-    people = [Walker(base, profile, hash=f"person-{n}", ahead=ahead) for n in range(3)]
+    people = [walker.browser(f"person-{n}", ahead=ahead) for n in range(3)]
     for walker, name in zip(people, ("admin", "spare", "limited"), strict=True):
         if name != "limited":
-            walker.sign_in(profile["accounts"][name])
+            walker.sign_in(walker.accounts[name])
             walker.look_around()
         else:
-            walker.sign_in(profile["accounts"][name])
+            walker.sign_in(walker.accounts[name])
             walker.get("/profile")
     changes_password(people[1])
     people[0].post("/profile/update", {"accountName": "Renamed by a visit"})
@@ -376,102 +216,14 @@ def state_of_portal(portal: reference.Running) -> object:
     return name, sorted(each["bizId"] for each in channels), sorted(each["bizId"] for each in pending)
 
 
-@pytest.mark.parametrize("accepted_first", [True, False])
-def test_of_two_equal_changes_at_once_the_accepted_one_is_restored(
-    tmp_path: Path, accepted_first: bool
-) -> None:
-    with (
-        reference.start() as running,
-        Portal.connect(profile_of(running), impact="disruptive") as portal,
-    ):
-        changes = ReplayChanges(portal, tmp_path)
-        token = portal.account("admin").token
-        before = name_of(portal, token)
-        body = {"accountName": "Renamed by a visit"}
-        for position in (4, 5):
-            changes.note(NoteChange(position, PROFILE_UPDATE, body, "admin", token, None))
-        answers = [
-            (4, portal.call(PROFILE_UPDATE, json=body, token="no token")),
-            (5, portal.call(PROFILE_UPDATE, json=body, token=token)),
-        ]
-        for position, answer in reversed(answers) if accepted_first else answers:
-            changes.finish(position, answer)
-        left = changes.restore()
-        after = name_of(portal, token)
-
-    assert left == []
-    assert after == before
-
-
-def test_two_equal_changes_that_were_both_refused_leave_nothing_to_restore(tmp_path: Path) -> None:
-    with (
-        reference.start() as running,
-        Portal.connect(profile_of(running), impact="disruptive") as portal,
-    ):
-        changes = ReplayChanges(portal, tmp_path)
-        token = portal.account("admin").token
-        body = {"accountName": "Renamed by a visit"}
-        for position in (4, 5):
-            changes.note(NoteChange(position, PROFILE_UPDATE, body, "admin", token, None))
-        for position in (4, 5):
-            changes.finish(position, portal.call(PROFILE_UPDATE, json=body, token="no token"))
-
-    assert changes.ledger.pending == []
-
-
-def test_of_two_equal_creations_the_one_without_an_answer_is_removed_as_well(tmp_path: Path) -> None:
-    body = {"inviteeEmail": "guest@example.test", "message": "Hi", "expirationDays": 3}
-    with (
-        reference.start() as running,
-        Portal.connect(profile_of(running), impact="disruptive") as portal,
-    ):
-        changes = ReplayChanges(portal, tmp_path)
-        token = portal.account("admin").token
-        for position in (4, 5):
-            changes.note(NoteChange(position, INVITE, body, "admin", token, None))
-        lost = portal.call(INVITE, json=body, token=token)
-        changes.finish(4, replace(lost, response=None, error="cut off"))
-        changes.finish(5, portal.call(INVITE, json=body, token=token))
-        left = changes.restore()
-        invitations = portal.call(INVITATIONS, token=token).data
-
-    states = [
-        each["invitationStatus"]["code"]
-        for each in invitations
-        if each["inviteeEmail"] == body["inviteeEmail"]
-    ]
-    assert left == []
-    assert len(states) == 2
-    assert "PENDING" not in states
-
-
-def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_refused(tmp_path: Path) -> None:
-    recording = recorded(tmp_path / "traffic.jsonl", generates_backup_codes)
-    lines = [json.loads(line) for line in recording.read_text().splitlines()]
-    for line in lines:
-        if line["request"]["url"].endswith("backup-codes/generate"):
-            line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
-    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-    with reference.start() as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
-
-    assert any("Not restored, 1 times" in note and "backup-codes" in note for note in told.notes)
-    assert "backup-codes" in (tmp_path / "out" / LEDGER).read_text()
-
-
 def sets_up_an_authenticator(walker: Walker) -> None:
-    walker.sign_in(walker.profile["accounts"]["admin"])
+    walker.sign_in(walker.accounts["admin"])
     walker.get("/profile")
     issued = walker.post("/security/mfa/otp/setup")["data"]
     walker.post("/security/mfa/otp/verify", {"code": pyotp.TOTP(issued["secret"]).now()})
 
 
-def test_a_new_secret_stays_in_the_ledger_until_a_cleanup_shows_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
+def test_a_new_secret_stays_in_the_ledger_until_a_cleanup_shows_it(tmp_path: Path, capsys: Captured) -> None:
     recording = recorded(tmp_path / "traffic.jsonl", sets_up_an_authenticator)
     visit = recorded(tmp_path / "visit.jsonl", lambda walker: walker.get("/profile"))
     ledger, options = tmp_path / "out" / LEDGER, options_for(tmp_path / "out")
@@ -504,7 +256,7 @@ def issued_in(ledger: Path) -> list[dict[str, Json]]:
 
 def both_take_the_same_password(walker: Walker) -> None:
     for name in ("admin", "spare"):
-        account = walker.profile["accounts"][name]
+        account = walker.accounts[name]
         walker.sign_in(account)
         walker.change_password(account["password"], "Another-password-1")
         walker.get("/profile")
@@ -529,3 +281,121 @@ def test_the_ledger_alone_restores_accounts_that_took_the_same_password(tmp_path
         replay([recording], profile, options_for(tmp_path / "out"), on_step=clean_up_after_the_second)
 
     assert left == [[]]
+
+
+def commanded(recording: Path, portal: reference.Running, *options: str) -> int:
+    """The exit code of a replay by the command, beside the recording."""
+    profile = recording.with_name("portal.toml")
+    profile.write_text(portal.profile())
+    command = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
+    return main([*command, "--out", str(recording.with_name("out")), *options])
+
+
+def test_what_cannot_be_restored_is_listed_before_it_is_sent_and_afterwards(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", generates_backup_codes)
+    with reference.start() as portal:
+        commanded(recording, portal, "--dry-run")
+        foreseen = capsys.readouterr().out
+        commanded(recording, portal)
+        captured = capsys.readouterr()
+
+    sentence = "backup-codes/generate: cannot be restored: the account's earlier backup codes become invalid"
+    assert sentence in foreseen
+    assert sentence in captured.err
+    assert "Not restored, 1 times POST" in captured.out
+    notes = json.loads((tmp_path / "out" / "results.json").read_text())["notes"]
+    assert any("Not restored" in note and "backup-codes/generate" in note for note in notes)
+
+
+def test_what_becomes_of_records_that_the_replay_makes_is_no_loss_but_for_an_acceptance(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", answers_own_invitations)
+    with reference.start() as portal:
+        commanded(recording, portal, "--dry-run")
+        foreseen = capsys.readouterr().out.splitlines()
+        code = commanded(recording, portal)
+
+    accept = "/web/v1/system/profile/invitations/accept"
+    losses = [line.split(":")[0].split()[-1] for line in foreseen if "cannot be restored" in line]
+    notes = json.loads((tmp_path / "out" / "results.json").read_text())["notes"]
+    assert (losses, code) == ([accept], 0)
+    assert ChangeLedger.read(tmp_path / "out" / LEDGER).pending == []
+    assert [note.split(":")[0] for note in notes if note.startswith("Not restored")] == [
+        f"Not restored, 1 times POST {accept}"
+    ]
+
+
+def test_a_removal_of_a_record_of_its_own_is_no_loss_whatever_the_name_of_its_id(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    def removes_a_channel(walker: Walker) -> None:
+        walker.sign_in(walker.accounts["admin"])
+        walker.post("/notifications/channels/delete", {"bizId": walker.channel()})
+
+    recording = recorded(tmp_path / "traffic.jsonl", removes_a_channel)
+    *before, removal = recording.read_text(encoding="utf-8").splitlines()
+    assert removal.count('{"bizId":') == 1
+    renamed = [*before, removal.replace('{"bizId":', '{"ref":')]
+    recording.write_text("\n".join(renamed) + "\n", encoding="utf-8")
+    with reference.start() as portal:
+        commanded(recording, portal, "--dry-run")
+
+    assert "channels/delete: on records that the replay itself makes" in capsys.readouterr().out
+
+
+def test_a_password_that_is_not_restored_is_named_once_and_stands_in_the_ledger_alone(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
+    with reference.start(variants=["password-history"]) as portal:
+        code = commanded(recording, portal)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line]
+
+    row = json.loads((tmp_path / "out" / LEDGER).read_text().splitlines()[-1])
+    assert code == 7
+    assert any(line.startswith("Not restored: the password of [accounts.spare]: ") for line in lines)
+    assert any(line.startswith("To restore it: portal-conformance cleanup ") for line in lines)
+    assert len(lines) == len(set(lines))
+    assert row["present"]["email"] == "spare@example.test"
+    assert row["present"]["password"] not in (tmp_path / "out" / "report.html").read_text()
+
+
+def refused_when_recorded(out: Path, visit: Callable[[Walker], None], path: str) -> Path:
+    """The recording of a visit, in which the portal refused the changes at a path."""
+    refusal = {"status": 403, "body": {"code": "AUTH.FORBIDDEN", "success": False, "data": None}}
+
+    def refuse(line: dict[str, Any]) -> None:
+        if line["request"]["url"].endswith(path):
+            line["response"] |= refusal
+
+    return rewritten(recorded(out, visit), refuse)
+
+
+def keys_of(ledger: Path) -> list[str | None]:
+    return [json.loads(row).get("key") for row in ledger.read_text().splitlines()]
+
+
+def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored(tmp_path: Path) -> None:
+    recording = refused_when_recorded(tmp_path / "traffic.jsonl", leaves_things, "/profile/update")
+
+    with reference.start() as portal:
+        before = state_of_portal(portal)
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+        after = state_of_portal(portal)
+
+    assert PROFILE_UPDATE in keys_of(tmp_path / "out" / LEDGER)
+    assert told.run.ending.left_behind == []
+    assert after == before
+
+
+def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_refused(tmp_path: Path) -> None:
+    file = tmp_path / "traffic.jsonl"
+    recording = refused_when_recorded(file, generates_backup_codes, "backup-codes/generate")
+
+    told = replayed(recording, tmp_path / "out")
+
+    assert any("Not restored, 1 times" in note and "backup-codes" in note for note in told.notes)
+    assert "backup-codes" in (tmp_path / "out" / LEDGER).read_text()

@@ -1,21 +1,21 @@
-"""A replay opens the secure channel as a run does, whatever the recorded portal's key looked like."""
+"""The secure channel and the tokens of a target, whatever the form that the recorded portal gave them."""
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
+from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, steps_of
-from conformance.tests.scripted_client import Walker
+from conformance.tests.reached import connected
+from conformance.tests.replays import options_for, recorded_visit, recorder, replayed, steps_of
 from conformance.traffic import capture
 from reference_impl import serve as reference
 
@@ -23,15 +23,13 @@ CHANGE = "/auth/password/change"
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two_changes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two changes of a password through the secure channel, there and back."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
+        walker,
+        _,
     ):
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        spare = walker.profile["accounts"]["spare"]
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
         walker.change_password("Another-password-1", spare["password"])
@@ -53,10 +51,12 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "public-key-with-moving-fields",
     ],
 )
-def test_a_channel_is_opened_in_the_way_of_the_target(recording: Path, tmp_path: Path, variant: str) -> None:
+def test_a_channel_is_opened_in_the_way_of_the_target(
+    two_changes: Path, tmp_path: Path, variant: str
+) -> None:
     with reference.start(variants=[variant]) as portal:
         text = re.sub(r"(?ms)^\[secure_channel\].*?\n\n", "", portal.profile())
-        told = replay([recording], parse(text, {}), options_for(tmp_path))
+        told = replay([two_changes], parse(text, {}), options_for(tmp_path))
 
     changes = [one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith(CHANGE)]
     states = [
@@ -68,7 +68,7 @@ def test_a_channel_is_opened_in_the_way_of_the_target(recording: Path, tmp_path:
 
 
 def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
-    recording: Path, tmp_path: Path
+    two_changes: Path, tmp_path: Path
 ) -> None:
     steps = 0
     with reference.start() as portal:
@@ -79,7 +79,7 @@ def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
             if steps == 4:
                 portal.portal.secure_keys.clear()
 
-        told = replay([recording], parse(portal.profile(), {}), options_for(tmp_path), on_step=rotate)
+        told = replay([two_changes], parse(portal.profile(), {}), options_for(tmp_path), on_step=rotate)
 
     assert told.run.regressions == []
     assert told.run.exit_code == 0
@@ -88,10 +88,8 @@ def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
 @pytest.mark.parametrize("is_open", [True, False])
 def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is_open: bool) -> None:
     """One that is no ciphertext at all in any recording, one with another tag where its channel is open."""
-    out, options = tmp_path / "broken.jsonl", record.RecordOptions(open_channel=is_open)
-    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        spare = walker.profile["accounts"]["spare"]
+    with recorder(out := tmp_path / "broken.jsonl", open_channel=is_open) as (walker, _):
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         session, key = walker.open_channel()
         body = {"oldPassword": spare["password"], "newPassword": spare["password"]}
@@ -108,3 +106,68 @@ def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is
     assert result.run.regressions == []
     assert [one.number for one in left] == ([] if is_open else [6, 8])
     assert all("record with --open-channel" in one.reason for one in left)
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sign-in as a browser saves it, with the tokens as they were."""
+    path = tmp_path_factory.mktemp("raw") / "sign-in.jsonl"
+    with connected() as (portal, seen, _running):
+        token = portal.account("admin").fresh_sign_in().token
+        assert portal.call(PROFILE, token=token).success
+    path.write_bytes(b"".join(msgspec.json.encode(exchange) + b"\n" for exchange in seen))
+    return path
+
+
+def test_an_opaque_token_in_place_of_a_jwt_breaks_and_names_the_rule(raw: Path, tmp_path: Path) -> None:
+    result = replayed(raw, tmp_path, variants=("opaque-tokens",))
+
+    (regression,) = result.run.regressions
+    row = regression.model_dump()
+    assert (row["path"], row["requirement"], row["meaning"]) == ("data.accessToken", "TOKEN-025", "breaking")
+
+
+def test_a_jwt_of_another_algorithm_is_no_difference(raw: Path, tmp_path: Path) -> None:
+    assert replayed(raw, tmp_path, variants=("es256-tokens",)).run.regressions == []
+
+
+def test_a_claim_that_repeats_the_profile_is_reported_where_it_is_sent(raw: Path, tmp_path: Path) -> None:
+    result = replayed(raw, tmp_path, faults=("a-nested-claim-holds-the-phone",))
+
+    (regression,) = result.run.regressions
+    row = regression.model_dump()
+    assert (row["path"], row["requirement"]) == ("headers.authorization", "TOKEN-028")
+    assert (row["meaning"], row["replayed"]) == ("breaking", {"claims": ["ctx.tel"]})
+
+
+def test_a_recorder_that_hides_a_token_says_that_it_was_a_jwt(tmp_path: Path) -> None:
+    result = replayed(recorded_visit(tmp_path), tmp_path / "out", variants=("opaque-tokens",))
+
+    (regression,) = result.run.regressions
+    row = regression.model_dump()
+    assert (row["path"], row["requirement"], row["meaning"]) == ("data.accessToken", "TOKEN-025", "breaking")
+
+
+def test_a_hidden_token_of_other_claims_is_no_difference_where_nothing_speaks_against_them(
+    tmp_path: Path,
+) -> None:
+    visit = recorded_visit(tmp_path)
+    lines = visit.read_text(encoding="utf-8").replace('"claims":{', '"claims":{"locale":"word",')
+    visit.write_text(lines, encoding="utf-8")
+
+    assert '"locale"' in lines
+    assert replayed(visit, tmp_path / "out").run.regressions == []
+
+
+def test_a_recording_that_hides_the_form_of_its_tokens_blames_no_portal_for_another(tmp_path: Path) -> None:
+    visit = recorded_visit(tmp_path)
+    lines = [msgspec.json.decode(line) for line in visit.read_bytes().splitlines()]
+    for line in lines:
+        line.pop("hidden", None)
+    visit.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+    result = replayed(visit, tmp_path / "out", variants=("opaque-tokens",))
+
+    assert result.run.regressions == []
+    warned = {row.id for row in result.run.requirements if row.verdict == "warn"}
+    assert "TOKEN-025" in warned

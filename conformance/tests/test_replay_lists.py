@@ -1,21 +1,30 @@
-"""Lists that others and earlier replays make longer: what of them is drift, and what a portal changed."""
+"""Lists of records: which entries of two are the same, what others made longer, and what is learned of it."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.replay import replay
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.noise import NEVER, Noise
+from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import Clocks
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
     BACKUP_CODES,
     BACKUP_CODES_GENERATE,
     CHANNEL_CREATE,
@@ -25,8 +34,10 @@ from conformance.spec.endpoints import (
     SESSIONS,
     SESSIONS_HISTORY,
 )
+from conformance.tests.replays import options_for, profile_of, recorder
 from conformance.tests.traffic import NOW, answer
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Request, Response
+from reference_impl import serve as reference
 
 
 def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
@@ -45,48 +56,61 @@ def history(hours: list[int], **entry: Json) -> dict[str, Any]:
     return {"items": items, "pagination": {"totalRecords": len(items), "currentPage": 1, "pageSize": 20}}
 
 
-@pytest.mark.parametrize("hours", [[9, 5, 3], [9, 7, 5, 3]])
-def test_a_history_that_is_turned_round_is_a_change_however_many_signed_in_since(hours: list[int]) -> None:
-    newest_first = history([2, 4, 6])
-
-    assert replayed(SESSIONS_HISTORY, newest_first, history(hours)) == [("data.items", "order")]
-    assert replayed(SESSIONS_HISTORY, history(hours), newest_first) == [("data.items", "order")]
-    assert replayed(SESSIONS_HISTORY, newest_first, history(hours[::-1])) == []
-
-
-@pytest.mark.parametrize("hours", [[9, 3], [3, 9, 5], [3, 3, 3]])
-def test_what_is_in_no_order_of_time_is_not_turned_round(hours: list[int]) -> None:
-    assert replayed(SESSIONS_HISTORY, history([2, 4, 6]), history(hours)) == []
-
-
-def test_an_address_that_is_none_any_more_is_a_change_also_where_others_signed_in() -> None:
-    recorded = history([2, 4, 6])
-
-    assert replayed(SESSIONS_HISTORY, recorded, history([3, 5, 7], clientIp="198.51.100.9")) == []
-    changed = replayed(SESSIONS_HISTORY, recorded, history([3, 5, 7], clientIp="hidden"))
-    assert changed == [(f"data.items[{at}].clientIp", "value") for at in range(3)]
-
-
 def channels(**pagination: Json) -> Json:
     first: dict[str, Json] = {"totalRecords": 7, "totalPages": 2, "hasNext": True, "empty": False}
     return {"items": [], "pagination": first | pagination}
 
 
+NEWEST_FIRST = history([2, 4, 6])
+ORDER = [("data.items", "order")]
+OWN: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
+OTHER: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
+
+
+def counted(name: str) -> list[tuple[str, str]]:
+    return [(f"data.pagination.{name}", "value")]
+
+
 @pytest.mark.parametrize(
-    ("name", "more", "fewer"), [("totalRecords", 9, 0), ("totalPages", 3, 1), ("hasNext", True, False)]
+    ("key", "old", "new", "expected"),
+    [
+        # A history that is turned round, however many signed in since; what is in no order is not.
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 5, 3]), ORDER),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 7, 5, 3]), ORDER),
+        (SESSIONS_HISTORY, history([9, 5, 3]), NEWEST_FIRST, ORDER),
+        (SESSIONS_HISTORY, history([9, 7, 5, 3]), NEWEST_FIRST, ORDER),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 9]), []),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7, 9]), []),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 3]), []),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 9, 5]), []),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 3, 3]), []),
+        # Another address of others is none, and one that is no address any more is one.
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="198.51.100.9"), []),
+        (
+            SESSIONS_HISTORY,
+            NEWEST_FIRST,
+            history([3, 5, 7], clientIp="hidden"),
+            [(f"data.items[{at}].clientIp", "value") for at in range(3)],
+        ),
+        # An earlier replay leaves more records and never fewer.
+        (CHANNELS_QUERY, channels(), channels(totalRecords=9), []),
+        (CHANNELS_QUERY, channels(), channels(totalRecords=0), counted("totalRecords")),
+        (CHANNELS_QUERY, channels(), channels(totalPages=3), []),
+        (CHANNELS_QUERY, channels(), channels(totalPages=1), counted("totalPages")),
+        (CHANNELS_QUERY, channels(hasNext=False), channels(), []),
+        (CHANNELS_QUERY, channels(), channels(hasNext=False), counted("hasNext")),
+        (CHANNELS_QUERY, channels(empty=True), channels(empty=False), []),
+        (CHANNELS_QUERY, channels(), channels(empty=True), counted("empty")),
+        # The own session is compared where others began beside it.
+        (SESSIONS, [OWN], [OTHER, OWN], []),
+        (SESSIONS, [OWN], [OTHER, OWN | {"userAgent": "Another"}], [("data[1].userAgent", "value")]),
+        (SESSIONS, [OWN], [OTHER, OTHER], []),
+    ],
 )
-def test_an_earlier_replay_leaves_more_records_and_never_fewer(name: str, more: Json, fewer: Json) -> None:
-    recorded = channels(**({"hasNext": False} if more is True else {}))
-
-    assert replayed(CHANNELS_QUERY, recorded, channels(**{name: more})) == []
-    assert replayed(CHANNELS_QUERY, channels(), channels(**{name: fewer})) == [
-        (f"data.pagination.{name}", "value")
-    ]
-
-
-def test_a_list_that_was_not_empty_is_not_left_as_an_empty_one() -> None:
-    assert replayed(CHANNELS_QUERY, channels(empty=True), channels(empty=False)) == []
-    assert replayed(CHANNELS_QUERY, channels(), channels(empty=True)) == [("data.pagination.empty", "value")]
+def test_what_others_made_longer_is_no_change_of_a_portal(
+    key: str, old: Json, new: Json, expected: list[tuple[str, str]]
+) -> None:
+    assert replayed(key, old, new) == expected
 
 
 @pytest.mark.parametrize(
@@ -132,12 +156,274 @@ def test_what_the_caller_had_written_anew_was_left_by_no_earlier_replay(
     assert found == ([(f"data.{name}", "value")] if is_found else [])
 
 
-def test_the_own_session_is_compared_where_others_began_beside_it() -> None:
-    own: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
-    other: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
+QUERY = "POST /web/v1/system/accounts/admin/query"
 
-    assert replayed(SESSIONS, [own], [other, own]) == []
-    assert replayed(SESSIONS, [own], [other, own | {"userAgent": "Another"}]) == [
-        ("data[1].userAgent", "value")
+
+def differs(name: str, old: Json, new: Json) -> Difference:
+    return Difference("value", ("data", name), old, new)
+
+
+def learned(name: str, *pairs: tuple[Json, Json]) -> Noise:
+    noise = Noise()
+    for old, new in pairs:
+        noise.learn(QUERY, differs(name, old, new))
+    return noise
+
+
+@pytest.mark.parametrize(
+    "pairs, new, is_noise",
+    [
+        ([(14, 300)], 200, True),
+        ([(14, 300)], 940, False),
+        ([(14, 300), (14, 200)], 940, False),
+        ([(14, 300), (14, 700)], 940, True),
+        ([(14, 300), (14, 700)], "940", False),
+        ([("505467a859", "9be77a0f31")], "3498637767", True),
+        ([("505467a859", "9be77a0f31")], "", False),
+    ],
+)
+def test_a_number_that_leaves_its_range_again_is_compared_by_its_type(
+    pairs: list[tuple[Json, Json]], new: Json, is_noise: bool
+) -> None:
+    assert learned("rev", *pairs).excuses(QUERY, differs("rev", pairs[0][0], new)) is is_noise
+
+
+@pytest.mark.parametrize("kind", sorted(NEVER))
+def test_a_status_or_another_form_is_never_noise(kind: Any) -> None:
+    noise, other = Noise(), Difference(kind, ("status",), 200, 401)
+
+    assert not noise.learn(QUERY, other)
+    assert not noise.excuses(QUERY, other)
+
+
+def test_a_number_of_records_is_bounded_however_often_it_moves() -> None:
+    noise = learned("totalElements", (5, 6), (5, 9))
+
+    assert noise.excuses(QUERY, differs("totalElements", 5, 20))
+    assert not noise.excuses(QUERY, differs("totalElements", 5, 4))
+
+
+SEED = 23
+REMARK = "written by a visit"
+IDS = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(9)]
+
+
+def account(number: int, *, email: str = "", id: str = "") -> dict[str, Any]:
+    email = email or f"person{number}@example.test"
+    return {"bizId": id or IDS[number], "accountEmail": email, "accountName": f"Person {number}"}
+
+
+def aligned(
+    correlation: Correlation, old: list[Any], new: list[Any], **options: Any
+) -> list[tuple[str, str]]:
+    bodies = {"data": {"items": old}}, {"data": {"items": new}}
+    return [(each.kind, each.path) for each in JsonComparison(correlation, *bodies, **options).differences()]
+
+
+def test_records_in_another_order_are_compared_with_themselves_whatever_else_differs() -> None:
+    correlation = Correlation(used={"person1@example.test", IDS[1]})
+    old = [account(1), account(2), account(3)]
+    new = [account(4), account(1), {**account(2), "accountName": "Another"}]
+
+    assert aligned(correlation, old, new, operation=ACCOUNTS_QUERY) == [
+        ("order", "data.items"),
+        ("value", "data.items[1].accountName"),
     ]
-    assert replayed(SESSIONS, [own], [other, other]) == []
+    assert correlation.live.get(IDS[1], IDS[1]) == IDS[1]
+    assert not correlation.doubtful
+    assert "person1@example.test" not in correlation.live, "nobody stands for another person"
+
+
+URI = "otpauth://totp/Portal:spare?secret={}&digits=6&issuer=Portal"
+SHEET = "keep these:\n{}\n{}"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "live", "kinds"),
+    [
+        (URI.format("[secret-1]"), URI.format("JBSWY3DPEHPK3PXP"), []),
+        (SHEET.format("[backup-code-1]", "[backup-code-2]"), SHEET.format("52x36x7s", "91m200aa"), []),
+        (URI.format("[secret-1]"), URI.format("JBSWY3DPEHPK3PXP").replace("digits=6", "digits=8"), ["value"]),
+        (SHEET.format("[backup-code-1]", "[backup-code-2]"), SHEET.format("52x36x7s", ""), ["value"]),
+    ],
+)
+def test_a_word_of_a_text_that_was_redacted_may_be_any(recorded: str, live: str, kinds: list[str]) -> None:
+    old, new = {**account(1), "text": recorded}, {**account(1), "text": live}
+
+    assert [kind for kind, _ in aligned(Correlation(used=()), [old], [new])] == kinds
+
+
+def test_records_of_another_portal_are_known_by_their_email() -> None:
+    correlation = Correlation(used=())
+    new = [account(2, id=IDS[7]), account(1, id=IDS[8])]
+
+    aligned(correlation, [account(1), account(2)], new, operation=ACCOUNTS_QUERY)
+
+    assert correlation.live == {IDS[1]: IDS[8], IDS[2]: IDS[7]}
+    assert not correlation.doubtful
+
+
+def test_a_record_of_another_name_in_the_same_place_is_doubtful_until_better_is_known() -> None:
+    correlation = Correlation(used={"person1@example.test"})
+
+    aligned(correlation, [account(1)], [account(5)], operation=ACCOUNTS_QUERY)
+    assert correlation.live == {IDS[1]: IDS[5]}
+    assert correlation.doubtful == {IDS[1]}
+
+    assert not correlation.pair(IDS[1], IDS[6], is_doubtful=True), "another doubtful one is a difference"
+    aligned(correlation, [account(1), account(2)], [account(2), account(1)], operation=ACCOUNTS_QUERY)
+    assert correlation.live[IDS[1]] == IDS[1]
+    assert not correlation.doubtful
+
+
+def test_counted_ids_are_doubtful_and_replaced_alike() -> None:
+    correlation = Correlation(used=(), counts_ids=True)
+    places = {"operation": ACCOUNTS_QUERY}
+
+    aligned(correlation, [account(1, id="11")], [account(5, id="15")], **places)
+    assert correlation.doubtful == {("account", "11")}
+
+    aligned(
+        correlation, [account(5, id="15"), account(1, id="11")], [account(5, id="15"), account(1, id="12")]
+    )
+    aligned(correlation, [account(5, id="15")], [account(5, id="15")], **places)
+    aligned(correlation, [account(1, id="11")], [account(1, id="12")], **places)
+    assert correlation.counted["account", "11"] == "12"
+    assert correlation.counted["account", "15"] == "15"
+    assert not correlation.doubtful
+
+
+def session(number: int, began: float, *, is_current: bool = False) -> dict[str, Any]:
+    began_at = datetime.fromtimestamp(began, UTC).isoformat()
+    return {"sessionId": IDS[number], "loginTime": began_at, "isCurrent": is_current, "clientIp": "::1"}
+
+
+@pytest.mark.parametrize("others, is_sure", [(0, True), (1, False)])
+def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
+    others: int, is_sure: bool
+) -> None:
+    correlation = Correlation(used={IDS[2]})
+    old = [session(1, 1_700_000_010, is_current=True), session(2, 1_700_000_020)]
+    foreign = [session(7, 1_800_000_015) for _ in range(others)]
+    new = [
+        session(6, 1_750_000_000),
+        *foreign,
+        session(5, 1_800_000_020),
+        session(4, 1_800_000_010, is_current=True),
+    ]
+    bodies = {"data": old}, {"data": new}
+
+    JsonComparison(
+        correlation, *bodies, operation=SESSIONS, began=Clocks(1_700_000_000, 1_800_000_000)
+    ).differences()
+
+    assert correlation.live[IDS[1]] == IDS[4]
+    assert (IDS[2] not in correlation.doubtful) is is_sure
+    assert not is_sure or correlation.live[IDS[2]] == IDS[5], "the other one began before the replay"
+
+
+@pytest.mark.parametrize("others, kinds", [(0, {"order"}), (1, set())])
+def test_the_place_of_an_own_session_among_those_of_others_is_no_order(others: int, kinds: set[str]) -> None:
+    old = [session(1, 1_700_000_010, is_current=True), session(2, 1_700_000_005)]
+    own = session(5, 1_800_000_010, is_current=True)
+    new = [session(7, 1_800_000_015) if others else session(4, 1_800_000_005), own]
+    comparison = JsonComparison(
+        Correlation(used=()),
+        {"data": old},
+        {"data": new},
+        operation=SESSIONS,
+        began=Clocks(1_700_000_000, 1_800_000_000),
+    )
+
+    assert {each.kind for each in comparison.differences()} - {"repetition"} == kinds
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An administrator looks for somebody by email, and writes a remark."""
+    with recorder(
+        out := tmp_path_factory.mktemp("aligned") / "traffic.jsonl", open_channel=True, seed=SEED
+    ) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
+        found = walker.post("/accounts/admin/query", {"pageSize": 5})["data"]["accounts"][-1]
+        (found,) = walker.post("/accounts/admin/query", {"email": found["accountEmail"]})["data"]["accounts"]
+        walker.post("/accounts/admin/update", {"userBizId": found["bizId"], "accountRemark": REMARK})
+    return out
+
+
+Change = Callable[[reference.Running], None]
+
+
+def turned_round(portal: reference.Running) -> None:
+    accounts = portal.portal.records["account"]
+    items = list(accounts.items())
+    accounts.clear()
+    accounts.update(reversed(items))
+
+
+def of_other_people(portal: reference.Running) -> None:
+    """The portal finds somebody of another name for each email."""
+    own = {each.email for each in portal.seeded.sign_ins.values()}
+    for each in portal.portal.records["account"].values():
+        if each["accountEmail"] not in own:
+            each["accountEmail"], each["accountName"] = f"x{each['accountEmail']}", f"X {each['accountName']}"
+
+
+@pytest.mark.parametrize(
+    "change, seed, written_to",
+    [
+        pytest.param(turned_round, SEED, "{}", id="another order"),
+        pytest.param(turned_round, SEED + 1, "{}", id="another order, other ids"),
+        pytest.param(of_other_people, SEED, "x{}", id="other names, the same ids"),
+        pytest.param(of_other_people, SEED + 1, None, id="other names, other ids"),
+    ],
+)
+def test_the_account_that_was_looked_for_is_changed_and_no_other(
+    recording: Path, tmp_path: Path, change: Change, seed: int, written_to: str | None
+) -> None:
+    recorded = [json.loads(line) for line in recording.read_text().splitlines()]
+    email = recorded[-2]["request"]["body"]["email"]
+    written: list[str] = []
+    with reference.start(seed=seed) as portal:
+        change(portal)
+        accounts = portal.portal.records["account"]
+
+        def note(step: ReplayStep) -> None:
+            written.extend(
+                each["accountEmail"] for each in accounts.values() if each["accountRemark"] == REMARK
+            )
+
+        result = replay([recording], profile_of(portal), options_for(tmp_path), on_step=note)
+
+    assert set(written) == ({written_to.format(email)} if written_to else set())
+    assert any("not surely there" in note for note in result.run.notes) is (written_to is None)
+
+
+GOOD = {"success": True, "code": "2000", "message": "OK", "data": [{"code": "CH"}]}
+
+
+def read_as(status: int, body: Json, form: Form | None = None) -> Exchange:
+    request = Request(method="GET", url="http://portal.example.test/web/v1/system/constants/countries")
+    response = Response(status=status, body=body, form=form)
+    return Exchange(n=1, started="2026-11-22T12:00:00.000000Z", request=request, response=response)
+
+
+def state_of(live: Exchange) -> tuple[State, str]:
+    correlation, noise = Correlation(frozenset()), Noise()
+    assessor = Assessor(Comparer(correlation, noise), correlation, noise, RecordedBaseline([], correlation))
+    outcome = assessor.assess(ReplayedExchange(1, read_as(200, GOOD), live), [])
+    return outcome.state, outcome.reason
+
+
+@pytest.mark.parametrize("form", ["undecodable", "truncated"])
+def test_a_live_body_that_cannot_be_read_is_not_comparable(form: Form) -> None:
+    state, reason = state_of(read_as(200, ABSENT, form))
+
+    assert state is State.NOT_COMPARABLE
+    assert reason == f"the live body is {form}; the status is the same"
+
+
+def test_another_status_is_a_regression_whatever_the_body_is() -> None:
+    state, _ = state_of(read_as(500, ABSENT, "undecodable"))
+
+    assert state is State.REGRESSED

@@ -1,8 +1,10 @@
-"""The analysis of a recording: repeated lines are analyzed once, and that comes to the same."""
+"""The analysis of a recording: repeated lines, the order of sessions, and the shares of several workers."""
 
 from __future__ import annotations
 
 import json
+import random
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,15 +17,26 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import CACHED_BYTES, planned
 from conformance.replay.recording.descriptions.overview import recorded_latencies
 from conformance.replay.recording.fingerprint import Likeness, fingerprint_of, likeness_of, marked
-from conformance.replay.recording.plan import ReplaySelection
+from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
+from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
+from conformance.replay.recording.turns import turns_of
 from conformance.report.latency.spread import Spread
-from conformance.spec.endpoints import COUNTRIES
+from conformance.spec.endpoints import (
+    COUNTRIES,
+    INVITATIONS,
+    PASSWORD_CHANGE,
+    PROFILE_UPDATE,
+    SECURE_SESSION_CLOSE,
+)
+from conformance.target.profile.model import parse
 from conformance.tests.polling import crowd, poll, recording_of
-from conformance.tests.replays import options_for, profile_of
+from conformance.tests.replays import options_for, profile_of, recorder, without_clock
+from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Request, Response
+from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
 
@@ -206,3 +219,243 @@ def test_the_recorded_latencies_are_those_of_all_lines(polled: Path) -> None:
 
     assert len(recorded) > 3
     assert recorded == {key: {"counts": spread.as_json()} for key, spread in spreads.items()}
+
+
+@pytest.fixture(scope="module")
+def eight_browsers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight browsers of three people who read what others of them write, sign out and renew their tokens."""
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
+        walker,
+        portal,
+    ):
+        accounts = walker.accounts
+        walkers = [walker.browser(f"browser-{n}") for n in range(8)]
+        for at, walker in enumerate(walkers):
+            walker.sign_in(accounts["spare" if at % 2 else "limited"])
+            portal.portal.clock.advance(10)
+        ahead = portal.portal.clock.now() - time.time()
+        admin = walker.browser("admin", ahead=ahead)
+        admin.sign_in(accounts["admin"])
+        admin.post("/profile/update", {"accountName": "Renamed"})
+        take_turns(admin, walkers)
+    return out
+
+
+def take_turns(admin: Walker, walkers: list[Walker]) -> None:
+    other = Walker(admin.base, admin.profile, hash="another browser")
+    other.token, other.refresh = walkers[1].token, walkers[1].refresh
+    admin.post("/invitations", {"inviteeEmail": "spare@example.test", "message": "Hi", "expirationDays": 3})
+    for walker in walkers:
+        walker.get("/profile")
+        walker.get("/profile/invitations")
+        walker.get("/security/sessions/config")
+    invited = admin.get("/invitations")["data"][0]["bizId"]
+    admin.post("/invitations/cancel", {"invitationBizId": invited, "reason": "Mistaken"})
+    for walker in walkers:
+        walker.get("/profile/invitations")
+    channel = admin.channel()
+    admin.post("/notifications/channels/query", {"bizId": channel, "activeOnly": False})
+    admin.post("/notifications/channels/delete", {"bizId": channel})
+    spare = walkers[1].profile["accounts"]["spare"]
+    walkers[3].change_password(spare["password"], "Another-password-1")
+    walkers[5].change_password("Another-password-1", spare["password"])
+    other.get("/profile")
+    walkers[1].sign_out()
+    other.get("/profile")
+    other.post("/auth/token/refresh", {"refreshToken": other.refresh}, Authorization="")
+    walkers[2].renew_token()
+    walkers[0].get("/profile")
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 3, 5, 8])
+def test_nothing_false_is_reported_at_any_concurrency(
+    eight_browsers: Path, tmp_path: Path, concurrency: int
+) -> None:
+    with reference.start() as portal:
+        profile = parse(without_clock(portal.profile()), {})
+        told = replay([eight_browsers], profile, options_for(tmp_path, concurrency=concurrency))
+
+    assert [(one.endpoint, one.path, one.recorded, one.replayed) for one in told.run.regressions] == []
+    assert told.tally.counts == {State.SAME: told.tally.wanted}
+    assert told.run.exit_code == 0
+
+
+def test_each_turn_waits_for_earlier_exchanges_of_other_sessions_alone(eight_browsers: Path) -> None:
+    with Store([eight_browsers]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        turns = turns_of(plan)
+
+    assert turns
+    for position, earlier in turns.items():
+        assert all(plan.number_of(each) < plan.number_of(position) for each in earlier)
+        assert all(plan.session_of[each] != plan.session_of[position] for each in earlier)
+
+
+@pytest.fixture(scope="module")
+def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One browser renames its account; others look at what has nothing to do with it, and at the invitations,
+    which name the account that is invited."""
+    with recorder(out := tmp_path_factory.mktemp("renamed") / "traffic.jsonl") as (walker, _):
+        accounts = walker.accounts
+        walkers = [walker.browser(name) for name in ("admin", "spare", "limited")]
+        for walker in walkers:
+            walker.sign_in(accounts[walker.hash])
+        email = accounts["limited"]["email"]
+        walkers[0].post("/invitations", {"inviteeEmail": email, "message": "Hi", "expirationDays": 3})
+        for name in ("One", "Two", "Three"):
+            for reader in walkers[:2]:
+                for _ in range(6):
+                    reader.get("/roles")
+                reader.get("/invitations")
+            walkers[2].post("/profile/update", {"accountName": name})
+    return out
+
+
+def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
+    renamed: Path, tmp_path: Path
+) -> None:
+    with Store([renamed]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        waits = [
+            (plan.line(at).endpoint, [plan.line(each).endpoint for each in turn])
+            for at, turn in turns_of(plan).items()
+        ]
+    with reference.start() as portal:
+        profile = parse(without_clock(portal.profile()), {})
+        told = replay([renamed], profile, options_for(tmp_path, concurrency=4))
+
+    assert [turn.count(INVITATIONS) for name, turn in waits if name == PROFILE_UPDATE] == [2, 2, 2]
+    assert [name for name, turn in waits if PROFILE_UPDATE in turn] == [INVITATIONS] * 4
+    assert told.tally.counts == {State.SAME: told.tally.wanted}
+
+
+def test_a_channel_is_closed_by_anyone_only_after_it_was_used(tmp_path: Path) -> None:
+    out, new = tmp_path / "channel.jsonl", "Another-password-1"
+    with recorder(out, open_channel=True) as (walker, _):
+        spare, walker = walker.accounts["spare"], walker.browser("browser-1")
+        walker.sign_in(spare)
+        for old, changed in ((spare["password"], new), (new, spare["password"])):
+            walker.change_password(old, changed)
+        used = [one.request.header("x-secure-channel-session-id") for one in capture.read(out)]
+        closer = walker.browser("browser-2")
+        for id in filter(None, used):
+            closer.call("POST", "/web/v1/secure-channel/session/close", {"sessionId": id})
+
+    with Store([out]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        waits = {at: [plan.line(each).endpoint for each in turn] for at, turn in turns_of(plan).items()}
+        closing = [at for at in plan.order if plan.line(at).endpoint == SECURE_SESSION_CLOSE]
+
+    assert [PASSWORD_CHANGE in waits[at] for at in closing] == [True, True]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_session_is_in_one_share_and_linked_ones_are_in_the_same(seed: int) -> None:
+    dice = random.Random(seed)
+    sizes = {session: dice.randrange(1, 50) for session in range(30)}
+    links = [(dice.randrange(30), dice.randrange(30)) for _ in range(dice.randrange(20))]
+
+    shares = partition(sizes, links, 4)
+
+    assert sorted(session for share in shares for session in share) == sorted(sizes)
+    of = {session: at for at, share in enumerate(shares) for session in share}
+    assert all(of[one] == of[other] for one, other in links)
+
+
+def test_the_shares_do_not_depend_on_the_order_of_the_links() -> None:
+    sizes = dict.fromkeys(range(10), 5)
+    links = [(0, 1), (2, 3), (1, 4), (7, 6)]
+
+    assert partition(sizes, links, 3) == partition(sizes, [pair[::-1] for pair in reversed(links)], 3)
+
+
+def test_sessions_without_links_are_divided_by_their_exchanges() -> None:
+    assert partition({0: 10, 1: 10, 2: 10, 3: 30}, [], 2) == [(3,), (0, 1, 2)]
+
+
+def test_no_share_is_empty() -> None:
+    assert partition({0: 4, 1: 4, 2: 4}, [(0, 1)], 8) == [(0, 1), (2,)]
+    assert partition({}, [], 2) == []
+
+
+@pytest.fixture(scope="module")
+def four_browsers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two browsers of one person, and one each of two others, who all read, one after the other."""
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, portal):
+        accounts = walker.accounts
+        for at, name in enumerate(("limited", "spare", "admin", "spare")):
+            walker = walker.browser(f"browser-{at}")
+            walker.sign_in({**accounts[name], "mfa": "EMAIL"})
+            own = walker.get("/profile")["data"]
+            walker.get(f"/institutions/{own['institutionBizId']}")
+            portal.portal.clock.advance(70)
+    return out
+
+
+def disruptive_plan(store: Store) -> ReplayPlan:
+    return planned(store, ReplaySelection(impact="disruptive"))
+
+
+def test_sessions_of_one_account_stay_together_also_where_another_stands_in(four_browsers: Path) -> None:
+    with Store([four_browsers]) as store:
+        shares = SharedPlan(disruptive_plan(store), {}).shares(4)
+        of_one = SharedPlan(
+            disruptive_plan(store), dict.fromkeys(disruptive_plan(store).emails, "only")
+        ).shares(4)
+
+    assert sorted(sorted(share.sessions) for share in shares) == [[0], [1, 3], [2]]
+    assert [sorted(share.sessions) for share in of_one] == [[0, 1, 2, 3]]
+
+
+def test_an_id_that_each_session_read_itself_does_not_link_them(four_browsers: Path) -> None:
+    with Store([four_browsers]) as store:
+        plan = disruptive_plan(store)
+        lent = {plan.session_of[at] for at in plan.sources.values()}
+        institution = next(line for at in plan.order if "/institutions/" in (line := plan.line(at)).path)
+        share = next(share for share in SharedPlan(plan, {}).shares(3) if 2 in share.sessions)
+        SharedPlan(plan, {}).keep_only(share, is_first=False)
+
+        assert lent != {2}
+        source = plan.sources[institution.path.rpartition("/")[2]]
+        assert plan.session_of[source] == 2
+
+
+def test_an_id_that_another_session_read_links_them(tmp_path: Path) -> None:
+    with recorder(out := tmp_path / "traffic.jsonl") as (walker, _):
+        one, other = (walker.browser(f"browser-{at}") for at in range(2))
+        one.sign_in({**walker.accounts["limited"], "mfa": "EMAIL"})
+        other.sign_in({**walker.accounts["spare"], "mfa": "EMAIL"})
+        own = one.get("/profile")["data"]
+        other.get(f"/institutions/{own['institutionBizId']}")
+
+    with Store([out]) as store:
+        assert [sorted(share.sessions) for share in SharedPlan(disruptive_plan(store), {}).shares(2)] == [
+            [0, 1]
+        ]
+
+
+def test_the_shares_of_all_workers_are_the_recording(four_browsers: Path) -> None:
+    sizes, sent = [], []
+    for index in range(3):
+        with Store([four_browsers]) as store:
+            plan = disruptive_plan(store)
+            shared = SharedPlan(plan, {})
+            shared.keep_only(shared.shares(3)[index], is_first=index == 0)
+            sizes.append(plan.size)
+            sent += [plan.number_of(at) for at in plan.order if plan.session_of[at] >= 0]
+            total = len(store)
+
+    assert sum(sizes) == total
+    assert sorted(sent) == list(range(1, total + 1))
+
+
+def test_placeholders_of_two_workers_differ_but_for_what_the_profile_holds() -> None:
+    first, second = Secrets(), Secrets()
+    for secrets, last in ((first, 0), (second, 1_000_000)):
+        secrets.add("the-access-code-of-all", "access-code")
+        secrets.number_after(last)
+        secrets.add("a-token-of-its-own-0123456789", "token")
+
+    assert first.placeholder("the-access-code-of-all") == second.placeholder("the-access-code-of-all")
+    assert second.placeholder("a-token-of-its-own-0123456789") == "[token-1000001]"
+    assert first.placeholder("a-token-of-its-own-0123456789") == "[token-1]"

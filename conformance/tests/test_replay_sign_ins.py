@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import tomllib
-import uuid
 from dataclasses import replace as replace_row
 from datetime import UTC, datetime
 from itertools import product
@@ -23,7 +22,7 @@ from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, replayed
+from conformance.tests.replays import options_for, profile_of, recorder, replayed
 from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -35,12 +34,10 @@ from reference_impl.shapes import Body
 
 
 def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
-    out = tmp_path / "several.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(3)]
+    with recorder(out := tmp_path / "several.jsonl") as (walker, _):
+        walkers = [walker.browser(f"client-{n}") for n in range(3)]
         for walker, name in zip(walkers, ("admin", "spare", "limited"), strict=True):
-            walker.sign_in(profile["accounts"][name])
+            walker.sign_in(walker.accounts[name])
         for step in ("/profile", "/workspaces/mine", "/security/mfa"):
             for walker in walkers:
                 walker.get(step)
@@ -70,14 +67,12 @@ def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
 def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
     tmp_path: Path, name: str, concurrency: int
 ) -> None:
-    out = tmp_path / "several.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(6)]
-        sign_ins = [walker.sign_in_by_steps(profile["accounts"][name]) for walker in walkers]
+    with recorder(out := tmp_path / "several.jsonl") as (walker, portal):
+        walkers = [walker.browser(f"client-{n}") for n in range(6)]
+        sign_ins = [walker.sign_in_by_steps(walker.accounts[name]) for walker in walkers]
         for sign_in in sign_ins:
             next(sign_in)
-        if profile["accounts"][name]["mfa"] == "EMAIL":
+        if walker.accounts[name]["mfa"] == "EMAIL":
             for sign_in in sign_ins:
                 next(sign_in)
         for walker, sign_in in zip(walkers, sign_ins, strict=True):
@@ -96,11 +91,8 @@ def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
 
 
 def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_path: Path) -> None:
-    out = tmp_path / "one.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(profile["accounts"]["admin"])
+    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
+        walker.sign_in(walker.accounts["admin"])
         walker.get("/profile")
     options = options_for(tmp_path / "reports")
 
@@ -116,10 +108,8 @@ def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
     tmp_path: Path, url: str, paths: list[str]
 ) -> None:
     """An inbox that is not asked for one address may show another one's code."""
-    out = tmp_path / "one.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        Walker(recorder.url, profile).sign_in(profile["accounts"]["spare"])
+    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
+        walker.sign_in(walker.accounts["spare"])
 
     with reference.start(faults=["emailed-code-refused"]) as portal:
         text = portal.profile().replace("/inbox/{email}", f"/inbox/{url}")
@@ -138,9 +128,8 @@ def mistaken(password: str) -> list[str]:
 def test_a_password_is_mistaken_as_it_was(tmp_path: Path, is_first: bool) -> None:
     """In a recording that hides it as well, whether it was mistaken before the right one or after it."""
     out, sent = tmp_path / "one.jsonl", []
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        account, walker = profile["accounts"]["admin"], Walker(recorder.url, profile)
+    with recorder(out) as (walker, portal):
+        account = walker.accounts["admin"]
         tried = [*mistaken(account["password"]), account["password"]]
         for password in tried if is_first else reversed(tried):
             walker.post("/auth/login/initiate", {"email": account["email"], "password": password})
@@ -169,10 +158,9 @@ def test_values_of_another_kind_in_a_sign_in_are_replayed_as_they_were(
     tmp_path: Path, concurrency: int
 ) -> None:
     out, others = tmp_path / "others.jsonl", ({"value": "x"}, ["x"], 5, True, None)
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare = profile["accounts"]["spare"]
-        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(2)]
+    with recorder(out) as (walker, _):
+        spare = walker.accounts["spare"]
+        walkers = [walker.browser(f"client-{n}") for n in range(2)]
         begun = [begun_by_mail(walker, spare) for walker in walkers]
         for (walker, by_mail), other in product(zip(walkers, begun, strict=True), others):
             for name in ("email", "password"):
@@ -189,10 +177,10 @@ def test_values_of_another_kind_in_a_sign_in_are_replayed_as_they_were(
     assert result.tally.counts == {State.SAME: result.plan.size}
 
 
-def sign_in_others(url: str, profile: dict[str, Any], number: int) -> None:
+def sign_in_others(walker: Walker, number: int) -> None:
     """So many clients of another account."""
     for other in range(1, number + 1):
-        Walker(url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        walker.browser(f"client-{other}").sign_in(walker.accounts["admin"])
 
 
 def begun_by_mail(walker: Walker, account: dict[str, str]) -> dict[str, Any]:
@@ -205,12 +193,9 @@ def begun_by_mail(walker: Walker, account: dict[str, str]) -> dict[str, Any]:
 def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_sign_in(
     tmp_path: Path, clients: int
 ) -> None:
-    out = tmp_path / "resend.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare = profile["accounts"]["spare"]
-        sign_in_others(recorder.url, profile, clients - 1)
-        walker = Walker(recorder.url, profile)
+    with recorder(out := tmp_path / "resend.jsonl") as (walker, _):
+        spare = walker.accounts["spare"]
+        sign_in_others(walker, clients - 1)
         by_mail = begun_by_mail(walker, spare)
         for _ in range(2):
             walker.post("/auth/login/mfa/send", by_mail)
@@ -228,12 +213,10 @@ def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_
 def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
     tmp_path: Path, clients: int
 ) -> None:
-    out = tmp_path / "late.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare = profile["accounts"]["spare"]
-        sign_in_others(recorder.url, profile, clients - 1)
-        walker, before = Walker(recorder.url, profile), Walker(portal.url, profile)
+    with recorder(out := tmp_path / "late.jsonl") as (walker, portal):
+        spare = walker.accounts["spare"]
+        sign_in_others(walker, clients - 1)
+        before = Walker(portal.url, walker.profile)
         by_mail = begun_by_mail(walker, spare)
         before.post("/auth/login/mfa/send", by_mail)
         walker.post("/auth/login/mfa/send", by_mail)
@@ -250,18 +233,12 @@ def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(
 
 
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
-    out = tmp_path / "refused.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        profile = tomllib.loads(portal.profile())
-        spare = profile["accounts"]["spare"]
-        walker = Walker(recorder.url, profile)
+    with recorder(out := tmp_path / "refused.jsonl", open_channel=True) as (walker, _):
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         workspace = walker.get("/workspaces/current")["data"]["bizId"]
         path = f"/web/v1/admin/transfer/query/orders/workspace/{workspace}"
-        walker.call("GET", path, **{profile["bot_challenge"]["header"]: "a-token-of-yesterday"})
+        walker.call("GET", path, **{walker.profile["bot_challenge"]["header"]: "a-token-of-yesterday"})
         walker.post("/auth/password/forgot", {"email": spare["email"], "turnstileToken": "another-one-of-it"})
         walker.change_password(spare["password"], "Sh0rt")
         walker.change_password("Not-the-old-password-1", "Another-password-1")
@@ -287,10 +264,8 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
 def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
     tmp_path: Path, fault: str | None, differing: int
 ) -> None:
-    out, options = tmp_path / "forms.jsonl", record.RecordOptions(open_channel=True)
-    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+    with recorder(out := tmp_path / "forms.jsonl", open_channel=True) as (walker, _):
+        spare = walker.accounts["spare"]
         for password in ("Sh0rt-1", "Long-1"[:3] * 43):
             walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
         walker.post("/auth/login/initiate", {"password": "Another-password-2"})
@@ -308,9 +283,7 @@ def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
-    out = tmp_path / "paced.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+    with recorder(out := tmp_path / "paced.jsonl") as (walker, _):
         for _ in range(5):
             walker.get("/profile")
     spaced = tmp_path / "spaced.jsonl"
@@ -346,11 +319,8 @@ def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, 
 
 
 def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> None:
-    out = tmp_path / "orders.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(profile["accounts"]["admin"])
+    with recorder(out := tmp_path / "orders.jsonl") as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
         walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])
     text = out.read_text(encoding="utf-8")
     other = text.replace("x-turnstile-token", "cf-turnstile-response")
@@ -365,31 +335,12 @@ def test_a_bot_token_goes_under_the_header_of_the_profile(tmp_path: Path) -> Non
 def test_a_filter_that_found_nothing_is_asked_for_as_recorded(tmp_path: Path) -> None:
     out = tmp_path / "filters.jsonl"
     nobody = dict.fromkeys(("institutionBizId", "accountPortal", "accountStatus", "email", "name"))
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(profile["accounts"]["admin"])
+    with recorder(out) as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
         asked = {**nobody, "institutionBizId": "01J00000000000000000000000", "page": 0, "size": 20}
         assert walker.post("/accounts/admin/query", asked)["data"]["totalElements"] == 0
 
     assert replayed(out, tmp_path / "reports").run.regressions == []
-
-
-def test_request_ids_are_uuids_and_each_is_another(tmp_path: Path) -> None:
-    out = tmp_path / "ids.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(profile["accounts"]["admin"])
-        for _ in range(8):
-            walker.get("/profile")
-
-    replayed(out, tmp_path / "reports")
-
-    exchanges = capture.read(tmp_path / "reports" / "exchanges.jsonl")
-    ids = [exchange.request.header("x-request-id") for exchange in exchanges]
-    assert len(ids) == len(set(ids)) == 10
-    assert all(str(uuid.UUID(id)) == id for id in ids)
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -415,9 +366,8 @@ def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(
 def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
     """A name that holds a password comes back as it was sent; a path that holds one is no path otherwise."""
     out, sent = tmp_path / "within.jsonl", []
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        admin, walker = profile["accounts"]["admin"], Walker(recorder.url, profile)
+    with recorder(out) as (walker, portal):
+        admin = walker.accounts["admin"]
         walker.sign_in(admin)
         for name in (f"Ada {admin['password']}", "Ada"):
             walker.post("/profile/update", {"accountName": name})
@@ -437,10 +387,8 @@ def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
 
 
 def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: Path) -> None:
-    out, options = tmp_path / "changed.jsonl", record.RecordOptions(open_channel=True)
-    with reference.start() as portal, record.serve(portal.url, out, options) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+    with recorder(out := tmp_path / "changed.jsonl", open_channel=True) as (walker, _):
+        spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
         for password in (spare["password"], "Another-password-1"):
@@ -473,18 +421,15 @@ def spoiling_codes(app: ASGIApp) -> ASGIApp:
 
 
 def test_a_code_that_a_refused_resend_spoils_is_the_targets(tmp_path: Path) -> None:
-    out = tmp_path / "resend.jsonl"
-    with reference.start(seed=1) as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare, walker = profile["accounts"]["spare"], Walker(recorder.url, profile)
+    with recorder(out := tmp_path / "resend.jsonl", seed=1) as (walker, _):
+        spare = walker.accounts["spare"]
         by_mail = begun_by_mail(walker, spare)
         for _ in range(2):
             walker.post("/auth/login/mfa/send", by_mail)
         walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
     assert walker.statuses == [200, 200, 429, 200]
 
-    with reference.start(seed=2, wrap=spoiling_codes) as portal:
-        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"))
+    result = replayed(out, tmp_path / "reports", seed=2, wrap=spoiling_codes)
 
     assert [one.path for one in result.run.regressions] == ["status", "code"]
     assert all("LOGIN-028" in one.basis for one in result.run.regressions)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.errors import UsageError
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import ExchangeOutcome, State
@@ -26,8 +25,7 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.replay.notes import GO_ON
 from conformance.spec.endpoints import COUNTRIES
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, without_clock
-from conformance.tests.scripted_client import walk
+from conformance.tests.replays import options_for, recorder, without_clock
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
@@ -39,9 +37,8 @@ TIMEOUT = 1.0
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        walk(recorder.url, portal.profile(), changes=False)
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, _):
+        walker.visit(changes=False)
     return out
 
 

@@ -1,9 +1,10 @@
-"""Times that fit their response when they were recorded, and in the replay do not."""
+"""Times that fit their response when they were recorded, and in the replay do not, or not at each read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -11,37 +12,44 @@ from msgspec.structs import replace
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.difference import Difference, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
+from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.repeats import repeats_of
 from conformance.spec.endpoints import (
     ACCOUNT,
     ACCOUNT_UPDATE,
     CHANNEL_CREATE,
     CHANNEL_UPDATE,
     CHANNELS_QUERY,
+    FILE,
     INVITATIONS,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
     MFA,
     OTP_VERIFY,
     PASSWORD_CHANGE,
+    PROFILE,
+    PUBLIC_KEY,
     ROLES,
     SESSIONS,
     SESSIONS_CONFIG,
     SESSIONS_HISTORY,
 )
+from conformance.tests.replays import recorder, replayed
 from conformance.tests.traffic import NOW, answer, envelope
-from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 HOUR = 3600.0
 LATER = NOW + timedelta(days=40)
 """When it was replayed."""
 
 
-def replayed(key: str, old: Json, new: Json, *, began: float | None = None) -> list[tuple[str, str]]:
+def differing(key: str, old: Json, new: Json, *, began: float | None = None) -> list[tuple[str, str]]:
     """The places and kinds of differences: a response of now, and one of forty days later. The recording and
     the replay ``began`` so many seconds before it."""
     stamped = {"version": "2.0.0", "timestamp": int(LATER.timestamp() * 1000), "success": True}
@@ -73,57 +81,61 @@ def later(seconds: float = 0.0) -> str:
     return (LATER + timedelta(seconds=seconds)).isoformat()
 
 
-@pytest.mark.parametrize("seconds", [-1e8, -HOUR, 0.0, 800.0])
-def test_a_time_that_had_passed_may_be_any_other_that_has(seconds: float) -> None:
-    assert replayed(ROLES, [{"createdAt": then(-5)}], [{"createdAt": later(seconds)}]) == []
+def own(time: str) -> Json:
+    return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+
+
+def lasting(created: str, ends: str) -> Json:
+    return [{"createdAt": created, "expiresAt": ends}]
+
+
+def of_session(time: str, agent: str, *, is_current: bool) -> Json:
+    return [{"loginTime": time, "isCurrent": is_current, "userAgent": agent}]
+
+
+PASSED = [{"createdAt": then(-5)}]
+NEW = lasting(then(-5), then(72 * HOUR))
 
 
 @pytest.mark.parametrize(
-    ("name", "is_found"), [("createdAt", True), ("ofItsOwnAt", False), ("expiresAt", False)]
+    ("key", "old", "new", "expected"),
+    [
+        # A time that had passed may be any other that has, and is not to be ahead.
+        (ROLES, PASSED, [{"createdAt": later(-1e8)}], []),
+        (ROLES, PASSED, [{"createdAt": later(-HOUR)}], []),
+        (ROLES, PASSED, [{"createdAt": later(0.0)}], []),
+        (ROLES, PASSED, [{"createdAt": later(800.0)}], []),
+        (ROLES, PASSED, [{"createdAt": later(8 * HOUR)}], [("data[0].createdAt", "time")]),
+        (ROLES, [{"ofItsOwnAt": then(-5)}], [{"ofItsOwnAt": later(8 * HOUR)}], []),
+        (ROLES, [{"expiresAt": then(-5)}], [{"expiresAt": later(8 * HOUR)}], []),
+        (ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}], []),
+        # What a request makes is dated then.
+        (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-1)}, []),
+        (
+            CHANNEL_CREATE,
+            {"createdAt": then(-1)},
+            {"createdAt": later(-8 * HOUR)},
+            [("data.createdAt", "time")],
+        ),
+        (CHANNEL_CREATE, {"createdAt": then(-8 * HOUR)}, {"createdAt": later(-9 * HOUR)}, []),
+        (CHANNEL_CREATE, {"updatedAt": then(-1)}, {"updatedAt": later(-8 * HOUR)}, []),
+        (ROLES, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, []),
+        # The own session began in the replay.
+        (SESSIONS, own(then(-5)), own(later(-2 * HOUR)), []),
+        (SESSIONS, own(then(-5)), own(later(-900 * HOUR)), [("data[0].loginTime", "time")]),
+        (SESSIONS, [], own(later(-900 * HOUR)), []),
+        (SESSIONS_HISTORY, own(then(-5)), own(later(-900 * HOUR)), []),
+        # A new record lasts as long as it did.
+        (INVITATIONS, NEW, lasting(later(-9), later(72 * HOUR)), []),
+        (INVITATIONS, NEW, lasting(later(-9), later(64 * HOUR)), [("data[0].expiresAt", "value")]),
+        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(63 * HOUR)), []),
+        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(72 * HOUR)), [("data[0].createdAt", "time")]),
+    ],
 )
-def test_a_time_that_had_passed_is_not_to_be_ahead(name: str, is_found: bool) -> None:
-    found = replayed(ROLES, [{name: then(-5)}], [{name: later(8 * HOUR)}])
-
-    assert found == ([(f"data[0].{name}", "time")] if is_found else [])
-
-
-def test_a_time_that_was_ahead_may_be_ahead() -> None:
-    assert replayed(ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}]) == []
-
-
-@pytest.mark.parametrize(
-    ("key", "name", "is_found"),
-    [(CHANNEL_CREATE, "createdAt", True), (CHANNEL_CREATE, "updatedAt", False), (ROLES, "createdAt", False)],
-)
-def test_what_a_request_makes_is_dated_then(key: str, name: str, is_found: bool) -> None:
-    found = replayed(key, {name: then(-1)}, {name: later(-8 * HOUR)})
-
-    assert found == ([(f"data.{name}", "time")] if is_found else [])
-    assert replayed(key, {name: then(-1)}, {name: later(-1)}) == []
-    assert replayed(key, {name: then(-8 * HOUR)}, {name: later(-9 * HOUR)}) == []
-
-
-def test_the_own_session_began_in_the_replay() -> None:
-    def listed(time: str) -> Json:
-        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
-
-    assert replayed(SESSIONS, listed(then(-5)), listed(later(-2 * HOUR))) == []
-    assert replayed(SESSIONS, listed(then(-5)), listed(later(-900 * HOUR))) == [("data[0].loginTime", "time")]
-    assert replayed(SESSIONS, [], listed(later(-900 * HOUR))) == []
-    assert replayed(SESSIONS_HISTORY, listed(then(-5)), listed(later(-900 * HOUR))) == []
-
-
-def test_a_new_record_lasts_as_long_as_it_did() -> None:
-    def listed(created: str, ends: str) -> Json:
-        return [{"createdAt": created, "expiresAt": ends}]
-
-    new = listed(then(-5), then(72 * HOUR))
-    assert replayed(INVITATIONS, new, listed(later(-9), later(72 * HOUR))) == []
-    assert replayed(INVITATIONS, new, listed(later(-9), later(64 * HOUR))) == [("data[0].expiresAt", "value")]
-    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(63 * HOUR))) == []
-    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(72 * HOUR))) == [
-        ("data[0].createdAt", "time")
-    ]
+def test_a_time_is_held_against_its_response_as_it_was_when_recorded(
+    key: str, old: Json, new: Json, expected: list[tuple[str, str]]
+) -> None:
+    assert differing(key, old, new) == expected
 
 
 def sign_in(time: str, reason: str | None = None, agent: str | None = "a browser") -> dict[str, Json]:
@@ -142,7 +154,7 @@ def test_sign_ins_of_others_before_it_began_are_the_accounts_state(
     old = [sign_in(then(-5), agent="the own"), sign_in(then(-age), reasons[0])]
     new = [sign_in(later(-5), agent="the own"), sign_in(later(-age), reasons[1], "another browser")]
 
-    found = replayed(SESSIONS_HISTORY, {"items": old}, {"items": new}, began=60.0)
+    found = differing(SESSIONS_HISTORY, {"items": old}, {"items": new}, began=60.0)
 
     assert sorted(found) == [(f"data.items[1].{name}", kind) for name, kind in expected]
 
@@ -152,19 +164,21 @@ def test_sign_ins_of_others_at_other_times_are_no_other_order() -> None:
     new = [sign_in(later(-80 - at), reason) for at, reason in enumerate([None, "WRONG", "LATE", None])]
 
     def found(live: list[dict[str, Json]], began: float = 60.0) -> list[tuple[str, str]]:
-        return replayed(SESSIONS_HISTORY, {"items": old}, {"items": live}, began=began)
+        return differing(SESSIONS_HISTORY, {"items": old}, {"items": live}, began=began)
 
     assert found(new) == []
     assert found(new[::-1]) == [("data.items", "order")]
     assert found(new, began=90.0) == [("data.items", "order")]
 
 
-@pytest.mark.parametrize("is_current", [False, True])
-def test_the_own_session_is_compared_and_one_of_others_is_not(is_current: bool) -> None:
-    old, new = ({"loginTime": time(-90), "isCurrent": is_current} for time in (then, later))
-    found = replayed(SESSIONS, [{**old, "userAgent": "a"}], [{**new, "userAgent": "b"}], began=60.0)
+@pytest.mark.parametrize(("is_current", "expected"), [(True, [("data[0].userAgent", "value")]), (False, [])])
+def test_the_own_session_is_compared_and_one_of_others_is_not(
+    is_current: bool, expected: list[tuple[str, str]]
+) -> None:
+    old = of_session(then(-90), "a", is_current=is_current)
+    new = of_session(later(-90), "b", is_current=is_current)
 
-    assert found == ([("data[0].userAgent", "value")] if is_current else [])
+    assert differing(SESSIONS, old, new, began=60.0) == expected
 
 
 RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
@@ -263,14 +277,13 @@ def test_an_authenticator_that_is_verified_anew_is_dated_then() -> None:
     assert not any(kind == "time" for _, kind in compared(acting, moved))
 
 
-def test_the_own_session_began_in_the_replay_and_not_an_hour_before() -> None:
-    def listed(time: str) -> list[Json]:
-        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+@pytest.mark.parametrize(("ago", "expected"), [(-HOUR, [("data[0].loginTime", "time")]), (-20, [])])
+def test_the_own_session_began_in_the_replay_and_not_an_hour_before(
+    ago: float, expected: list[tuple[str, str]]
+) -> None:
+    acting, read = pair(LOGIN_COMPLETE, None, None), pair(SESSIONS, own(then(-20)), own(later(ago)))
 
-    acting = replace(pair(LOGIN_COMPLETE, None, None), account="spare")
-    for ago, expected in ((-HOUR, [("data[0].loginTime", "time")]), (-20, [])):
-        shown = replace(pair(SESSIONS, listed(then(-20)), listed(later(ago))), account="spare")
-        assert compared(acting, shown) == expected
+    assert compared(*(replace(each, account="spare") for each in (acting, read))) == expected
 
 
 def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT, after: float = 0.0) -> ReplayedExchange:
@@ -305,10 +318,8 @@ def test_a_sign_in_comes_from_one_address_in_all_answers(
     tells = {"lastLoginAt": later(-9), "lastLoginIp": address}
 
     assert compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells)) == expected
-    assert (
-        compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()}))
-        == []
-    )
+    other = pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()})
+    assert compared(pair(SESSIONS, old, new), other) == []
 
 
 def stamped(key: str, ahead: float) -> ReplayedExchange:
@@ -358,3 +369,149 @@ def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those
 
     assert compared(*signed_in, read) == expected
     assert compared(read) == []
+
+
+EARLY, LATE = "2031-05-06T07:08:09.123Z", "2031-05-06T07:08:09.456Z"
+"""Two times that are less than a second apart."""
+
+
+@pytest.fixture(scope="module")
+def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file and an institution, each read twice."""
+    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, _):
+        walker.sign_in(walker.accounts["admin"])
+        institution = walker.get("/workspaces/current")["data"]["institutionBizId"]
+        for _ in range(2):
+            walker.look_at_a_file()
+            walker.get(f"/institutions/{institution}")
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fault", "path", "kind"),
+    [
+        ("a-file-is-created-when-it-is-read", "data.createdAt", "repetition"),
+        ("a-read-updates-the-institution", "data.updatedAt", "repetition"),
+        ("a-file-has-another-hash-at-each-read", "data.etag", "value"),
+    ],
+)
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_read_that_changes_something_is_a_breaking_change(
+    read_twice: Path, tmp_path: Path, fault: str, path: str, kind: str, cache: bool
+) -> None:
+    result = replayed(read_twice, tmp_path, faults=(fault,), cache=cache)
+
+    (regression,) = result.run.regressions
+    assert (regression.path, regression.kind, regression.meaning) == (path, kind, "breaking")
+
+
+def pairs(key: str, *data: tuple[Json, Json], apart: float = 0.5, repeats: int = 1) -> list[ReplayedExchange]:
+    """Reads of recorded and live data, so many seconds apart."""
+    return [
+        ReplayedExchange(at, _later(answer(key, old), at * apart), answer(key, new), repeats=repeats)
+        for at, (old, new) in enumerate(data)
+    ]
+
+
+def _later(exchange: Exchange, seconds: float) -> Exchange:
+    started = datetime.fromisoformat(exchange.started) + timedelta(seconds=seconds)
+    return replace(exchange, started=started.isoformat())
+
+
+def broken(reads: list[ReplayedExchange]) -> list[str]:
+    repetitions = Repetitions()
+    return [each.path for read in reads for each in repetitions.broken(read)]
+
+
+def test_a_time_that_the_recording_shows_twice_is_expected_twice() -> None:
+    old = {"bizId": "one", "boundAt": EARLY, "notAfter": 1_800_000_000_123, "key": "abc", "note": "abc"}
+    same = {**old, "bizId": "uno", "boundAt": LATE, "notAfter": 1_900_000_000_123, "key": "xyz"}
+    other = {**same, "boundAt": EARLY, "notAfter": 1_900_000_000_124, "key": "uvw", "note": "xyz"}
+
+    assert broken(pairs(FILE, (old, same), (old, same))) == []
+    assert broken(pairs(FILE, (old, same), (old, other))) == ["data.boundAt", "data.notAfter", "data.key"]
+    assert broken(pairs(FILE, (old, same), (old, other), repeats=0)) == []
+
+
+def test_a_time_that_moves_in_the_recording_may_move() -> None:
+    assert (
+        broken(pairs(FILE, ({"seenAt": EARLY}, {"seenAt": EARLY}), ({"seenAt": LATE}, {"seenAt": LATE})))
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "next_time", "apart", "is_broken"),
+    [
+        ("2031-05-06T07:08:09.1Z", "2031-05-06T07:08:09.2Z", 0.05, False),
+        ("2031-05-06T07:08:09.000Z", "2031-05-06T07:08:09.120Z", 0.02, True),
+        ("2031-05-06T07:08:09.000Z", "2031-05-06T07:08:10.000Z", 0.5, False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T07:08:10Z", 0.5, False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T07:08:10Z", 1.5, True),
+        ("2031-05-06T07:08Z", "2031-05-06T07:09Z", 1.5, False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09+02:00", 1.5, False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T07:08:09+02:00", 1.5, True),
+        ("3 minutes ago", "4 minutes ago", 100.0, False),
+        (1_900_000_000, 1_900_000_001, 0.5, False),
+        (1_900_000_000_000, 1_900_000_001_000, 0.5, False),
+        (1_900_000_000_001, 1_900_000_000_002, 0.5, True),
+    ],
+)
+def test_a_time_that_moves_may_be_the_same_twice_as_far_as_it_is_written(
+    time: Json, next_time: Json, apart: float, is_broken: bool
+) -> None:
+    reads = pairs(
+        FILE, ({"at": {"sentAt": time}},) * 2, ({"at": {"sentAt": time}}, {"at": {"sentAt": next_time}})
+    )
+    reads = [
+        replace(read, recorded=_later(answer(FILE, {"at": {"sentAt": time}}), at * apart))
+        for at, read in enumerate(reads)
+    ]
+
+    assert (broken(reads) != []) is is_broken
+
+
+def test_a_record_is_compared_with_itself_wherever_it_stands() -> None:
+    def listed(*names: str) -> list[Json]:
+        return [{"bizId": name, "createdAt": EARLY if name == "a" else LATE} for name in names]
+
+    assert (
+        broken(pairs(ROLES, (listed("a", "b"), listed("a", "b")), (listed("b", "a"), listed("b", "a")))) == []
+    )
+    assert broken(pairs(ROLES, (listed("a", "b"), listed("a", "b")), (listed("a", "b"), listed("a")))) == []
+
+
+def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
+    def read(time: str) -> Json:
+        return {"lastSeenAt": time, "lastLoginAt": time, "passwordChangedAt": time}
+
+    moved = (read(EARLY), read(EARLY)), (read(EARLY), read(LATE))
+
+    assert broken(pairs(SESSIONS_CONFIG, *moved)) == []
+    assert broken(pairs(SESSIONS, *moved)) == []
+    assert broken(pairs(PROFILE, *moved)) == ["data.passwordChangedAt"]
+
+
+def test_no_more_is_remembered_than_has_room() -> None:
+    repetitions = Repetitions()
+    items = [{"sentAt": EARLY}] * (MOST_PLACES + 1)
+    (large,) = pairs(ROLES, (items, items))
+    first, second = pairs(
+        FILE, ({"sentAt": EARLY}, {"sentAt": EARLY}), ({"sentAt": EARLY}, {"sentAt": LATE}), repeats=2
+    )
+
+    assert [list(repetitions.broken(read)) for read in (large, first, second)] == [[], [], []]
+
+
+def test_another_public_key_at_each_read_is_permitted() -> None:
+    (pair,) = pairs(PUBLIC_KEY, ({"publicKey": "abc"}, {"publicKey": "xyz"}))
+
+    meaning = Meanings().of(pair, Difference("repetition", ("data", "publicKey"), "abc", "xyz"))
+
+    assert meaning.meaning is Meaning.PERMITTED
+
+
+def test_reads_repeat_one_another_and_changes_do_not() -> None:
+    requests = [7, 8, 7, 9, 8, 7]
+
+    assert list(repeats_of(range(6), requests, changing={1, 4})) == [1, 0, 1, 0, 0, 1]

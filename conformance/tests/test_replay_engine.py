@@ -1,19 +1,131 @@
-"""The log of a replay: a line contains no secret, and the time and the number of its exchange."""
+"""The driver and the log of a replay: turns, connections, and lines that contain no secret."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import random
+from array import array
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
 
+from conformance.errors import TargetUnreachable, Untestable
+from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.log import ReplayLog
+from conformance.replay.engine.wire import Connection
+from conformance.replay.rebuild.actions import Actions, Await, PassTime, WireResponse
+from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.spec import BY_KEY
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
 from conformance.traffic.redaction.redact import Secrets
+
+
+class Turns:
+    """Lookups that are answered after the event loop has turned some times."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def is_immediate(self, action: object) -> bool:
+        return False
+
+    def answer(self, action: object) -> None:
+        for _ in range(5):
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self.loop).result()
+
+
+def test_a_session_that_waited_goes_on_only_where_a_place_is_free() -> None:
+    turns, events = Turns(), list[str]()
+    progress: Any = SimpleNamespace(ended=bytearray(2))
+    progress.plan = SimpleNamespace(order=array("i", [0, 1]), number_of=lambda position: position + 1)
+    profile = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
+    driver = Driver(cast(Any, profile), cast(Any, turns), progress, concurrency=1)
+
+    def waiting() -> Iterator[Await]:
+        yield Await(0)
+        events.append("the waiting one went on")
+
+    def other() -> Iterator[PassTime]:
+        progress.ended[0] = 1
+        driver.ended(0)
+        yield PassTime(1.0, "a test")
+        events.append("the other has ended")
+
+    async def run() -> None:
+        turns.loop = asyncio.get_running_loop()
+        await driver.run(cast(list[Actions], [waiting(), other()]))
+
+    asyncio.run(run())
+
+    assert events == ["the other has ended", "the waiting one went on"]
+
+
+def test_a_closed_connection_holds_no_response() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await reader.read()
+        writer.close()
+
+    async def holders() -> list[str]:
+        loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        connection = Connection("127.0.0.1", server.sockets[0].getsockname()[1], context=None, loop=loop)
+        received: list[WireResponse] = []
+        over = asyncio.Event()
+
+        def take(response: WireResponse) -> None:
+            received.append(response)
+            over.set()
+
+        connection.send(b"GET / HTTP/1.1\r\n\r\n", take, timeout=5.0)
+        await over.wait()
+        connection.close()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        server.close()
+        assert received[0].body == b"{}"
+        return [type(each).__name__ for each in gc.get_referrers(*received) if each is not received]
+
+    assert asyncio.run(holders()) == []
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_lookup_that_fails_has_the_target_asked_at_the_end_whether_it_is_there(answers: bool) -> None:
+    """What needs the code is not sent: a target that died since shows by nothing else."""
+    profile: Any = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
+    progress: Any = SimpleNamespace(ended=bytearray(1))
+    driver = Driver(profile, cast(Any, NoCode()), progress, concurrency=1, probe=lambda: answers)
+
+    def signing_in() -> Iterator[PassTime]:
+        driver.note_silence(WireResponse(status=200))
+        with suppress(CannotRebuild):
+            yield PassTime(1.0, "a code")
+
+    run = driver.run(cast(list[Actions], [signing_in()]))
+    if answers:
+        asyncio.run(run)
+        return
+    with pytest.raises(TargetUnreachable, match="does not answer any more"):
+        asyncio.run(run)
+
+
+class NoCode:
+    """Lookups that fail."""
+
+    def is_immediate(self, action: object) -> bool:
+        return False
+
+    def answer(self, action: object) -> None:
+        raise Untestable("no mail came")
+
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"
@@ -72,18 +184,6 @@ def test_on_the_paths_that_take_secrets_all_of_them_are_found(key: str, tmp_path
     assert ("908070" in written) != key.endswith(CODES)
 
 
-def test_the_number_and_the_time_of_a_line_are_its_own(tmp_path: Path) -> None:
-    secrets = Secrets()
-    secrets.add("2031", "code")
-    log = ReplayLog(tmp_path / "exchanges.jsonl", secrets)
-    taken = log.add(answer(ROLES, {"note": "2031"})).exchange
-    log.close()
-    line = log.path.read_text()
-    assert taken.n == 1
-    assert '"n":1,"started":"2031-05-06' in line
-    assert '"note":"[code-1]"' in line
-
-
 def lines_of(log: ReplayLog) -> list[str]:
     log.close()
     return log.path.read_text().splitlines()
@@ -97,7 +197,8 @@ def test_the_log_is_that_of_searching_each_line_for_all_secrets(seed: int, tmp_p
     for number in range(60):
         exchange = alike_or_not(number, dice)
         if number % 20 == 9:
-            known.add(dice.choice(["later-known-1", "code", "one", 'note-2 "quoted"', "31415926"]), "secret")
+            secrets = ["later-known-1", "code", "one", 'note-2 "quoted"', "31415926", "2031"]
+            known.add(dice.choice(secrets), "secret")
         taken.append(log.add(exchange).exchange)
 
     lines = lines_of(log)
@@ -137,18 +238,6 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
     exchange.response.body["timestamp"] += number
     exchange.response.headers.append(("Date", f"Sun, 22 Nov 2026 02:49:{number:02d} GMT"))
     return exchange
-
-
-def test_what_is_other_in_each_line_stays_its_own(tmp_path: Path) -> None:
-    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
-    dice = random.Random(1)
-    taken = [log.add(alike_or_not(number, dice)).exchange for number in range(20)]
-
-    for exchange, line in zip(taken, lines_of(log), strict=True):
-        written = msgspec.json.decode(line)
-        assert exchange.response is not None
-        assert written["response"]["body"]["timestamp"] == exchange.response.body["timestamp"]
-        assert ["X-Request-Id", exchange.request.header("x-request-id")] in written["request"]["headers"]
 
 
 def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""A record of the profile that is asked for in place of a recorded one: its values are its own."""
+"""Records of the target in the place of recorded ones, and ids that are counted for each kind."""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,33 @@ import pytest
 
 from conformance import record
 from conformance.replay import ReplayResult, replay
+from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY
+from conformance.replay.recording.kinds import is_counted, record_of
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    CHANNELS_QUERY,
+    ROLE,
+    ROLE_PERMISSIONS,
+    ROLES,
+    WORKSPACES_CURRENT,
+)
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of
+from conformance.tests.replays import options_for, profile_of, recorder, replayed
 from conformance.tests.scripted_client import Walker
-from conformance.tests.test_replay_counted_ids import COUNTED
 from reference_impl import serve as reference
 
 SEED = 5
+COUNTED = "ids-counted-by-kind"
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded_visit(tmp_path_factory.mktemp("other") / "traffic.jsonl")
+def other_account(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return visit_to_another(tmp_path_factory.mktemp("other") / "traffic.jsonl")
 
 
-def recorded_visit(out: Path, *variants: str, renames: bool = False) -> Path:
+def visit_to_another(out: Path, *variants: str, renames: bool = False) -> Path:
     """A visit to another account than that of the profile, and to the lists in which both stand."""
     with reference.start(seed=SEED, variants=variants) as portal:
         profile = tomllib.loads(portal.profile())
@@ -50,17 +61,19 @@ def recorded_visit(out: Path, *variants: str, renames: bool = False) -> Path:
     return out
 
 
-def replayed_alike(recording: Path, out: Path, *variants: str) -> ReplayResult:
+def replayed_alike(other_account: Path, out: Path, *variants: str) -> ReplayResult:
     """The replay on a portal with the recorded ids."""
     with reference.start(seed=SEED, variants=variants) as portal:
-        return replay([recording], profile_of(portal), options_for(out))
+        return replay([other_account], profile_of(portal), options_for(out))
 
 
 @pytest.mark.parametrize("variants", [(), (COUNTED,)], ids=["unique ids", "counted ids"])
 def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
     tmp_path: Path, variants: tuple[str, ...]
 ) -> None:
-    told = replayed_alike(recorded_visit(tmp_path / "traffic.jsonl", *variants), tmp_path / "out", *variants)
+    told = replayed_alike(
+        visit_to_another(tmp_path / "traffic.jsonl", *variants), tmp_path / "out", *variants
+    )
 
     assert told.run.regressions == []
     assert told.run.exit_code == 0
@@ -70,7 +83,7 @@ def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
 
 
 def test_what_was_changed_in_another_record_is_drift_in_lists(tmp_path: Path) -> None:
-    told = replayed_alike(recorded_visit(tmp_path / "traffic.jsonl", renames=True), tmp_path / "out")
+    told = replayed_alike(visit_to_another(tmp_path / "traffic.jsonl", renames=True), tmp_path / "out")
 
     assert told.run.regressions == []
     drift = {group["path"] for group in told.groups if group["endpoint"] == ACCOUNTS_QUERY}
@@ -79,8 +92,8 @@ def test_what_was_changed_in_another_record_is_drift_in_lists(tmp_path: Path) ->
 
 
 def test_a_value_of_a_third_record_is_no_drift_after_a_change_in_another(tmp_path: Path) -> None:
-    recording = recorded_visit(tmp_path / "traffic.jsonl", renames=True)
-    lines = [json.loads(line) for line in recording.read_text("utf-8").splitlines()]
+    other_account = visit_to_another(tmp_path / "traffic.jsonl", renames=True)
+    lines = [json.loads(line) for line in other_account.read_text("utf-8").splitlines()]
     listing = next(line for line in lines if "/accounts/admin/query" in line["request"]["url"])
     with reference.start(seed=SEED) as portal:
         asked = profile_of(portal).records.account
@@ -90,16 +103,16 @@ def test_a_value_of_a_third_record_is_no_drift_after_a_change_in_another(tmp_pat
         if each["bizId"] != asked and each["accountName"] != "Renamed by a visit"
     )
     third["accountName"] = "Somebody else"
-    recording.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    other_account.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
-    told = replayed_alike(recording, tmp_path / "out")
+    told = replayed_alike(other_account, tmp_path / "out")
 
     assert [each.recorded for each in told.run.regressions] == ["Somebody else"]
 
 
-def in_the_account(recording: Path, out: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+def in_the_account(other_account: Path, out: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """The recording with another account in it."""
-    lines = [json.loads(line) for line in recording.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in other_account.read_text("utf-8").splitlines()]
     read = next(line for line in lines if "/accounts/admin/" in line["request"]["url"])
     change(read["response"]["body"]["data"])
     out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -114,21 +127,23 @@ def in_the_account(recording: Path, out: Path, change: Callable[[dict[str, Any]]
     ],
 )
 def test_the_form_of_another_record_is_compared(
-    recording: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], path: str, kind: str
+    other_account: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], path: str, kind: str
 ) -> None:
-    told = replayed_alike(in_the_account(recording, tmp_path / "traffic.jsonl", change), tmp_path / "out")
+    told = replayed_alike(in_the_account(other_account, tmp_path / "traffic.jsonl", change), tmp_path / "out")
 
     assert [(each.path, each.kind) for each in told.run.regressions] == [(path, kind)]
 
 
 def test_the_terminal_says_which_record_is_asked_for_before_it_shows_differences(
-    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    other_account: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from conformance.cli import main
 
     with reference.start(seed=SEED) as portal:
         (tmp_path / "portal.toml").write_text(portal.profile())
-        main(["replay", str(recording), "--profile", str(tmp_path / "portal.toml"), "--out", str(tmp_path)])
+        main(
+            ["replay", str(other_account), "--profile", str(tmp_path / "portal.toml"), "--out", str(tmp_path)]
+        )
         asked = parse(portal.profile(), {}).records.account
 
     first, *others = capsys.readouterr().out.splitlines()
@@ -179,3 +194,61 @@ def test_what_another_record_names_is_asked_for_and_binds_nothing(kind: str | No
     assert correlation.live["institution-2"] == "institution-1"
     assert paired("institution-2", "institution-2")
     assert paired("institution-1", "institution-1")
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same visit on a portal with unique ids, and on one that counts them."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for variant in ("", COUNTED):
+        with recorder(folder / f"{variant}.jsonl", variants=[variant] if variant else []) as (walker, _):
+            walker.visit()
+    return {variant: folder / f"{variant}.jsonl" for variant in ("", COUNTED)}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "target", "cache"),
+    [*product(("", COUNTED), ("", COUNTED), [True]), ("", COUNTED, False), (COUNTED, COUNTED, False)],
+)
+def test_counted_ids_are_followed_by_kind(
+    recordings: dict[str, Path], tmp_path: Path, recorded: str, target: str, cache: bool
+) -> None:
+    result = replayed(recordings[recorded], tmp_path, variants=(target,) if target else (), cache=cache)
+
+    assert result.run.regressions == []
+    assert set(result.tally.counts) <= {State.SAME, State.NOT_REPLAYABLE}
+
+
+def test_another_id_among_records_of_one_kind_is_noticed() -> None:
+    correlation = Correlation(used=())
+
+    assert correlation.pair_counted("role", "1", "3")
+    assert correlation.pair_counted("workspace", "1", "7")
+    assert correlation.pair_counted("role", "1", "3")
+    assert not correlation.pair_counted("role", "1", "7")
+    assert not correlation.pair_counted("role", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "kind"),
+    [
+        ("bizId", ROLES, "role"),
+        ("roleBizId", ROLE, "role"),
+        ("bizId", ROLE_PERMISSIONS, "permission"),
+        ("bizId", WORKSPACES_CURRENT, "workspace"),
+        ("workspaceBizId", ROLES, "workspace"),
+        ("bizId", CHANNELS_QUERY, "channel"),
+        ("createdBy", CHANNELS_QUERY, "account"),
+        ("channelName", CHANNELS_QUERY, None),
+    ],
+)
+def test_the_name_of_a_field_and_its_endpoint_tell_whose_id_it_holds(
+    name: str, operation: str, kind: str | None
+) -> None:
+    assert record_of(name, operation) == kind
+
+
+def test_a_unique_id_is_not_counted() -> None:
+    assert [is_counted(id) for id in ("7", "10482", "ROLE-12")] == [True] * 3
+    assert not is_counted("5d473325-1067-464f-ad5b-a50f4f0a1117")
+    assert not is_counted("[id-1]")
