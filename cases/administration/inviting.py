@@ -12,7 +12,7 @@ from cases.nobody import Ask, asked_for_nobody, is_surely_free
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
 from conformance.target.portal.records import own_id
-from conformance.target.portal.restoring import listed_id
+from conformance.target.portal.restoring.made import listed_id
 from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]

@@ -13,7 +13,7 @@ from cases.premises import change_accepted, form, is_invalid, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds, op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.portal.records import shows
-from conformance.target.portal.restoring import shown_elsewhere, told_id
+from conformance.target.portal.restoring.made import shown_elsewhere, told_id
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from cases.profile.test_answering_invitations import is_open, own_invitations, s
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused, op
 from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring import listed_id
+from conformance.target.portal.restoring.made import listed_id
 
 AT_ONCE = 3
 MAILS_SPARED = 15

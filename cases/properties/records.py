@@ -16,7 +16,7 @@ from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds, op
 from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring import told_id
+from conformance.target.portal.restoring.made import told_id
 
 AT_ONCE = 3
 MOST = 5

@@ -27,7 +27,7 @@ from conformance.cases import (
 )
 from conformance.run.search import Search, Trial
 from conformance.spec.tables import INVALID_BODY, RECORD_UNKNOWN
-from conformance.target.portal.restoring import told_id
+from conformance.target.portal.restoring.made import told_id
 
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 

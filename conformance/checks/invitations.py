@@ -23,7 +23,7 @@ from conformance.verdicts.comparisons import equal, holds, is_granted, is_refuse
 from conformance.verdicts.findings import HELD, Comparison
 
 CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED"})
-NEAR = 60
+SKEW_SECONDS = 60
 """Seconds around an expiry in which two clocks may disagree about it."""
 
 
@@ -84,7 +84,7 @@ def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Compari
     now = portal_time(exchange)
     for path, record, status in with_status(exchange):
         left = _seconds_left(now, record) if status == "PENDING" else None
-        if left is not None and left > NEAR:
+        if left is not None and left > SKEW_SECONDS:
             yield equal(exchange, f"{path}.canAccept", True)
 
 
@@ -104,11 +104,11 @@ def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Com
     now = portal_time(exchange)
     for path, record in records(exchange):
         left = _seconds_left(now, record)
-        if left is not None and left < -NEAR and isinstance(record.get("canAccept"), bool):
+        if left is not None and left < -SKEW_SECONDS and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
 
 
-LATELY = 600.0
+RECENT_SECONDS = 600.0
 """Seconds in which a closed invitation is taken to be as it was shown."""
 
 OF_A_STATE = frozenset({400, 404, 409, 410, 422})
@@ -145,7 +145,7 @@ def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
             return ()
         id = str(sent_fields(exchange).get("invitationBizId"))
         status, moment = next(((shown[id], at) for shown, at in listings if id in shown), ("", 0.0))
-        is_recent = status in statuses and exchange.time < moment + LATELY
+        is_recent = status in statuses and exchange.time < moment + RECENT_SECONDS
         return _not_accepted(exchange, status) if is_recent else ()
 
 
@@ -185,6 +185,6 @@ def what_was_cancelled_is_not_pending(exchange: Exchange, memory: Memory) -> Ite
         for path, record, status in with_status(exchange):
             moment = memory.get(str(record.get("bizId")), exchange.time)
             passed, is_pending = exchange.time - moment, status == "PENDING"
-            if passed and (not is_pending or WRITTEN_SECONDS < passed < LATELY):
+            if passed and (not is_pending or WRITTEN_SECONDS < passed < RECENT_SECONDS):
                 place = f"{path}.invitationStatus.code"
                 yield holds(exchange, place, not is_pending, "another state: it was cancelled")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from conformance.checks.access.changed import SOON
+from conformance.checks.access.changed import SOON_SECONDS
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
@@ -255,7 +255,7 @@ def _switch_rule(requirement: str, switch: Switch) -> None:
         id, moment = memory.get("last", (None, 0.0))
         for path, record in records(exchange) if id is not None and exchange.success else ():
             state = _code_in(record.get(switch.field)) if record.get("bizId") == id else None
-            is_due = moment + WRITTEN_SECONDS < exchange.time < moment + SOON
+            is_due = moment + WRITTEN_SECONDS < exchange.time < moment + SOON_SECONDS
             if state == switch.after or (state == switch.before and is_due):
                 memory.clear()
                 place = f"{path}.{switch.field}"

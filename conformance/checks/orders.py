@@ -51,7 +51,7 @@ def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
         fee: Json = order.get("feeAmount")
         total: Json = order.get("totalAmount")
         if type(amount) in NUMBERS and type(fee) in NUMBERS and type(total) in NUMBERS:
-            if -1e6 < amount < 1e6 and -1e6 < fee < 1e6 and -CERTAIN < amount + fee - total < CERTAIN:
+            if -1e6 < amount < 1e6 and -1e6 < fee < 1e6 and -ROUNDING < amount + fee - total < ROUNDING:
                 adds_up = True
                 continue
             wanted = Decimal(str(amount)) + Decimal(str(fee))
@@ -63,7 +63,7 @@ def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
 
 NUMBERS = frozenset({int, float})
 
-CERTAIN = 5e-7
+ROUNDING = 5e-7
 """Binary floating point is right to nine digits up to a million: what differs by less is nearly the same."""
 
 

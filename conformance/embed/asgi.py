@@ -63,10 +63,10 @@ class JudgedCounts:
             return list(self._latest)
 
 
-LARGEST = 256 * 1024
+BODY_BYTES = 256 * 1024
 """Bytes of a body that are kept; nothing is concluded from a longer one."""
 
-WAITING = 100
+MOST_WAITING = 100
 """Exchanges that may wait for the judge; further ones are dropped and counted."""
 
 SET_BY_SERVERS = ("date", "server", "content-length", "transfer-encoding", "connection", "keep-alive")
@@ -85,8 +85,8 @@ class JudgingMiddleware:
         app: Application,
         counts: JudgedCounts | None = None,
         *,
-        largest: int = LARGEST,
-        waiting: int = WAITING,
+        largest: int = BODY_BYTES,
+        waiting: int = MOST_WAITING,
     ) -> None:
         self.app = app
         self.counts = JudgedCounts() if counts is None else counts

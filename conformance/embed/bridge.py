@@ -15,7 +15,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 T = TypeVar("T")
 
-STARTING = 30.0
+STARTUP_SECONDS = 30.0
 """Seconds that an application may take to start or to end."""
 
 
@@ -93,6 +93,6 @@ class Lifespan:
 
     async def _ask(self, event: str) -> None:
         await self._to_app.put({"type": event})
-        answer = await asyncio.wait_for(self._from_app.get(), STARTING)
+        answer = await asyncio.wait_for(self._from_app.get(), STARTUP_SECONDS)
         if answer["type"] == f"{event}.failed":
             raise RuntimeError(f"the application failed at {event}: {answer.get('message', '')}")

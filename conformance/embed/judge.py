@@ -17,7 +17,7 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict, described, shown
 from conformance.verdicts.selection import select_rules
 
-SHOWN = 20
+SHOWN_FINDINGS = 20
 """Findings that one error or warning shows; it counts the others."""
 
 
@@ -93,9 +93,9 @@ class PortalJudge:
         return others
 
     def _text(self, findings: list[Finding]) -> str:
-        blocks = [_block(finding) for finding in findings[:SHOWN]]
-        if len(findings) > SHOWN:
-            blocks.append(f"and {len(findings) - SHOWN} more")
+        blocks = [_block(finding) for finding in findings[:SHOWN_FINDINGS]]
+        if len(findings) > SHOWN_FINDINGS:
+            blocks.append(f"and {len(findings) - SHOWN_FINDINGS} more")
         return self._secrets.redact("\n\n".join(blocks))
 
 

@@ -24,7 +24,7 @@ from conformance.run.outlook.explanation import explain
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact
 from conformance.verdicts.selection import rules_of, select_rules
 
-SHOWN = 100
+SHOWN_FINDINGS = 100
 """Findings and untested rules that an answer lists; it counts the others."""
 
 ABOUT = (
@@ -173,8 +173,8 @@ def _summary(run: Run) -> dict[str, Any]:
         "impact": run.impact,
         "summary": run.summary.model_dump(by_alias=True),
         "inconclusive": run.ending.inconclusive or None,
-        "findings": [each.model_dump(mode="json", exclude_none=True) for each in held[:SHOWN]],
-        "findings_left_out": max(0, len(held) - SHOWN),
-        "untested": [{"id": row.id, "reason": row.reason} for row in untested[:SHOWN]],
-        "untested_left_out": max(0, len(untested) - SHOWN),
+        "findings": [each.model_dump(mode="json", exclude_none=True) for each in held[:SHOWN_FINDINGS]],
+        "findings_left_out": max(0, len(held) - SHOWN_FINDINGS),
+        "untested": [{"id": row.id, "reason": row.reason} for row in untested[:SHOWN_FINDINGS]],
+        "untested_left_out": max(0, len(untested) - SHOWN_FINDINGS),
     }

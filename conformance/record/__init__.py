@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
 
-STARTING = 10.0
+STARTUP_SECONDS = 10.0
 """Seconds that the recorder may take to start, and to stop."""
 
 
@@ -71,7 +71,7 @@ class Recording:
     def stop(self) -> None:
         """Ends it, and closes the file. What was answered is in it already."""
         self.server.should_exit = True
-        self.thread.join(timeout=STARTING)
+        self.thread.join(timeout=STARTUP_SECONDS)
         self.log.close()
 
     def __enter__(self) -> Self:
@@ -118,7 +118,7 @@ def serve(
     server = _server(proxy, protocol.protocol_within(bounds), bounds.connections)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + STARTING
+    deadline = time.monotonic() + STARTUP_SECONDS
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
     return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
@@ -259,8 +259,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def is_at_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine's own."""
-    return is_loopback(urlsplit(url).hostname or "")

@@ -193,7 +193,7 @@ def _octets(text: Json) -> bytes:
 
 
 SESSION_HEADER = "x-secure-channel-session-id"
-REMEMBERED = 10_000
+REMEMBERED_CHANNELS = 10_000
 KEY_FIELDS = ("encReqKey", "encRespKey")
 
 ClientKeys: TypeAlias = tuple[WrappedKey | None, WrappedKey | None]
@@ -260,7 +260,7 @@ class OpenChannel:
             return
         request, response = (b"" if key is None else key.key for key in keys)
         self.sessions[session] = Keys(request, response)
-        if len(self.sessions) > REMEMBERED:
+        if len(self.sessions) > REMEMBERED_CHANNELS:
             del self.sessions[next(iter(self.sessions))]
 
     def plain(self, request: Request, response: Response | None) -> Plain | None:

@@ -26,7 +26,17 @@ from conformance.spec.tables import INVALID_PARAMETER
 from conformance.traffic.capture import Writer
 from conformance.traffic.capture.writer import rewrite
 from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
-from conformance.traffic.hidden import CLAIMS, FORM, KIND, LONGEST, MISTAKE, NUMBER, OF, form_of, mistake_of
+from conformance.traffic.hidden import (
+    CLAIMS,
+    FORM,
+    KIND,
+    LONGEST_PASSWORD,
+    MISTAKE,
+    NUMBER,
+    OF,
+    form_of,
+    mistake_of,
+)
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import Finding
@@ -169,7 +179,7 @@ class HiddenSecrets:
             elif name.lower().endswith("password") and value not in self._passwords.values():
                 is_new = name.lower().startswith("new") or key in (PASSWORD_RESET, PASSWORD_INIT)
                 form = form_of(value, is_new=is_new)
-                if form is not None and (is_invalid or len(value) >= LONGEST):
+                if form is not None and (is_invalid or len(value) >= LONGEST_PASSWORD):
                     yield placeholder, {FORM: form}
 
     def _token(self, token: Json) -> Iterator[tuple[str, Json]]:

@@ -34,7 +34,7 @@ from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
-from conformance.target.portal.restoring import end_sessions
+from conformance.target.portal.restoring.sessions import end_sessions
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection

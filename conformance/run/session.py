@@ -23,7 +23,8 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
 from conformance.target.portal.login import MAILED_BEFORE
-from conformance.target.portal.restoring import end_sessions, shown_otherwise
+from conformance.target.portal.restoring.read_back import shown_otherwise
+from conformance.target.portal.restoring.sessions import end_sessions
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx

@@ -10,7 +10,8 @@ from pathlib import Path
 from conformance.target.locks import held, locks_of, out_lock_path
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring import restored_in_words, shown_otherwise
+from conformance.target.portal.restoring.read_back import shown_otherwise
+from conformance.target.portal.restoring.restore import restored_in_words
 from conformance.target.profile.model import Profile
 
 

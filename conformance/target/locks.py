@@ -23,7 +23,7 @@ except ImportError:  # a system without it has no locks
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 """Flag of ``os.open``: a link in the folder of reports is not followed out of it."""
 
-POLL = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two tries to take a lock that another process holds."""
 
 
@@ -61,7 +61,7 @@ class FileLock:
             if not is_announced:
                 on_wait(f"{message}: waiting for its end")
                 is_announced = True
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
 
     def _described(self) -> str:
         holder = self.content()

@@ -13,7 +13,7 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets
 
-PAUSE = 1.0
+PAUSE_SECONDS = 1.0
 """Seconds between two tries."""
 
 STARTING = (502, 503, 504)
@@ -38,7 +38,7 @@ def wait_for_target(
         if not is_announced:
             on_wait(f"{problem} Waiting up to {seconds:g} s for it.")
             is_announced = True
-        clock.pause(PAUSE, f"{profile.portal.url} to answer")
+        clock.pause(PAUSE_SECONDS, f"{profile.portal.url} to answer")
 
 
 def is_answering(profile: Profile) -> bool:

@@ -72,28 +72,12 @@ def test_what_is_written_is_read_back_the_same(tmp_path: Path, name: str) -> Non
     assert list(capture.read(tmp_path / name)) == written
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
-def test_a_capture_can_be_appended_to(tmp_path: Path, name: str) -> None:
-    for n in (1, 2):
-        with capture.Writer(tmp_path / name, mode="append") as writer:
-            writer.write(exchange(n))
-
-    assert [one.n for one in capture.read(tmp_path / name)] == [1, 2]
-
-
 def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("precious")
 
     with pytest.raises(CaptureError, match="exists already"):
         capture.Writer(tmp_path / "a.jsonl")
     assert (tmp_path / "a.jsonl").read_text() == "precious"
-
-
-def test_nothing_is_appended_to_a_cut_off_line(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"n": 1')
-
-    with pytest.raises(CaptureError, match="cut-off line"):
-        capture.Writer(tmp_path / "a.jsonl", mode="append")
 
 
 def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
@@ -128,20 +112,14 @@ def lines(count: int) -> bytes:
     return b"".join(msgspec.json.encode(exchange(n)) + b"\n" for n in range(1, count + 1))
 
 
-def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
+def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(lines(3)[:-20])
 
     with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*--salvage.*2 lines"):
         list(capture.read(path))
 
-
-def test_the_lines_before_a_cut_off_one_are_used_where_the_user_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "cut.jsonl"
-    path.write_bytes(lines(3)[:-20])
-
     reader = capture.read(path, salvage=True)
-
     assert [one.n for one in reader] == [1, 2]
     assert "2 lines before it were used" in reader.notes[0]
 

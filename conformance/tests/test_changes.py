@@ -22,7 +22,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
-from conformance.target.portal.restoring import restore
+from conformance.target.portal.restoring.restore import restore
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import MINIMAL, Played, answer, answering, connected
 from conformance.traffic.exchange import Json

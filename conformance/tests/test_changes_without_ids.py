@@ -16,7 +16,7 @@ from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, INVITATIO
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.records import own_id, own_ids
-from conformance.target.portal.restoring import restore
+from conformance.target.portal.restoring.restore import restore
 from conformance.tests.reached import MINIMAL, answer, answering
 from conformance.traffic.exchange import Exchange, Json
 

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from conformance.target.portal.codes import ADJACENT, Codes, totp_at, wrong_code
+from conformance.target.portal.codes import ADJACENT_STEPS, Codes, totp_at, wrong_code
 from conformance.target.profile.authenticator import STEP, normal_secret
 from conformance.tests.reached import moved
 from conformance.traffic.redaction.redact import Secrets
@@ -100,7 +100,7 @@ def test_a_wrong_code_is_none_of_the_adjacent_right_ones() -> None:
     clock = moved()
     codes = Codes(clock, Secrets())
     step = int(clock.now() // STEP)
-    right = {totp_at(RFC_SECRET, step + near) for near in range(1 - ADJACENT, ADJACENT)}
+    right = {totp_at(RFC_SECRET, step + near) for near in range(1 - ADJACENT_STEPS, ADJACENT_STEPS)}
 
     assert not right & {codes.wrong_totp(RFC_SECRET) for _ in range(2000)}
 

@@ -14,7 +14,7 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, CHANNEL_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeLedger
-from conformance.target.portal.restoring import restore
+from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import OperationSettings
 from conformance.tests.reached import MINIMAL, answer, answering

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PROFILE, SESSIONS_TERMINATE_ALL, TOKEN_REFRESH
 from conformance.spec.operations import Impact
 from conformance.target.portal import Portal
-from conformance.target.portal.restoring import OwnSessions, end_sessions
+from conformance.target.portal.restoring.sessions import OwnSessions, end_sessions
 from conformance.target.profile.model import parse
 from conformance.tests.reached import connected
 from conformance.tests.traffic import NOW, account, answer, completed, refusal, token_pair

@@ -16,7 +16,7 @@ from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.priorities import late_cases, most_sign_ins, priorities, queue_seconds
 from conformance.spec import Impact
 from conformance.target.portal import Portal
-from conformance.target.portal.accounts import PLENTY
+from conformance.target.portal.accounts import AMPLE_BUDGET_SECONDS
 from conformance.target.profile.model import parse
 from conformance.tests.reached import MINIMAL, connected, moved
 
@@ -88,10 +88,10 @@ def sent_for_two(portal: Portal) -> list[float]:
     """From when a code of the spare account is feared to wait no more: before a send, after it, and after
     another one for a second login session."""
     spare = portal.account("spare")
-    moments = [spare.code_from(PLENTY - 1)]
+    moments = [spare.code_from(AMPLE_BUDGET_SECONDS - 1)]
     for session in [portal.login.initiate(spare) for _ in range(2)]:
         portal.login.send(session)
-        moments.append(spare.code_from(PLENTY - 1) - portal.clock.now())
+        moments.append(spare.code_from(AMPLE_BUDGET_SECONDS - 1) - portal.clock.now())
     return moments
 
 
@@ -106,7 +106,7 @@ def test_a_cooldown_is_feared_until_one_was_seen_not_to_count_for_the_account() 
 
         assert before == -inf
         assert 50 < twice <= sent <= 61
-        assert portal.account("spare").code_from(PLENTY) == -inf
+        assert portal.account("spare").code_from(AMPLE_BUDGET_SECONDS) == -inf
 
 
 def test_a_sign_in_that_would_wait_for_its_code_is_put_off_while_others_go_on() -> None:
@@ -115,7 +115,7 @@ def test_a_sign_in_that_would_wait_for_its_code_is_put_off_while_others_go_on() 
         portal.login.send(portal.login.initiate(spare))
         sent = len(seen)
         for sign_in in (spare.another_session, spare.fresh_sign_in):
-            with portal.putting_off(PLENTY - 1), pytest.raises(PutOff):
+            with portal.putting_off(AMPLE_BUDGET_SECONDS - 1), pytest.raises(PutOff):
                 sign_in()
         assert len(seen) == sent
 

@@ -42,19 +42,31 @@ def text(*rows: AcceptedDifference, table: str = "accept") -> str:
     return "\n".join(one.row(table).text for one in rows)
 
 
+def written(file: Path, *rows: AcceptedDifference, table: str = "accept") -> Path:
+    file.write_text(text(*rows, table=table))
+    return file
+
+
 SEEN = row("data[*].roleName")
 STALE = row("data[*].updatedAt")
 NOT_COMPARED = row("data.name", endpoint=OTHER)
 
 
+def answered(*answers: tuple[Difference, ...]) -> OutcomeTally:
+    """Answers of the roles, with what differs in each."""
+    found = OutcomeTally()
+    for number, differing in enumerate(answers, 1):
+        meanings = (breaking("it differs"),) * len(differing)
+        outcome = ExchangeOutcome(
+            number, State.REGRESSED, ROLES, "", differing, line=number, meanings=meanings
+        )
+        found.add(outcome)
+    return found
+
+
 def tally() -> OutcomeTally:
     """One answer of the roles, whose name differs."""
-    found = OutcomeTally()
-    difference = Difference("value", ("data", 0, "roleName"), "old", "new")
-    found.add(
-        ExchangeOutcome(1, State.REGRESSED, ROLES, "", (difference,), line=1, meanings=(breaking("a name"),))
-    )
-    return found
+    return answered((Difference("value", ("data", 0, "roleName"), "old", "new"),))
 
 
 def decision(
@@ -71,8 +83,7 @@ def replayed(made: DecidedDifferences, out: Path) -> Run:
 
 
 def test_a_row_of_the_file_that_was_not_seen_fails_the_replay(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(SEEN, STALE, NOT_COMPARED))
+    file = written(tmp_path / "changes.toml", SEEN, STALE, NOT_COMPARED)
 
     run = replayed(decision(tmp_path, accept=file), tmp_path)
 
@@ -82,8 +93,7 @@ def test_a_row_of_the_file_that_was_not_seen_fails_the_replay(tmp_path: Path) ->
 
 
 def test_a_replay_that_is_not_complete_fails_for_no_row_that_it_did_not_see(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(SEEN, STALE))
+    file = written(tmp_path / "changes.toml", SEEN, STALE)
 
     assert decision(tmp_path, accept=file, is_complete=False).outdated == []
 
@@ -99,8 +109,7 @@ def test_each_report_names_a_row_that_was_not_seen(tmp_path: Path, name: str) ->
 
 
 def test_an_update_says_what_it_wrote_and_removed_and_what_is_left_to_say(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(STALE, NOT_COMPARED))
+    file = written(tmp_path / "changes.toml", STALE, NOT_COMPARED)
 
     made = decision(tmp_path, accept=file, accept_update=True)
 
@@ -116,8 +125,7 @@ def test_an_update_says_what_it_wrote_and_removed_and_what_is_left_to_say(tmp_pa
 
 
 def test_an_update_that_has_nothing_to_add_asks_for_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(SEEN))
+    file = written(tmp_path / "changes.toml", SEEN)
 
     notes = list(decision(tmp_path, accept=file, accept_update=True).notes())
 
@@ -125,8 +133,9 @@ def test_an_update_that_has_nothing_to_add_asks_for_nothing(tmp_path: Path) -> N
 
 
 def test_rows_of_a_baseline_are_counted_as_its_failures_are(tmp_path: Path) -> None:
-    file = tmp_path / "known.toml"
-    file.write_text(text(row("data[*].roleName", UNSAID), STALE, NOT_COMPARED, table="regression"))
+    file = written(
+        tmp_path / "known.toml", row("data[*].roleName", UNSAID), STALE, NOT_COMPARED, table="regression"
+    )
 
     run = replayed(decision(tmp_path, baseline=load(file)), tmp_path)
     shown = [line.strip() for line in summary_lines(run, colour=False, quiet=False)]
@@ -137,8 +146,7 @@ def test_rows_of_a_baseline_are_counted_as_its_failures_are(tmp_path: Path) -> N
 
 
 def test_a_difference_that_no_row_of_a_baseline_lists_is_new(tmp_path: Path) -> None:
-    file = tmp_path / "known.toml"
-    file.write_text(text(NOT_COMPARED, table="regression"))
+    file = written(tmp_path / "known.toml", NOT_COMPARED, table="regression")
 
     run = replayed(decision(tmp_path, baseline=load(file)), tmp_path)
 
@@ -148,8 +156,7 @@ def test_a_difference_that_no_row_of_a_baseline_lists_is_new(tmp_path: Path) -> 
 
 
 def test_the_quiet_line_names_the_places_of_stale_rows(tmp_path: Path) -> None:
-    file = tmp_path / "known.toml"
-    file.write_text(text(SEEN, STALE, table="regression"))
+    file = written(tmp_path / "known.toml", SEEN, STALE, table="regression")
 
     run = replayed(decision(tmp_path, baseline=load(file)), tmp_path)
 
@@ -158,8 +165,7 @@ def test_the_quiet_line_names_the_places_of_stale_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_seen_by_another", [False, True])
 def test_a_row_that_no_part_of_a_replay_saw_fails_the_whole(tmp_path: Path, is_seen_by_another: bool) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(SEEN, STALE))
+    file = written(tmp_path / "changes.toml", SEEN, STALE)
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         replayed(decision(tmp_path, accept=file), tmp_path / name)
@@ -289,17 +295,11 @@ def test_an_update_keeps_a_row_without_values_for_all_of_its_place() -> None:
 
 
 def statuses(*replayed: int) -> OutcomeTally:
-    found = OutcomeTally()
-    for number, live in enumerate(replayed, 1):
-        seen = Difference("status", ("status",), 200, live)
-        why = (breaking("refused"),)
-        found.add(ExchangeOutcome(number, State.REGRESSED, ROLES, "", (seen,), line=number, meanings=why))
-    return found
+    return answered(*((Difference("status", ("status",), 200, live),) for live in replayed))
 
 
 def test_a_row_whose_values_changed_names_both_and_leaves_the_new_ones_held(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(at_status(was=200, now=404)))
+    file = written(tmp_path / "changes.toml", at_status(was=200, now=404))
     options = ReplayOptions(out=tmp_path, accept=file)
 
     made = decided(statuses(500, 500), options, (), None)
@@ -311,8 +311,7 @@ def test_a_row_whose_values_changed_names_both_and_leaves_the_new_ones_held(tmp_
 
 
 def test_a_group_counts_only_what_its_row_accepts(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(at_status(was=200, now=404)))
+    file = written(tmp_path / "changes.toml", at_status(was=200, now=404))
     made = decided(statuses(404, 500, 404), ReplayOptions(out=tmp_path, accept=file), (), None)
 
     groups = groups_of(made, {})
@@ -334,8 +333,7 @@ def test_the_file_that_an_update_writes_accepts_the_same_again_and_nothing_else(
 
 
 def test_values_that_may_be_data_are_not_named(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(text(replace(SEEN, now="another")))
+    file = written(tmp_path / "changes.toml", replace(SEEN, now="another"))
 
     (sentence,) = decision(tmp_path, accept=file).outdated
 
@@ -360,14 +358,8 @@ def test_rows_of_a_profile_hold_values() -> None:
 
 def refused(*, status: int = 404, recorded: int = 200) -> OutcomeTally:
     """One answer of the roles, whose status and code differ."""
-    tally = OutcomeTally()
-    differences = (
-        Difference("status", ("status",), recorded, status),
-        Difference("code", ("code",), "2000", "RESOURCE.NOT_FOUND"),
-    )
-    meanings = (breaking("not found"),) * 2
-    tally.add(ExchangeOutcome(1, State.REGRESSED, ROLES, "", differences, line=1, meanings=meanings))
-    return tally
+    code = Difference("code", ("code",), "2000", "RESOURCE.NOT_FOUND")
+    return answered((Difference("status", ("status",), recorded, status), code))
 
 
 def without_answer() -> OutcomeTally:
@@ -379,11 +371,7 @@ def without_answer() -> OutcomeTally:
 
 
 def with_another_body(kind: Kind, *place: str, replayed: Json = None) -> OutcomeTally:
-    tally = OutcomeTally()
-    difference = Difference(kind, place, [], replayed)
-    meanings = (breaking("another body"),)
-    tally.add(ExchangeOutcome(1, State.REGRESSED, ROLES, "", (difference,), line=1, meanings=meanings))
-    return tally
+    return answered((Difference(kind, place, [], replayed),))
 
 
 @pytest.mark.parametrize(

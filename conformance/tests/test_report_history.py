@@ -123,12 +123,6 @@ def test_targets_have_trends_of_their_own_and_a_port_that_changes_makes_no_other
         )
 
     assert [(one.target, len(one.runs)) for one in trend(file)] == [("http://localhost:3", 1), ("bundled", 2)]
-    assert [one.target for one in trend(file, target="bundled")] == ["bundled"]
-
-
-def test_an_unknown_target_is_told_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no run of other\. It has staging\.toml\."):
-        trend(kept(tmp_path, "."), target="other")
 
 
 def test_what_changed_since_the_run_before_is_told(tmp_path: Path) -> None:

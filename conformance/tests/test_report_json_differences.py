@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.report.model.json_differences import MOST, differences_in
+from conformance.report.model.json_differences import MOST_PLACES, differences_in
 from conformance.traffic.exchange import Json
 
 LONG: dict[str, Json] = {"name": "x" * 200, "list": [1, 2, 3], "status": {"code": "ACTIVE"}}
@@ -30,4 +30,7 @@ def test_short_values_and_values_of_two_kinds_are_shown_as_they_are() -> None:
 
 
 def test_many_places_are_bounded() -> None:
-    assert len(differences_in([{"n": at} for at in range(90)], [{"n": -at - 1} for at in range(90)])) == MOST
+    assert (
+        len(differences_in([{"n": at} for at in range(90)], [{"n": -at - 1} for at in range(90)]))
+        == MOST_PLACES
+    )

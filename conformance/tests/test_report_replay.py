@@ -10,7 +10,7 @@ from conformance.replay.differences import lines_of
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.run_page import report
 from conformance.report.latency.histograms import LatencyHistogram
-from conformance.report.latency.slices import MOST, LatencySlices
+from conformance.report.latency.slices import MOST_SLICES, LatencySlices
 from conformance.report.latency.spread import Spread
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import OperationTime, Regression, Run
@@ -343,7 +343,7 @@ def test_slices_of_a_long_load_stay_few_and_lose_no_request() -> None:
     long = slices(*((at * 0.5, 10.0 + at) for at in range(1000)))
 
     assert long.seconds == 16
-    assert len(long.histograms) <= MOST
+    assert len(long.histograms) <= MOST_SLICES
     assert sum(each.samples for each in long.histograms.values()) == 1000
 
 

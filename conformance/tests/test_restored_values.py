@@ -22,7 +22,7 @@ from conformance.spec.endpoints import (
 from conformance.target.cleanup import Restored, restore_pending
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
-from conformance.target.portal.restoring import shown_otherwise
+from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.tests.reached import SIGNED_IN, Played, answer, answering
 from conformance.traffic.exchange import Json
 

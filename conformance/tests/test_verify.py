@@ -7,7 +7,7 @@ import pytest
 from conformance.spec import Requirement
 from conformance.tests.traffic import answer
 from conformance.verdicts.comparisons import equal
-from conformance.verdicts.findings import HELD, Contradiction, Ledger, Verdict
+from conformance.verdicts.findings import HELD, Ledger, Verdict
 from conformance.verdicts.verify import Verify
 
 CASE = "cases/a.py::b"
@@ -52,7 +52,7 @@ def test_deciding_what_was_not_declared_is_the_suites_error() -> None:
 
 def test_an_observation_decides_the_open_requirement_of_its_reading() -> None:
     verify = verifying()
-    verify.observe("topic", EXCHANGE, at="status")
+    verify.observe("topic", EXCHANGE, EXCHANGE.status)
     assert verify.decided == {"TEST-003"}
     assert [one.observed for one in verify.ledger.observations] == [200]
     assert verdicts(verify)["TEST-003"] is Verdict.OPEN
@@ -60,7 +60,7 @@ def test_an_observation_decides_the_open_requirement_of_its_reading() -> None:
 
 def test_what_is_not_there_is_observed_as_null() -> None:
     verify = verifying()
-    verify.observe("topic", EXCHANGE, at="data.missing")
+    verify.observe("topic", EXCHANGE, EXCHANGE.at("data.missing"))
     assert [one.observed for one in verify.ledger.observations] == [None]
 
 
@@ -79,12 +79,3 @@ def test_leaving_touches_only_what_is_undecided() -> None:
     reasons = {one.requirement.id: (one.reason, one.cases) for one in verify.ledger.results()}
     assert reasons["TEST-001"] == (None, (CASE,))
     assert reasons["TEST-002"] == ("the target went away", (CASE,))
-
-
-@pytest.mark.parametrize(
-    "found, verdict", [(None, Verdict.PASS), (Contradiction(EXCHANGE, "", 1, 2), Verdict.FAIL)]
-)
-def test_what_holds_unless_something_is_found(found: Contradiction | None, verdict: Verdict) -> None:
-    verify = verifying()
-    verify.unless("TEST-001", found)
-    assert verdicts(verify)["TEST-001"] is verdict

@@ -20,7 +20,7 @@ letters that it lacks, and the kind of JSON value where that is no text."""
 
 NUMBER = "number"
 
-LONGEST = 128
+LONGEST_PASSWORD = 128
 """Letters of a password that are stated to be accepted at most."""
 
 USUAL_LENGTH = 20
@@ -68,7 +68,7 @@ def form_of(password: str, *, is_new: bool) -> dict[str, Json] | None:
     if not password.isascii() or not password.isprintable() or " " in password:
         return None
     form: dict[str, Json] = {}
-    if not LEAST_LETTERS <= len(password) < LONGEST:
+    if not LEAST_LETTERS <= len(password) < LONGEST_PASSWORD:
         form[LENGTH] = len(password)
     lacks: list[Json] = [name for name, letters in LETTERS.items() if not set(password) & set(_all(letters))]
     return {**form, LACKS: lacks} if is_new and lacks else form

@@ -46,11 +46,6 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
     is_clean: bool = True
     """Whether nothing is contradicted, and no check raised."""
 
-    @property
-    def depends_on_moment(self) -> bool:
-        """Whether an equal exchange at another time may be judged otherwise."""
-        return any(leaf.is_momentary for leaf in self.leaves())
-
     def leaves(self) -> Iterator[Verdicts]:
         """Decisions of this verdict and all nested parts, in order."""
         if not self.parts:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from conformance.errors import FaultClass
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.findings import HELD, Comparison, Contradiction, Finding, Ledger
+from conformance.verdicts.findings import HELD, Comparison, Finding, Ledger
 
 
 class Verify:
@@ -31,10 +31,9 @@ class Verify:
                 self.findings.append(finding)
         return all(comparison is HELD for comparison in comparisons)
 
-    def observe(self, topic: str, exchange: Exchange, value: Json = ABSENT, *, at: str = "") -> None:
-        """Records how the target takes something open: a value, or what stands at a place of the answer."""
-        observed = exchange.at(at) if value is ABSENT else value
-        self.ledger.observe(topic, exchange, None if observed is ABSENT else observed)
+    def observe(self, topic: str, exchange: Exchange, value: Json) -> None:
+        """Records how the target takes something open: a value of the answer, ABSENT where there is none."""
+        self.ledger.observe(topic, exchange, None if value is ABSENT else value)
         self.decided.update(
             row.id
             for row in self.ledger.requirements.values()
@@ -50,10 +49,6 @@ class Verify:
         """Says what leaves a requirement undecided, whatever held elsewhere."""
         self._claim(requirement)
         self.ledger.doubt(requirement, reason, fault_class)
-
-    def unless(self, requirement: str, contradiction: Contradiction | None) -> None:
-        """Decides a requirement that holds unless a contradiction was found."""
-        self(requirement, HELD if contradiction is None else contradiction)
 
     def leave(self, reason: str, fault_class: FaultClass) -> None:
         """Leaves everything that is still undecided untested, for one reason."""

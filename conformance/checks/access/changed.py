@@ -30,7 +30,7 @@ from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, is_granted
 from conformance.verdicts.findings import HELD, Comparison
 
-SOON = 60.0
+SOON_SECONDS = 60.0
 """Seconds after a change in which nobody else is taken to have changed the same."""
 
 
@@ -69,7 +69,7 @@ def the_number_that_was_set_is_shown(exchange: Exchange, memory: Memory) -> Iter
         return
     change: ValueSet | None = memory.pop(f"change {viewer}", None)
     memory[viewer] = ValueShown(shown, exchange.time)
-    if change is None or exchange.time > change.time + SOON or not change.value <= change.before:
+    if change is None or exchange.time > change.time + SOON_SECONDS or not change.value <= change.before:
         return
     if shown == change.value:
         yield HELD
@@ -92,7 +92,7 @@ def _note_change(exchange: Exchange, memory: Memory, value: Json) -> None:
     memory.clear()
     if value is None or before is None:
         return
-    if exchange.time < before.time + SOON:
+    if exchange.time < before.time + SOON_SECONDS:
         memory[f"change {viewer}"] = ValueSet(value, before.value, exchange.time)
 
 
@@ -121,7 +121,7 @@ def all_addresses_that_were_set_are_shown(exchange: Exchange, memory: Memory) ->
     shown = _networks(exchange.at("data.entries"))
     change: ValueSet | None = memory.pop(f"change {viewer}", None)
     memory[viewer] = ValueShown(shown, exchange.time)
-    is_recent = change is not None and exchange.time < change.time + SOON
+    is_recent = change is not None and exchange.time < change.time + SOON_SECONDS
     if change is not None and is_recent and shown is not None and change.before is not None:
         yield from _all_of(exchange, change, shown)
 
@@ -192,7 +192,7 @@ def _switch_rule(requirement: str, switch: str, *, enabled: bool) -> None:
         shown, switched = exchange.at("data.enabled"), memory.get(viewer or "")
         if switched is None or not exchange.success or not isinstance(shown, bool):
             return
-        if shown is enabled or switched + HEARD_OF < exchange.time < switched + SOON:
+        if shown is enabled or switched + HEARD_OF < exchange.time < switched + SOON_SECONDS:
             memory.clear()
             yield equal(exchange, "data.enabled", enabled)
 

@@ -342,7 +342,7 @@ def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
         )
 
 
-NEAR = 600.0
+SKEW_SECONDS = 600.0
 """Seconds by which the clocks of a portal's servers may differ."""
 
 
@@ -359,12 +359,12 @@ def exp_follows_from_the_answer(exchange: Exchange) -> Iterator[Comparison]:
     claims, stamp = claims_of(exchange.at("data.accessToken")) or {}, exchange.at("timestamp")
     if is_integer(claims.get("exp")) and int(stamp) in MILLISECONDS:
         expected = int(stamp / 1000 + exchange.at("data.expiresIn"))
-        is_near = abs(claims["exp"] - expected) <= NEAR
+        is_near = abs(claims["exp"] - expected) <= SKEW_SECONDS
         actual = {"exp": claims["exp"]}
         yield holds(exchange, "data.accessToken", is_near, {"exp": expected}, actual=actual)
 
 
-ALIKE = 2.0
+ALIKE_SECONDS = 2.0
 """Seconds within which two tokens may have been issued at one time."""
 
 
@@ -372,7 +372,7 @@ ALIKE = 2.0
 def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
     token = exchange.at("data.accessToken")
-    if isinstance(token, str) and not exchange.time - memory.get(token, -ALIKE) < ALIKE:
+    if isinstance(token, str) and not exchange.time - memory.get(token, -ALIKE_SECONDS) < ALIKE_SECONDS:
         yield holds(
             exchange,
             "data.accessToken",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from conformance.checks.access.changed import SOON
+from conformance.checks.access.changed import SOON_SECONDS
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
@@ -84,7 +84,12 @@ def _offered(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     account = f"{host} account {email}"
     factors: Factors = memory.get(account, Factors())
     was_revoked = exchange.time < memory.get(f"{host} revoked {email}", 0.0) + HEARD_OF
-    if email is None or factors.set_up is None or exchange.time > factors.set_up + SOON or was_revoked:
+    if (
+        email is None
+        or factors.set_up is None
+        or exchange.time > factors.set_up + SOON_SECONDS
+        or was_revoked
+    ):
         return
     codes = _offered_codes(exchange)
     if "OTP" in codes:
@@ -140,7 +145,7 @@ def what_was_revoked_is_not_offered(exchange: Exchange, memory: Memory) -> Itera
         email = _whose_sign_in(exchange, memory)
         revoked = memory.get(f"{host} revoked {email}", 0.0)
         codes = _offered_codes(exchange)
-        if not codes or exchange.time > revoked + SOON:
+        if not codes or exchange.time > revoked + SOON_SECONDS:
             return
         if "OTP" not in codes or exchange.time > revoked + HEARD_OF:
             message = "an authenticator that was revoked is offered"

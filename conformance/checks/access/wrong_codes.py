@@ -73,7 +73,7 @@ def _tried(exchange: Exchange, memory: Memory) -> None:
         memory[session] = login | {"tried": True, "wrong": login["wrong"] + 1, "last": exchange.n}
 
 
-SHORTLY = 5.0
+MARGIN_SECONDS = 5.0
 """Seconds before its end in which a login session may be gone by another clock."""
 
 
@@ -104,7 +104,7 @@ def _still_valid(exchange: Exchange, login: Json, memory: Memory) -> Iterator[Co
     is_of_the_client = exchange.request.header("x-client-hash") == login["client"]
     is_newest = memory.get(login["account"]) == session
     ended = exchange.time + exchange.elapsed_ms / 1000
-    in_time = ended < login["ends"] - SHORTLY and exchange.n == login["last"] + 1
+    in_time = ended < login["ends"] - MARGIN_SECONDS and exchange.n == login["last"] + 1
     if exchange.code == NO_SESSION and is_of_the_client and is_newest and in_time:
         count = login["wrong"]
         message = f"after {count} wrong code{'s' if count > 1 else ''} the login session is unknown"

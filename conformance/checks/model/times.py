@@ -152,7 +152,7 @@ PAST = (
 
 SHOWN_AT = (*UPDATED, MFA, SESSIONS, SESSIONS_CONFIG, SESSIONS_HISTORY, INVITATIONS, OWN_INVITATIONS, FILE)
 
-AHEAD, FAR_AHEAD = 600.0, 3600.0
+AHEAD_SECONDS, FAR_AHEAD_SECONDS = 600.0, 3600.0
 """Seconds by which two clocks of a portal may differ; and its clock from the sender's, where no timestamp
 shows it."""
 
@@ -183,7 +183,7 @@ def latest_of_the_past(exchange: Exchange) -> tuple[Latest, ...]:
 def the_past_is_over(exchange: Exchange) -> Iterator[Comparison]:
     stamp, now = (exchange.envelope or NO_ENVELOPE).get("timestamp"), portal_time(exchange)
     shows_its_time = type(stamp) is int and stamp in MILLISECONDS
-    latest = now + timedelta(seconds=AHEAD if shows_its_time else FAR_AHEAD)
+    latest = now + timedelta(seconds=AHEAD_SECONDS if shows_its_time else FAR_AHEAD_SECONDS)
     for text, path in latest_of_the_past(exchange):
         time = moment(text)
         if time is not None and time <= latest:

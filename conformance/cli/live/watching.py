@@ -14,7 +14,7 @@ from conformance.report.model.run import Run
 from conformance.report.model.words import plural
 from conformance.run.rerun import repeat_folder
 from conformance.target.profile.model import Profile
-from conformance.target.waiting import PAUSE, RestartWatch
+from conformance.target.waiting import PAUSE_SECONDS, RestartWatch
 
 ENDING = (ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.INTERNAL_ERROR)
 """Exit codes of a run after which nothing is waited for."""
@@ -107,5 +107,5 @@ def wait_for_restart(profile: Profile) -> None:
 
 def _is_asked(*, is_terminal: bool) -> bool:
     """Whether Enter is pressed within a moment."""
-    waiting, _, _ = select.select([sys.stdin] if is_terminal else [], [], [], PAUSE)
+    waiting, _, _ = select.select([sys.stdin] if is_terminal else [], [], [], PAUSE_SECONDS)
     return bool(waiting) and bool(sys.stdin.readline())

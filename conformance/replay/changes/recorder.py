@@ -24,7 +24,8 @@ from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring import cleanup_command, restored_in_words, shown_otherwise
+from conformance.target.portal.restoring.read_back import shown_otherwise
+from conformance.target.portal.restoring.restore import cleanup_command, restored_in_words
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
 FOREIGN = 0

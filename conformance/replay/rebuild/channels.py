@@ -137,7 +137,6 @@ class Channels:
             expires_at=None,
             exchange=exchange,
             key_exchange=exchange,
-            key_id="",
             scheme=Scheme(self.settings.aes_mode, self.settings.payload),
             form=self.settings.body,
         )

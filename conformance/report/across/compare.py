@@ -23,7 +23,7 @@ from conformance.report.model.run import (
 from conformance.report.model.words import headline, is_left_out, numbers
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
-SLOWER = 1.5
+SLOWER_FACTOR = 1.5
 """By which factor the median must have grown or shrunk to be reported."""
 
 AT_LEAST_MS = 20.0
@@ -97,11 +97,11 @@ class TimeChange(FrozenModel):
 
     @property
     def is_slower(self) -> bool:
-        return self.factor >= SLOWER and self.new_ms - self.old_ms >= AT_LEAST_MS
+        return self.factor >= SLOWER_FACTOR and self.new_ms - self.old_ms >= AT_LEAST_MS
 
     @property
     def is_faster(self) -> bool:
-        return self.factor <= 1 / SLOWER and self.old_ms - self.new_ms >= AT_LEAST_MS
+        return self.factor <= 1 / SLOWER_FACTOR and self.old_ms - self.new_ms >= AT_LEAST_MS
 
     @property
     def times(self) -> str:

@@ -23,7 +23,7 @@ from conformance.report.model.run import Regression
 from conformance.report.model.visible import json_text, one_line
 from conformance.report.model.words import day_and_time, listed, plural
 
-MOST = 200
+MOST_ROWS = 200
 MOST_LINES = 40
 
 ID = re.compile(r"^([A-Z]+-\d+) ")
@@ -67,7 +67,7 @@ def as_html(comparison: Comparison) -> str:
         literal=literal,
         day_and_time=day_and_time,
         tone="bad" if comparison.is_worse else "good",
-        most=MOST,
+        most=MOST_ROWS,
     )
 
 

@@ -23,7 +23,7 @@ from conformance.report.across.trends import (
     as_text,
 )
 from conformance.report.model.run import Run, Since, VerdictName
-from conformance.report.model.words import headline, listed
+from conformance.report.model.words import headline
 from conformance.spec import present_id
 
 __all__ = [
@@ -97,22 +97,15 @@ def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
         )
 
 
-def trend(path: Path, *, target: str | None = None) -> list[Trend]:
-    """The trend of every target, or of one, the newest run's target first. UsageError: there is no such
-    history."""
+def trend(path: Path) -> list[Trend]:
+    """The trend of every target, the newest run's target first. UsageError: there is no such history."""
     if not path.exists():
         raise UsageError(f"{path}: there is no such history. A run with --history {path} creates it.")
     with _database(path) as database:
-        names = [
-            name
-            for (name,) in database.execute(
-                "SELECT target FROM runs GROUP BY target ORDER BY max(started) DESC"
-            )
-        ]
-        if target is not None and target not in names:
-            hint = f" It has {listed(names)}." if names else " It has no run."
-            raise UsageError(f"{path}: this history has no run of {target}.{hint}")
-        return [_trend(database, name) for name in names if target in (None, name)]
+        names = database.execute(
+            "SELECT target FROM runs GROUP BY target ORDER BY max(started) DESC"
+        ).fetchall()
+        return [_trend(database, name) for (name,) in names]
 
 
 def since(run: Run, path: Path) -> Since | None:

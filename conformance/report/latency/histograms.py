@@ -23,10 +23,10 @@ LONGEST_MS, UNIT_MS, DIGITS = 3_600_000.0, 0.01, 2
 ALL = "all requests"
 SHOWN = {"p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
 
-SURE = 1.96
+Z_SCORE = 1.96
 """Standard deviations on both sides in which a quantile lies with a certainty of 95 %."""
 
-BEYOND = 10
+SAMPLES_BEYOND = 10
 """Samples that must lie beyond a quantile, so that it says something."""
 
 
@@ -61,9 +61,9 @@ class LatencyHistogram:
     def bounds(self, percentile: float) -> tuple[float, float] | None:
         """Between which latencies the percentile lies with a certainty of 95 %; None: too few samples."""
         share, samples = percentile / 100, self.samples
-        if samples * (1 - share) < BEYOND:
+        if samples * (1 - share) < SAMPLES_BEYOND:
             return None
-        width = SURE * math.sqrt(samples * share * (1 - share))
+        width = Z_SCORE * math.sqrt(samples * share * (1 - share))
         ranks = samples * share - width, samples * share + width
         low, high = (100 * min(max(rank, 0.0), samples) / samples for rank in ranks)
         return self.at(low), self.at(high)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from conformance.report.latency.histograms import LatencyHistogram
 from conformance.traffic.exchange import Json
 
-MOST = 60
+MOST_SLICES = 60
 """Stretches that are kept; beyond them each becomes twice as long."""
 
 
@@ -22,7 +22,7 @@ class LatencySlices:
 
     def note(self, due: float, ms: float) -> None:
         """Takes the latency of a request that was due so many seconds after the load began."""
-        while due >= self.seconds * MOST:
+        while due >= self.seconds * MOST_SLICES:
             self._widen()
         at = max(0, int(due // self.seconds))
         if at not in self.histograms:

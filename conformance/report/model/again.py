@@ -33,7 +33,7 @@ VARIABLES = {
 RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
 """Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
 
-LONGEST = 6_000
+MOST_CHARACTERS = 6_000
 """Characters of a text that the page shows; a longer one is left out."""
 
 
@@ -85,7 +85,7 @@ def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
     if request.body is not ABSENT:
         lines.append(f"--data-raw {_body(request.body)}")
     line = " \\\n  ".join(lines)
-    return line if len(line) <= LONGEST and visible(line) == line else None
+    return line if len(line) <= MOST_CHARACTERS and visible(line) == line else None
 
 
 def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
@@ -95,7 +95,7 @@ def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
     creator = {"name": "portal-conformance", "version": version}
     entries = [json.loads(har_entry(each)) for each in exchanges]
     text = json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}, ensure_ascii=False)
-    return text if len(text) <= LONGEST and visible(text) == text else None
+    return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
 
 
 def variables(text: str) -> list[str]:

@@ -9,10 +9,10 @@ from itertools import islice, zip_longest
 from conformance.report.model.marked import literal
 from conformance.traffic.exchange import ABSENT, Json
 
-MOST = 12
+MOST_PLACES = 12
 """Places that are shown of two values."""
 
-SHORT = 80
+SHORT_CHARACTERS = 80
 """Characters of a value that is shown whole, and of one side of a place."""
 
 
@@ -33,15 +33,15 @@ class PlaceDifference:
 
 
 def differences_in(old: Json, new: Json) -> list[PlaceDifference]:
-    """The places that differ between two objects or lists, at most ``MOST``; none where one of the values is
-    neither, or both are short enough to be read side by side."""
+    """Differing places of two objects or lists, at most ``MOST_PLACES``; none if one of them is neither,
+    or both are short enough to be read side by side."""
     if not (isinstance(old, dict) and isinstance(new, dict)) and not (
         isinstance(old, list) and isinstance(new, list)
     ):
         return []
-    if len(literal(old)) <= SHORT and len(literal(new)) <= SHORT:
+    if len(literal(old)) <= SHORT_CHARACTERS and len(literal(new)) <= SHORT_CHARACTERS:
         return []
-    return list(islice(_differing(old, new, ""), MOST))
+    return list(islice(_differing(old, new, ""), MOST_PLACES))
 
 
 def _differing(old: Json, new: Json, path: str) -> Iterator[PlaceDifference]:
@@ -57,4 +57,4 @@ def _differing(old: Json, new: Json, path: str) -> Iterator[PlaceDifference]:
 
 
 def _side(value: Json) -> str:
-    return "" if value is ABSENT else literal(value, SHORT)
+    return "" if value is ABSENT else literal(value, SHORT_CHARACTERS)

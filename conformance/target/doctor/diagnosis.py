@@ -37,7 +37,7 @@ Check = Callable[[Portal], Iterator[Diagnosis]]
 """Tries one part of a profile, or several of a kind."""
 
 
-LEEWAY = 20
+MUSTS_PER_GAP = 20
 """One must in so many may stay untested for reasons that only a run shows."""
 
 
@@ -71,7 +71,7 @@ def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learne
             tables.setdefault(table, {}).update(result.learned)
     accounts = ways_in(results)
     if accounts:
-        tables["expect"] = {"musts": testable - testable // LEEWAY, "accounts": list(accounts)}
+        tables["expect"] = {"musts": testable - testable // MUSTS_PER_GAP, "accounts": list(accounts)}
         notes["expect"] = (
             f"By `doctor`, for {run}:",
             f"such a run can test {testable} musts, and a twentieth of them",
@@ -89,7 +89,7 @@ CAUSES: Mapping[FaultClass, str] = {
 }
 """Where the cause of what is wrong lies."""
 
-NAMED = 4
+MOST_NAMED_OPERATIONS = 4
 """How many operations that unlock as much are named."""
 
 ORDER: tuple[State, ...] = ("wrong", "missing", "works")
@@ -153,9 +153,9 @@ def _lines(group: Sequence[Diagnosis], width: int, gains: Mapping[str, str]) -> 
         if gain:
             yield f"{'':<8} {gain}{', each' if len(keys) > 1 else ''}:"
         indent = " " * (10 if gain else 8)
-        yield from (f"{indent} {key}" for key in keys[:NAMED])
-        if len(keys) > NAMED:
-            yield f"{indent} and {len(keys) - NAMED} more (--format json names each)"
+        yield from (f"{indent} {key}" for key in keys[:MOST_NAMED_OPERATIONS])
+        if len(keys) > MOST_NAMED_OPERATIONS:
+            yield f"{indent} and {len(keys) - MOST_NAMED_OPERATIONS} more (--format json names each)"
 
 
 def _line(diagnosis: Diagnosis, width: int, gain: str | None) -> str:

@@ -17,7 +17,7 @@ from conformance.target.portal.budget import INITIATIONS
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.inboxes import InboxFailure, reader
 from conformance.target.portal.login import refusal
-from conformance.target.portal.restoring import cleanup_command
+from conformance.target.portal.restoring.restore import cleanup_command
 from conformance.target.profile.tables import ACCOUNTS, Records, SecureChannelSettings
 from conformance.traffic.exchange import Exchange
 

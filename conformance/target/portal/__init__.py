@@ -24,13 +24,9 @@ from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
-from conformance.target.portal.restoring import (
-    OwnSessions,
-    PasswordHistory,
-    cleanup_command,
-    restored_in_words,
-    take_away,
-)
+from conformance.target.portal.restoring.password_history import PasswordHistory
+from conformance.target.portal.restoring.restore import cleanup_command, restored_in_words, take_away
+from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files

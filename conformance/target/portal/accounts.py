@@ -15,7 +15,7 @@ from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
 from conformance.target.portal.codes import wrong_code
-from conformance.target.portal.inboxes import POLL, InboxReader, Mark, NothingArrived, reader
+from conformance.target.portal.inboxes import POLL_SECONDS, InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     MAILED_BEFORE,
     Answer,
@@ -52,13 +52,13 @@ LONG_FROM, LONG_PASSWORD = 90, 100
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
 
-PLENTY = 180.0
+AMPLE_BUDGET_SECONDS = 180.0
 """Seconds of a time budget with which a sign-in may meet a cooldown at any time."""
 
-LATEST = 10.0
+LATE_MAIL_SECONDS = 10.0
 """Seconds after which the late mail of an earlier send is no longer waited for."""
 
-SOON = 0.1
+UNEXPECTED_MAIL_SECONDS = 0.1
 """Seconds that a mail which should not come is waited for at least."""
 
 MAILS_KEPT = 3
@@ -160,7 +160,7 @@ class ProfileAccount:
         """Seconds after which a mail that is not there does not come: ten times as long as the slowest code
         of this account took to be read, and no longer than ``longest``, which it is where none was read."""
         slowest = longest if self._slowest_mail is None else 10 * self._slowest_mail
-        return min(longest, max(SOON, slowest))
+        return min(longest, max(UNEXPECTED_MAIL_SECONDS, slowest))
 
     def _mailed_code(self, since: Mark) -> str:
         began = time.perf_counter()
@@ -190,11 +190,11 @@ class ProfileAccount:
 
     def _code_after(self, refused: str) -> str | None:
         clock, why = self._portal.clock, "a later mail"
-        until = clock.ticks() + self.arrival(LATEST)
+        until = clock.ticks() + self.arrival(LATE_MAIL_SECONDS)
         while (code := self._inbox().code_after(self._mark, clock)) == refused:
             if clock.ticks() >= until:
                 return None
-            clock.pause(POLL, why)
+            clock.pause(POLL_SECONDS, why)
         return code
 
     def advice(self, refused: Exchange, factor: Factor | None) -> str:
@@ -231,7 +231,7 @@ class ProfileAccount:
             return -inf
         if factor == "OTP":
             return self._portal.clock.now() + self._portal.codes.wait_for_totp(self._otp_secret)
-        return self._portal.login.sends_from(self.email) if left < PLENTY else -inf
+        return self._portal.login.sends_from(self.email) if left < AMPLE_BUDGET_SECONDS else -inf
 
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A well-formed but wrong code. Its placeholder in records marks it as wrong."""

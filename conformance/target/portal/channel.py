@@ -36,7 +36,6 @@ class Channel:
     expires_at: float | None
     exchange: Exchange
     key_exchange: Exchange
-    key_id: str
     scheme: Scheme
     form: str
     is_moved: bool = False

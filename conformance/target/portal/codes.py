@@ -16,7 +16,7 @@ NEARLY_OVER = 1.0
 UNTOUCHED = 3
 """Time steps from now to one that no earlier run can have used."""
 
-ADJACENT = 20
+ADJACENT_STEPS = 20
 """Time steps to each side whose codes a wrong one must not be: a target may be generous."""
 
 
@@ -105,7 +105,9 @@ class Codes:
     def wrong_totp(self, secret: str) -> str:
         """Digits that are no code of this authenticator within ten minutes to either side."""
         step = int(self._clock.now() // STEP)
-        return wrong_code({totp_at(secret, step + near) for near in range(-ADJACENT, ADJACENT + 1)})
+        return wrong_code(
+            {totp_at(secret, step + near) for near in range(-ADJACENT_STEPS, ADJACENT_STEPS + 1)}
+        )
 
 
 def totp_at(secret: str, step: int) -> str:

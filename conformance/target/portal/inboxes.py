@@ -33,7 +33,7 @@ from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, Ht
 Mark = object
 """What an inbox held at one moment. It means something only to the inbox that made it."""
 
-POLL = 0.2
+POLL_SECONDS = 0.2
 
 
 class InboxFailure(Untestable):
@@ -131,7 +131,7 @@ class AnswerReader:
                 if codes and answer.text != before:
                     return _certain(codes[0], old, self._settings, self._name)
                 raise self._nothing_came(before, answer)
-            clock.pause(POLL, f"a code in [inboxes.{self._name}]")
+            clock.pause(POLL_SECONDS, f"a code in [inboxes.{self._name}]")
 
     def has_code_after(self, mark: Mark) -> bool:
         """Older messages may be gone since: the newest tells."""

@@ -225,7 +225,6 @@ class Login:
         password: str | None = None,
         *,
         client_hash: str | None = None,
-        extra: Mapping[str, Json] | None = None,
         within_budget: bool = True,
     ) -> Exchange:
         """Begins a sign-in. An email without a password gets one that is wrong for everybody.
@@ -243,13 +242,13 @@ class Login:
             portal.budget.failed_sign_in(owner.email)
         exchange = portal.call(
             LOGIN_INITIATE,
-            json={"email": email, "password": password, **(extra or {})},
+            json={"email": email, "password": password},
             client_hash=client_hash,
             client=owner.name if owner else "",
             within_budget=within_budget,
         )
         self.remember(exchange, email, client_hash)
-        if owner is not None and password == owner.password and not extra:
+        if owner is not None and password == owner.password:
             owner.was_answered(exchange)
         return exchange
 
@@ -326,12 +325,10 @@ class Login:
         elsewhere = self.sent_elsewhere(session)
         return elsewhere is not None and moment < elsewhere + self.cooldown
 
-    def refresh(self, refresh_token: Json, *, client_hash: str | None = None, client: str = "") -> Exchange:
+    def refresh(self, refresh_token: Json, *, client: str = "") -> Exchange:
         """Trades a refresh token for a new pair."""
-        exchange = self._portal.call(
-            TOKEN_REFRESH, json={"refreshToken": refresh_token}, client_hash=client_hash, client=client
-        )
-        self._remember_token(exchange, client, client_hash)
+        exchange = self._portal.call(TOKEN_REFRESH, json={"refreshToken": refresh_token}, client=client)
+        self._remember_token(exchange, client, None)
         return exchange
 
     def _remember_token(self, exchange: Exchange, account: str, client_hash: str | None) -> None:

@@ -139,12 +139,12 @@ RANKS = (re.compile(r"^bizId$"), re.compile(r"(?i)^(id|ref|key|uuid)$"), NAMED_A
 MOMENT = re.compile(r"\d{4}-?\d\d-?\d\dT")
 
 
-def own_ids(value: Json, *, name: str | None = None) -> list[str]:
+def own_ids(value: Json) -> list[str]:
     """The texts that may be the id of the record that an answer or a listing shows, the likeliest first: the
-    fields of many a record are not shown. ``name`` is a text in it that is none."""
+    fields of many a record are not shown."""
     ids = dict(_ids_with_rank({"": value} if isinstance(value, str) else value))
     named = {id for id, rank in ids.items() if rank == 0}
-    return sorted((id for id in named or ids if name is None or name not in id), key=lambda id: ids[id])
+    return sorted(named or ids, key=lambda id: ids[id])
 
 
 def shows(record: Mapping[str, Json], name: str | None) -> bool:

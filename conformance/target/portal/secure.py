@@ -106,7 +106,6 @@ class SecureChannel:
                     expires_at=moment(session.at("data.expiresAt")),
                     exchange=session,
                     key_exchange=answer,
-                    key_id=key.id,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
                     is_moved=self._portal.clock.is_simulated,

@@ -21,8 +21,8 @@ IS_CUT = "is_cut"
 """The extension of an answer that was longer than the bound, and of which the beginning is there."""
 
 LARGEST_HEAD = 100 * 1024
-AT_ONCE = 64 * 1024
-FRESH = 2.0
+READ_BYTES = 64 * 1024
+FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up: a server closes one after 5 s or later."""
 
 MOST_IDLE = 20
@@ -108,7 +108,7 @@ class Wire(httpx.BaseTransport):
                     return None
                 self._idle.remove(pooled)
             since, connection = pooled
-            if time.monotonic() - since < FRESH and not connection.is_readable():
+            if time.monotonic() - since < FRESH_SECONDS and not connection.is_readable():
                 return connection
             if connection.holds_bytes(0.0):
                 self._speaks_unasked, self._keeps_connections = True, False
@@ -252,7 +252,7 @@ class Connection:
         while self._is_pending() or self._comes_within(ends - time.monotonic()):
             try:
                 self._socket.setblocking(False)
-                return bool(self._socket.recv(AT_ONCE))
+                return bool(self._socket.recv(READ_BYTES))
             except (BlockingIOError, ssl.SSLWantReadError):
                 continue  # a message of TLS itself, such as a session ticket
             except OSError:
@@ -294,7 +294,7 @@ class Connection:
             if event is not h11.NEED_DATA:
                 return event
             self._socket.settimeout(deadline.left())
-            data = self._socket.recv(AT_ONCE)
+            data = self._socket.recv(READ_BYTES)
             if not data and not has_begun:
                 raise httpx.RemoteProtocolError("the connection was closed without an answer")
             self._received += len(data)
@@ -306,7 +306,7 @@ class Connection:
         if not unasked and self._protocol.their_state is h11.DONE and self.is_readable():
             self._socket.setblocking(False)
             try:
-                unasked = self._socket.recv(AT_ONCE)
+                unasked = self._socket.recv(READ_BYTES)
             except (BlockingIOError, ssl.SSLWantReadError):
                 return
         if unasked:

@@ -21,7 +21,7 @@ PLACEHOLDER = "…"
 
 NOT_FILLED_IN = f'is still "{PLACEHOLDER}", which stands for a value: write the value, or take the line out.'
 
-LIKE = 0.75
+LEAST_SIMILARITY = 0.75
 """How alike the name of a variable that is set must be to be the one that was meant."""
 
 
@@ -71,7 +71,7 @@ class References:
         elif reference in self._environ:
             text = self._environ[reference].rstrip("\r\n")
         else:
-            hint = nearest(reference, self._environ, cutoff=LIKE)
+            hint = nearest(reference, self._environ, cutoff=LEAST_SIMILARITY)
             end = f" Did you mean {hint}, which is set?" if hint else ""
             raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.{end}")
         if not text:

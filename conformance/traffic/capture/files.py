@@ -136,13 +136,6 @@ def damage_of(error: Exception) -> str | None:
 
 
 @contextmanager
-def appended(path: Path, mode: str) -> Iterator[BinaryIO]:
-    """A file to write to, packed as its name asks for. ``mode`` is ``xb``, ``ab`` or ``wb``."""
-    with path.open(mode) as file, packed_into(file, path) as packed:
-        yield packed
-
-
-@contextmanager
 def packed_into(file: IO[bytes], path: Path) -> Iterator[BinaryIO]:
     """An open file to write to, packed as its name asks for."""
     if path.suffix == ".gz":

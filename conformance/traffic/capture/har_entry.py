@@ -40,7 +40,7 @@ NOT_MODIFIED = 304
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
-REMEMBERED = 100
+REMEMBERED_HEADERS = 100
 """Headers of a message; of one with more, none are kept for the next."""
 
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
@@ -154,7 +154,7 @@ def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]
                 header = name, value
                 kept.append(header)
         headers.append(header)
-    if len(pairs) <= REMEMBERED:
+    if len(pairs) <= REMEMBERED_HEADERS:
         source.headers[len(pairs)] = headers
     return kept, removed
 

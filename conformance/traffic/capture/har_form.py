@@ -93,13 +93,6 @@ class Started(Struct, gc=False):
     startedDateTime: str | None = None
 
 
-class Tool(Struct):
-    """``creator`` or ``browser``: who wrote the file."""
-
-    name: str | None = None
-    version: str | None = None
-
-
 def mended(entry: Any) -> Any:
     """An entry of a tool that takes liberties, in the types of the standard: headers as pairs or as one
     object, numbers and statuses as strings, a string where an object belongs, a body as its JSON value."""

@@ -14,11 +14,11 @@ from conformance.traffic.exchange import Exchange, Json
 BLOCK = 1_000_000
 """How many placeholders of a kind a recording has of its own."""
 
-LONGEST = 18
+MOST_DIGITS = 18
 """Digits of the largest number."""
 
-PLACEHOLDER = re.compile(rb"\[([a-z-]+)-(\d{1,%d})\]" % LONGEST)
-LATER = re.compile(rb"\[([a-z-]+)-(\d{7,%d})\]" % LONGEST)
+PLACEHOLDER = re.compile(rb"\[([a-z-]+)-(\d{1,%d})\]" % MOST_DIGITS)
+LATER = re.compile(rb"\[([a-z-]+)-(\d{7,%d})\]" % MOST_DIGITS)
 """One whose number is not of the first block: it is in a file that was made of several recordings."""
 
 _ENCODE = msgspec.json.Encoder().encode

@@ -7,18 +7,16 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.bodies import bytes_of
-from conformance.traffic.capture.files import Written, appended, ending, opened, packed_into
+from conformance.traffic.capture.files import Written, ending, opened, packed_into
 from conformance.traffic.exchange import NOT_JSON, Exchange, Message, Request, Response
 
-Mode = Literal["new", "append", "overwrite"]
-_OPEN = {"new": "xb", "append": "ab", "overwrite": "wb"}
 _ENCODE = msgspec.json.Encoder().encode
 
 
@@ -26,20 +24,18 @@ class Writer:
     """A capture that is written to: our JSONL, or HAR (``.har``); ``.gz`` and ``.zst`` at the end pack it.
 
     Each line is with the operating system when ``write`` returns, so that a killed process loses none.
-    CaptureError: the file exists (``new``), ends in a cut-off line (``append``), or cannot be written.
+    CaptureError: the file exists, or cannot be written.
     """
 
-    def __init__(self, path: str | Path, *, mode: Mode = "new") -> None:
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.is_har = ".har" in self.path.suffixes
         self._stack = ExitStack()
         self._between = b""
         self._written = Written()
         self._is_cut_back = False
-        if mode == "append":
-            self._must_end_in_a_whole_line()
         try:
-            self._handle = self._stack.enter_context(self.path.open(_OPEN[mode]))
+            self._handle = self._stack.enter_context(self.path.open("xb"))
             self._whole = self._size()
             self._file = self._stack.enter_context(packed_into(self._handle, self.path))
         except FileExistsError:
@@ -117,17 +113,6 @@ class Writer:
     ) -> None:
         self.close()
 
-    def _must_end_in_a_whole_line(self) -> None:
-        if self.is_har:
-            raise CaptureError(
-                f"{self.path}: a HAR file cannot be appended to. Write a capture (.jsonl) instead."
-            )
-        if self.path.suffix in (".gz", ".zst") or not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            if file.seek(0, 2) and file.seek(-1, 2) and file.read(1) != b"\n":
-                raise CaptureError(f"{self.path} ends in a cut-off line. Write to another file.")
-
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:
     """Changes the exchanges of a capture that ``Writer`` has written and closed, each given as JSON.
@@ -136,7 +121,7 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
     """
     clean = path.with_name(f".clean-{path.name}")
     try:
-        with opened(path) as lines, appended(clean, "wb") as out:
+        with opened(path) as lines, clean.open("wb") as file, packed_into(file, clean) as out:
             for line in lines:
                 text = line.decode().rstrip("\n")
                 bare = text.rstrip(",")

@@ -60,10 +60,10 @@ def _cores(value: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
             yield encode(bytes(shift) + value).decode()[first:last]
 
 
-LONGEST = 200_000
+MOST_CHARACTERS = 200_000
 """Characters of a text that are read for what is packed into it."""
 
-MOST = 2_000
+MOST_PACKED_VALUES = 2_000
 """Values that are taken from one text."""
 
 URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"'<>]+")
@@ -123,8 +123,8 @@ def texts_of(value: Json) -> Iterator[str]:
 
 def pairs_in(text: str) -> Iterator[Pair]:
     """The names and values that a text holds beside its JSON, with what is encoded for URLs decoded."""
-    for number, pair in enumerate(_pairs(text[:LONGEST])):
-        if number == MOST:
+    for number, pair in enumerate(_pairs(text[:MOST_CHARACTERS])):
+        if number == MOST_PACKED_VALUES:
             return
         yield pair
 

@@ -109,24 +109,10 @@ def is_placeholder(value: str) -> bool:
     return value[:1] == "[" and PLACEHOLDER.match(value) is not None
 
 
-def in_headers_and_query(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """The secrets outside of bodies: all that there are where no name in the JSON ``names_a_secret``, and the
-    path ``takes_secrets`` no more."""
-    yield from _in_headers(exchange.request)
-    yield from _in_query(exchange.request.url)
-    if exchange.response is not None:
-        yield from _in_headers(exchange.response)
-
-
 def names_a_secret(name: str) -> bool:
     """Whether what stands in JSON under a name of this kind is a secret, wherever it is."""
     plain = name.lower().replace("_", "").replace("-", "")
     return plain.endswith(_ENDINGS) or plain in FIELDS
-
-
-def takes_secrets(path: str) -> bool:
-    """Whether fields are secrets on this path that are none elsewhere."""
-    return path.rstrip("/").endswith((*CODES, BACKUP_CODES))
 
 
 _ENDINGS = tuple(ENDINGS)

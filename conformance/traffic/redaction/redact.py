@@ -18,11 +18,11 @@ from conformance.traffic.redaction.words import SHORTEST, is_common, may_be_word
 
 __all__ = ["Secrets", "secrets_in"]
 
-FREE = 8
+FREE_MATCH_LENGTH = 8
 """From this length on a text is redacted anywhere, also inside a longer word. A shorter one is redacted as a
 word of its own, and one of letters only where a field that names a secret holds it."""
 
-FEW = 64
+FEW_FORMS = 64
 """Up to so many forms are searched one by one before their pattern is tried."""
 
 FULLY = 500
@@ -212,13 +212,13 @@ class Secrets:
             self._numbers[value] = placeholder
             return
         if isinstance(value, str) and value.isalpha() and may_be_words(value):
-            if len(value) < FREE:
+            if len(value) < FREE_MATCH_LENGTH:
                 self._in_context.add(value, placeholder, kind=kind)
             else:
                 self._words[value] = placeholder
             return
         for form in texts(raw):
-            self._file(form, placeholder, free=FREE)
+            self._file(form, placeholder, free=FREE_MATCH_LENGTH)
         if isinstance(value, str):
             self._learn_parts(value, placeholder, kind)
 
@@ -228,7 +228,7 @@ class Secrets:
         parts = parts_of(value, placeholder)
         if any(may_be_words(part.text) or self._is_public(part.text) for part in parts):
             return
-        if len(parts[0].text) >= FREE:
+        if len(parts[0].text) >= FREE_MATCH_LENGTH:
             self._forms.add_parts(value, placeholder)
         elif len(parts[0].text) >= SHORTEST_PART:
             for part in parts:
@@ -237,7 +237,7 @@ class Secrets:
         for part in both if kind not in AGING else ():
             raw = part.text.encode(errors="surrogatepass")
             for form in texts(raw) | blocks(raw):
-                if len(form) >= FREE:
+                if len(form) >= FREE_MATCH_LENGTH:
                     self._forms.add_part(form, part.placeholder)
 
     def _file_tokens(self) -> None:
@@ -284,17 +284,17 @@ class Secrets:
         if self._unfiled:
             self._file_tokens()
         spans = self._forms.spans(text)
-        if len(self._numbers) > FEW or any(map(text.__contains__, self._numbers)):
+        if len(self._numbers) > FEW_FORMS or any(map(text.__contains__, self._numbers)):
             spans.extend(self._number_spans(text))
         if self._older:
             spans.extend(self._older_spans(text))
         if len(self._in_context):
             spans.extend(self._in_context.spans(text))
-        if len(self._words) > FEW:
+        if len(self._words) > FEW_FORMS:
             words = ((match.span(), self._words.get(match[0])) for match in ANY_WORD.finditer(text))
             spans.extend((*span, placeholder) for span, placeholder in words if placeholder)
-        for loose in (self._short,) if len(self._words) > FEW else (self._words, self._short):
-            if len(loose) > FEW or any(map(text.__contains__, loose)):
+        for loose in (self._short,) if len(self._words) > FEW_FORMS else (self._words, self._short):
+            if len(loose) > FEW_FORMS or any(map(text.__contains__, loose)):
                 spans.extend(
                     (*match.span(), loose[match[0]]) for match in self._pattern(loose).finditer(text)
                 )

@@ -32,10 +32,10 @@ from conformance.traffic.redaction.looks import (
 from conformance.traffic.redaction.names import is_harmless, kind_of_name, words_of
 
 MOST_NAMES = 10_000
-ROOM = 500_000
+MOST_VALUES = 500_000
 """Values of responses that are remembered."""
 
-DEEPEST = 3
+DEEPEST_PACKING = 3
 """How often what was packed is looked into."""
 
 OF_URL_ALONE = frozenset({"password", "code"})
@@ -73,7 +73,7 @@ class SecretScan:
 
     def _remember(self) -> None:
         """Keeps what the response returned: a client that sends it later sends no secret of its own."""
-        if len(self.returned) > ROOM:
+        if len(self.returned) > MOST_VALUES:
             self.returned.clear()
         if len(self._harmless) > MOST_NAMES:
             self._harmless.clear()
@@ -195,7 +195,7 @@ class SecretScan:
         own header, whose random values all are secrets."""
         if "-----BEGIN" in value:
             yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(value))
-        if depth == DEEPEST or not may_hold_pairs(value):
+        if depth == DEEPEST_PACKING or not may_hold_pairs(value):
             return
         inner = json_in(value)
         if inner is not None:

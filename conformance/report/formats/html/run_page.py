@@ -26,14 +26,14 @@ from conformance.spec import OPERATIONS
 from conformance.spec.operations import Operation
 from conformance.traffic.replacing import replace_file
 
-ROOM = 2_850_000
+PAGE_BYTES = 2_850_000
 """Bytes of the page, apart from the links to the findings."""
 
-ROOM_FOR_EVIDENCE = 1_200_000
+EVIDENCE_BYTES = 1_200_000
 """Bytes of findings that are shown with their exchanges."""
 
 MOST_CARDS = 400
-AT_ONCE = 3
+OPEN_CARDS = 3
 """Findings of a requirement that are open; the others are folded."""
 
 MOST_LINKS = 12
@@ -71,11 +71,11 @@ class HtmlReport:
     def html(self) -> str:
         if not self.run.findings:
             return self._page([])
-        page = self._page(self._cards(ROOM))  # the cards first: the requirements link to them
-        if len(page.encode()) <= ROOM:
+        page = self._page(self._cards(PAGE_BYTES))  # the cards first: the requirements link to them
+        if len(page.encode()) <= PAGE_BYTES:
             return page
         bare, fitting = HtmlReport(self.run, self.evidence), HtmlReport(self.run, self.evidence)
-        return fitting._page(fitting._cards(ROOM - len(bare._page([]).encode())))
+        return fitting._page(fitting._cards(PAGE_BYTES - len(bare._page([]).encode())))
 
     def _page(self, cards: Sequence[tuple[str, Markup]]) -> str:
         return render("report.html.j2", page=self._view(cards))
@@ -110,7 +110,7 @@ class HtmlReport:
         groups = grouped(findings, maker.known)
         for at, group in enumerate(groups):
             card = maker.card(group)
-            if used > ROOM_FOR_EVIDENCE:
+            if used > EVIDENCE_BYTES:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
             text = maker.text(card)
@@ -157,7 +157,9 @@ class HtmlReport:
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
     """The cards by requirement, the first few of each open and the others folded."""
     groups = [(name, [card for _, card in same]) for name, same in groupby(cards, key=lambda card: card[0])]
-    return [cells(requirement=name, first=same[:AT_ONCE], others=same[AT_ONCE:]) for name, same in groups]
+    return [
+        cells(requirement=name, first=same[:OPEN_CARDS], others=same[OPEN_CARDS:]) for name, same in groups
+    ]
 
 
 State = Literal["fail", "warn", "pass", "untested"]

@@ -11,7 +11,7 @@ from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.traffic.exchange import Json, dig
 
-MOST = 150
+MOST_ROWS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
 
 
 def _table(title: str, note: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> TrafficTable:
-    shown = [tuple(one_line(cell, 300) for cell in row) for row in rows[:MOST]]
-    more = f"; {len(rows) - MOST:,} more in results.json" if len(rows) > MOST else ""
+    shown = [tuple(one_line(cell, 300) for cell in row) for row in rows[:MOST_ROWS]]
+    more = f"; {len(rows) - MOST_ROWS:,} more in results.json" if len(rows) > MOST_ROWS else ""
     return TrafficTable(title, note + more, heads, shown)
 
 

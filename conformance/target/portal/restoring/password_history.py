@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
 
-TRIED, WRONG = 88, 89
+TRIED_PASSWORD_NUMBER, WRONG_PASSWORD_NUMBER = 88, 89
 """Numbers of the run's passwords that no case takes."""
 
 STATED_CODES = frozenset(row.code for row in ERRORS)
@@ -63,11 +63,11 @@ class PasswordHistory:
         settings = self._portal.profile.operations[PASSWORD_CHANGE]
         if "{password}" not in str(settings.body):
             return False
-        wrong = account.next_password(WRONG)
+        wrong = account.next_password(WRONG_PASSWORD_NUMBER)
         if self._changed(account, wrong, account.password).code not in INVALID_PARAMETER:
             return False
-        change = self._portal.changes.changing_password(account.name, TRIED)
-        new = account.next_password(TRIED)
+        change = self._portal.changes.changing_password(account.name, TRIED_PASSWORD_NUMBER)
+        new = account.next_password(TRIED_PASSWORD_NUMBER)
         answer = self._changed(account, wrong, new)
         if answer.success:  # the end of the run restores it
             account.password_changed_to(new)

@@ -31,7 +31,7 @@ SHOWN_AT = {
 }
 """Where the fields that a change names are read."""
 
-A_WHILE = 2.0
+COPY_DELAY_SECONDS = 2.0
 """Seconds after which a portal that answers from a copy shows what was written."""
 
 
@@ -46,7 +46,7 @@ def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[st
         otherwise = list(_differing(portal, originals))
         if otherwise:
             with portal.clock.restoring():
-                portal.clock.wait(A_WHILE, "what was restored to be shown")
+                portal.clock.wait(COPY_DELAY_SECONDS, "what was restored to be shown")
             otherwise = list(_differing(portal, originals))
     return [portal.secrets.redact(sentence) for sentence in otherwise]
 

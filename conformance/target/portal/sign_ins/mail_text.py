@@ -118,7 +118,7 @@ class _Page(HTMLParser):
 LONGEST_WORD = 15
 """Letters of a word; what is longer may be a token."""
 
-SHOWN = 160
+SHOWN_CHARACTERS = 160
 """Characters of a mail that are shown."""
 
 LINK = re.compile(r"\w+://\S+|www\.\S+", re.IGNORECASE)
@@ -130,7 +130,7 @@ def mail_shape(text: str) -> str:
     colon, is masked whatever it is."""
     lines = (_masked_line(line) for line in text.splitlines() if line.strip())
     shape = " ".join(lines)
-    return shape if len(shape) <= SHOWN else f"{shape[:SHOWN].rstrip()}…"
+    return shape if len(shape) <= SHOWN_CHARACTERS else f"{shape[:SHOWN_CHARACTERS].rstrip()}…"
 
 
 def _masked_line(line: str) -> str:

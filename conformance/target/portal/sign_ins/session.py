@@ -51,7 +51,7 @@ def lifetime(announced: float | None, token: str, now: float) -> float:
     return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)
 
 
-YOUNG, ALIVE = 0.25, 0.75
+YOUNG_SHARE, USABLE_SHARE = 0.25, 0.75
 """Up to what part of its lifetime a login session is given to who will still wait, and to who will not."""
 
 
@@ -74,7 +74,7 @@ class LeftSessions:
         too old."""
         with self._lock:
             left = self._alive(email)
-            return left.pop() if left and self._is_within(left[-1], YOUNG) else None
+            return left.pop() if left and self._is_within(left[-1], YOUNG_SHARE) else None
 
     def oldest(self, email: str) -> Exchange | None:
         """Takes the oldest login session, for immediate completion; None if none is left."""
@@ -93,7 +93,7 @@ class LeftSessions:
             self._begun.pop(email.lower(), None)
 
     def _alive(self, email: str) -> list[Exchange]:
-        left = [begun for begun in self._begun.get(email.lower(), ()) if self._is_within(begun, ALIVE)]
+        left = [begun for begun in self._begun.get(email.lower(), ()) if self._is_within(begun, USABLE_SHARE)]
         self._begun[email.lower()] = left
         return left
 
