@@ -47,7 +47,7 @@ from conformance.spec.endpoints import (
     TRANSFER_ORDERS,
     WORKSPACES_MINE,
 )
-from conformance.tests.replays import replayed
+from conformance.tests.replays import recorder, replayed
 from conformance.tests.sample_run import envelope
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange
@@ -140,6 +140,16 @@ def test_a_fault_contradicts_or_breaks_and_names_its_requirement(
     assert {each.meaning for each in told.run.regressions} <= {"contradiction", "breaking"}
 
 
+@pytest.fixture(scope="module")
+def signed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sign-in with a wrong password and a wrong code, and what a page reads then."""
+    with recorder(out := tmp_path_factory.mktemp("signed_in") / "traffic.jsonl") as (walker, _):
+        walker.sign_in(walker.accounts["admin"], errs=True)
+        walker.get("/profile")
+        walker.get("/security/mfa")
+    return out
+
+
 @pytest.mark.parametrize(
     ("fail_on", "variant", "code"),
     [
@@ -150,9 +160,9 @@ def test_a_fault_contradicts_or_breaks_and_names_its_requirement(
     ],
 )
 def test_the_user_says_which_meaning_fails_a_replay(
-    recording: Path, tmp_path: Path, fail_on: str, variant: str, code: int
+    signed_in: Path, tmp_path: Path, fail_on: str, variant: str, code: int
 ) -> None:
-    told = replayed(recording, tmp_path, variants=(variant,), fail_on=fail_on)
+    told = replayed(signed_in, tmp_path, variants=(variant,), fail_on=fail_on)
 
     assert told.run.exit_code == code
     assert bool(told.run.regressions) is bool(code)
@@ -171,14 +181,14 @@ def test_the_same_difference_at_many_answers_is_one_row_with_its_count(
     assert "some samples omit version" in page
 
 
-def test_accepted_differences_are_written_read_and_end_at_their_day(recording: Path, tmp_path: Path) -> None:
+def test_accepted_differences_are_written_read_and_end_at_their_day(signed_in: Path, tmp_path: Path) -> None:
     file, variant = tmp_path / "changes.toml", ("wrong-code-422",)
 
-    first = replayed(recording, tmp_path / "a", variants=variant, accept=file, accept_update=True)
-    second = replayed(recording, tmp_path / "b", variants=variant, accept=file)
+    first = replayed(signed_in, tmp_path / "a", variants=variant, accept=file, accept_update=True)
+    second = replayed(signed_in, tmp_path / "b", variants=variant, accept=file)
     yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
     file.write_text(file.read_text() + f"expires = {yesterday}\n")
-    third = replayed(recording, tmp_path / "c", variants=variant, accept=file)
+    third = replayed(signed_in, tmp_path / "c", variants=variant, accept=file)
 
     assert [told.run.exit_code for told in (first, second, third)] == [0, 0, 1]
     assert [bool(told.run.regressions) for told in (first, second, third)] == [False, False, True]
@@ -186,15 +196,15 @@ def test_accepted_differences_are_written_read_and_end_at_their_day(recording: P
     assert any(note.startswith("No longer accepted since") for note in third.notes)
 
 
-def test_a_regression_stands_in_a_baseline_with_its_reason(recording: Path, tmp_path: Path) -> None:
+def test_a_regression_stands_in_a_baseline_with_its_reason(signed_in: Path, tmp_path: Path) -> None:
     file, variant = tmp_path / "known.toml", ("wrong-code-422",)
 
-    updated = replayed(recording, tmp_path / "a", variants=variant, baseline=file, baseline_update=True)
-    after = replayed(recording, tmp_path / "b", variants=variant, baseline=file)
-    other = replayed(recording, tmp_path / "c", variants=("credentials-400",), baseline=file)
+    updated = replayed(signed_in, tmp_path / "a", variants=variant, baseline=file, baseline_update=True)
+    after = replayed(signed_in, tmp_path / "b", variants=variant, baseline=file)
+    other = replayed(signed_in, tmp_path / "c", variants=("credentials-400",), baseline=file)
     seen = file.read_text()
     pruned = {
-        variants: replayed(recording, tmp_path / "d", variants=variants, baseline=file, baseline_prune=True)
+        variants: replayed(signed_in, tmp_path / "d", variants=variants, baseline=file, baseline_prune=True)
         for variants in (variant, ())
     }
 
@@ -229,15 +239,15 @@ reason = "renamed in release 7"
     ],
 )
 def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
-    recording: Path, tmp_path: Path, endpoint: str, more: str, code: int, problem: str
+    signed_in: Path, tmp_path: Path, endpoint: str, more: str, code: int, problem: str
 ) -> None:
     file = tmp_path / "known.toml"
     file.write_text(ROW.format(endpoint=endpoint, more=more))
 
-    told = replayed(recording, tmp_path / "a", baseline=file)
+    told = replayed(signed_in, tmp_path / "a", baseline=file)
     results = json.loads((tmp_path / "a" / "results.json").read_text())
-    part = replayed(recording, tmp_path / "b", baseline=file, only=["*mfa*"])
-    updated = replayed(recording, tmp_path / "c", baseline=file, baseline_update=True)
+    part = replayed(signed_in, tmp_path / "b", baseline=file, only=["*mfa*"])
+    updated = replayed(signed_in, tmp_path / "c", baseline=file, baseline_update=True)
 
     signature = f"{endpoint} data.accountName value"
     listed = {name: results["baseline"][name] for name in ("stale", "expired")}
