@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conformance.tests.installation import shared
+from conformance.tests.installation import Installation, installation, shared
 from conformance.tests.replays import recorded_visit
 
 SLOW_FILES = {
@@ -86,3 +86,9 @@ def pytest_collection() -> Generator[None, Any, Any]:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded once for all test processes."""
     return shared(tmp_path_factory, "visit", recorded_visit) / "traffic.jsonl"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """An environment with the wheel, made once for all test processes."""
+    return installation(tmp_path_factory)

@@ -26,7 +26,7 @@ from conformance.cli.program import loaded
 from conformance.report.across import history
 from conformance.report.formats.write import write_all
 from conformance.tests.documents import GENERATED, ROOT, Command, blocks, commands, is_command
-from conformance.tests.installation import BIN, Installation, installation, shared, wheel
+from conformance.tests.installation import BIN, Installation, shared, wheel
 from conformance.tests.sample_run import conformant
 from conformance.tests.test_recordings_guide import commands as commands_of_recordings
 from conformance.tests.test_recordings_guide import record
@@ -193,11 +193,6 @@ def test_a_command_with_a_placeholder_is_understood(text: str) -> None:
     words = shlex.split(text)[1:]
 
     assert loaded(words[0]).make_context(words[0], words[1:]).args == []
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return installation(tmp_path_factory)
 
 
 @pytest.mark.parametrize("text", [text for text in of("pytest") if "--pyargs" in text])

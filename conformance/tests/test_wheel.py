@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.tests.installation import Installation, installation, wheel
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return installation(tmp_path_factory)
+from conformance.tests.installation import Installation, wheel
 
 
 def test_the_wheel_runs_its_cases_in_an_empty_folder(installed: Installation, tmp_path: Path) -> None:
@@ -29,35 +24,22 @@ def test_the_wheel_runs_its_cases_in_an_empty_folder(installed: Installation, tm
     assert not (tmp_path / "reports" / "report.html").exists(), "a rerun leaves the whole run's report alone"
 
 
-def test_the_wheel_knows_which_cases_test_a_requirement(installed: Installation, tmp_path: Path) -> None:
-    rows = json.loads(
-        installed.run("portal-conformance", "requirements", "--format", "json", folder=tmp_path).stdout
-    )
-
-    cases = {case for row in rows for case in row["cases"]}
-    assert any(case.startswith("cases/") for case in cases)
-
-
-def test_the_wheel_carries_no_tests_of_the_suite_itself(installed: Installation) -> None:
+def test_the_wheel_carries_cases_and_pages_and_no_tests_of_the_suite_itself(
+    installed: Installation, tmp_path: Path
+) -> None:
     site = installed.site
+    pages = site / "conformance" / "docs"
+    listed = installed.run("portal-conformance", "docs", folder=tmp_path).stdout.splitlines()
+    rows = installed.run("portal-conformance", "requirements", "--format", "json", folder=tmp_path).stdout
+
+    assert any(case.startswith("cases/") for row in json.loads(rows) for case in row["cases"])
     assert (site / "cases").is_dir()
     assert (site / "conformance" / "spec").is_dir()
     assert (site / "conformance" / "py.typed").is_file()
-    assert not [
-        place
-        for name in ("conformance", "reference_impl", "cases")
-        for place in site.glob(f"{name}/**/tests")
-    ]
-
-
-def test_the_wheel_carries_the_pages_of_the_documentation(installed: Installation, tmp_path: Path) -> None:
-    folder = installed.site / "conformance" / "docs"
-
-    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".md"}
-    listed = installed.run("portal-conformance", "docs", folder=tmp_path).stdout
-    assert [line.split()[0] for line in listed.splitlines()] == sorted(
-        page.stem for page in folder.rglob("*.md")
-    )
+    packages = ("conformance", "reference_impl", "cases")
+    assert [place for name in packages for place in site.glob(f"{name}/**/tests")] == []
+    assert {path.suffix for path in pages.rglob("*") if path.is_file()} == {".md"}
+    assert [line.split()[0] for line in listed] == sorted(page.stem for page in pages.rglob("*.md"))
 
 
 def test_the_wheel_says_what_it_is(tmp_path_factory: pytest.TempPathFactory) -> None:

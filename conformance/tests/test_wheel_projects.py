@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.tests.installation import Installation, installation
+from conformance.tests.installation import Installation
 from reference_impl import serve as reference
 
 OWN = """
@@ -68,11 +68,6 @@ def pytest_addoption(parser):
     for name in ("target", "impact", "out", "baseline", "seed", "only", "skip", "history"):
         parser.addoption(f"--{name}", help="an option of the project")
 """
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return installation(tmp_path_factory)
 
 
 def ran(installed: Installation, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
