@@ -112,20 +112,14 @@ def lines(count: int) -> bytes:
     return b"".join(msgspec.json.encode(exchange(n)) + b"\n" for n in range(1, count + 1))
 
 
-def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
+def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(lines(3)[:-20])
 
     with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*--salvage.*2 lines"):
         list(capture.read(path))
 
-
-def test_the_lines_before_a_cut_off_one_are_used_where_the_user_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "cut.jsonl"
-    path.write_bytes(lines(3)[:-20])
-
     reader = capture.read(path, salvage=True)
-
     assert [one.n for one in reader] == [1, 2]
     assert "2 lines before it were used" in reader.notes[0]
 

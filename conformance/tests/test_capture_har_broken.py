@@ -149,7 +149,7 @@ def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Has a HAR file read so many bytes at a time."""
 
     def set_sizes(chunk: int) -> None:
-        for module, size in (("scan", chunk), ("har_survey", chunk + 300)):
+        for module, size in (("scan", chunk), ("har_reader", chunk + 300)):
             monkeypatch.setattr(f"conformance.traffic.capture.{module}.CHUNK", size)
 
     return set_sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,15 @@ def rename(portal: Portal) -> None:
     assert portal.call(PROFILE_UPDATE, json={"accountName": portal.unique()}, token=token).success
 
 
-def change_password(portal: Portal, number: int = 1) -> None:
+def change_password(portal: Portal, number: int = 1) -> str:
+    """Changes the spare account's password as a case does: noted first, then sent."""
     spare = portal.account("spare")
     new = spare.next_password(number)
     portal.changes.changing_password("spare", number)
     body = portal.operation_body(PASSWORD_CHANGE, password=spare.password, new_password=new)
     assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
     spare.password_changed_to(new)
+    return new
 
 
 def invite(portal: Portal) -> None:
@@ -73,7 +76,13 @@ def invite(portal: Portal) -> None:
     assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
 
 
-CHANGES = [create_channel, lambda portal: create_channel(portal, told=False), rename, change_password, invite]
+CHANGES: list[Callable[[Portal], object]] = [
+    create_channel,
+    lambda portal: create_channel(portal, told=False),
+    rename,
+    change_password,
+    invite,
+]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.records import own_id, own_ids
 from conformance.target.portal.restoring.restore import restore
-from conformance.tests.reached import MINIMAL, answer, answering
+from conformance.tests.reached import MINIMAL, Played, answer, answering
 from conformance.traffic.exchange import Exchange, Json
 
 SPARE = """
@@ -29,38 +29,38 @@ otp_secret = "JBSWY3DPEHPK3PXP"
 RESULT_ID = f'\n[operations."{INVITE}"]\nresult_id = "data.made.number"\n'
 
 
-class Inviting:
+class Inviting(Played):
     """A portal of invitations, whose fields are the portal's own. ``told`` are the fields of the answer,
     ``listed`` those of the listing."""
 
-    def __init__(self, *, told: Mapping[str, str], listed: Mapping[str, str], own: bool = True) -> None:
-        self.told, self.listed, self.own = told, listed, own
+    def __init__(self, *, told: Mapping[str, str], listed: Mapping[str, str]) -> None:
+        super().__init__(invitations=self.answered, cancel=self.cancelled)
+        self.told, self.listed = told, listed
         self.invitations: list[dict[str, str]] = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        path = request.url.path.removeprefix("/web/v1/system/")
-        sent = json.loads(request.content) if request.content else {}
-        if path == "invitations" and request.method == "POST":
+    def answered(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "POST":
+            sent = json.loads(request.content)
             number = f"01JQ{len(self.invitations) + 1:04}"
             self.invitations.append(
                 {"id": number, "to": sent["inviteeEmail"], "text": sent["message"], "state": "PENDING"}
             )
-            return answer({field: self.invitations[-1][name] for field, name in self.told.items()} or None)
-        if path == "invitations":
-            return answer([self._shown(each, self.listed) for each in self.invitations])
-        if path == "profile/invitations":
-            fields = {"bizId": "id", "message": "text", "inviteeEmail": "to"} if self.own else {}
-            return answer([self._shown(each, fields) for each in self.invitations if "spare" in each["to"]])
-        if path == "invitations/cancel":
-            return self._cancelled(sent)
-        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+            return answer(self.made() or None)
+        if "/profile/" in request.url.path:
+            own = {"bizId": "id", "message": "text", "inviteeEmail": "to"}
+            return answer([_shown(each, own) for each in self.invitations if "spare" in each["to"]])
+        return answer([_shown(each, self.listed) for each in self.shown()])
 
-    def _shown(self, invitation: Mapping[str, str], fields: Mapping[str, str]) -> Json:
-        return {field: invitation[name] for field, name in fields.items()}
+    def made(self) -> Json:
+        """What the answer to the last invitation shows."""
+        return _shown(self.invitations[-1], self.told)
 
-    def _cancelled(self, sent: Mapping[str, str]) -> httpx.Response:
+    def shown(self) -> list[dict[str, str]]:
+        return self.invitations
+
+    def cancelled(self, request: httpx.Request) -> httpx.Response:
         for invitation in self.invitations:
-            if invitation["id"] == sent.get("invitationBizId"):
+            if invitation["id"] == json.loads(request.content).get("invitationBizId"):
                 invitation["state"] = "CANCELLED"
                 return answer(None)
         return answer(status=404, code="RESOURCE.NOT_FOUND")
@@ -68,6 +68,10 @@ class Inviting:
     @property
     def states(self) -> list[str]:
         return [each["state"] for each in self.invitations]
+
+
+def _shown(invitation: Mapping[str, str], fields: Mapping[str, str]) -> Json:
+    return {field: invitation[name] for field, name in fields.items()}
 
 
 def noted(played: Inviting, ledger: Path | None = None, *, profile: str = MINIMAL + SPARE) -> Portal:
@@ -117,10 +121,12 @@ def test_an_invitation_is_found_by_whatever_shows_its_id(
     assert portal.changes.counts == ChangeCounts(attempted=1, accepted=1, restored=1)
 
 
-def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("listed", [WITHOUT_ID, {"state": "state"}], ids=["without an id", "nowhere by name"])
+def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(
+    tmp_path: Path, listed: dict[str, str]
+) -> None:
     ledger = tmp_path / "changes.jsonl"
-    played = Inviting(told={}, listed=WITHOUT_ID)
-    portal = noted(played, ledger)
+    portal = noted(Inviting(told={}, listed=listed), ledger)
     send(portal)
 
     (left,) = portal.restore()
@@ -131,15 +137,6 @@ def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(tmp_path: 
     read = ChangeLedger.read(ledger)
     assert len(read.pending) == 1
     assert len(restore(portal, read)) == 1  # nor is it for a later clean-up
-
-
-def test_one_that_was_accepted_and_is_listed_nowhere_is_no_restored_one(tmp_path: Path) -> None:
-    played = Inviting(told={}, listed={"state": "state"})
-    portal = noted(played, tmp_path / "changes.jsonl")
-    send(portal)
-
-    assert len(portal.restore()) == 1
-    assert len(restore(portal, ChangeLedger.read(tmp_path / "changes.jsonl"))) == 1
 
 
 def test_no_further_record_is_made_where_one_could_not_be_taken_away() -> None:
@@ -156,49 +153,28 @@ def test_no_further_record_is_made_where_one_could_not_be_taken_away() -> None:
     assert len(portal.restore()) == 1
 
 
-def test_the_profile_says_where_the_answer_to_an_invitation_has_its_id() -> None:
-    class Nested(Inviting):
-        def __call__(self, request: httpx.Request) -> httpx.Response:
-            response = super().__call__(request)
-            if request.method == "POST" and request.url.path.endswith("/invitations"):
-                return answer({"made": {"number": self.invitations[-1]["id"]}})
-            return response
+class Nested(Inviting):
+    """A portal that shows the id of an invitation within its answer, beside another."""
 
+    def made(self) -> Json:
+        return {"made": {"receiptNo": "7f57f4c4c2", "number": self.invitations[-1]["id"]}}
+
+
+def test_the_profile_says_where_the_answer_to_an_invitation_has_its_id() -> None:
     played = Nested(told={}, listed=WITHOUT_ID)
     portal = noted(played, profile=MINIMAL + RESULT_ID)
     marker = portal.unique()
     with invited(portal, portal.account("admin"), f"{marker}@example.test", marker) as invitation:
         assert invitation.creation.id == "01JQ0001"
-
-    assert played.states == ["CANCELLED"]
-    assert portal.restore() == []
-
-
-def test_the_ledger_takes_the_id_from_where_the_profile_says_that_it_stands() -> None:
-    class Received(Inviting):
-        def __call__(self, request: httpx.Request) -> httpx.Response:
-            response = super().__call__(request)
-            if request.method == "POST" and request.url.path.endswith("/invitations"):
-                return answer({"made": {"receiptNo": "7f57f4c4c2", "number": self.invitations[-1]["id"]}})
-            return response
-
-    played = Received(told={}, listed=WITHOUT_ID)
-    portal = noted(played, profile=MINIMAL + RESULT_ID)
-    send(portal)
+    send(portal)  # of which the ledger alone takes the id
 
     assert portal.restore() == []
-    assert played.states == ["CANCELLED"]
+    assert played.states == ["CANCELLED", "CANCELLED"]
 
 
 def test_a_channel_that_is_still_listed_was_not_deleted() -> None:
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("channels/query"):
-            return answer({"items": [{"bizId": "01JQ0001", "channelName": "c"}]})
-        if request.url.path.endswith("channels/delete"):
-            return answer(status=404, code="ROUTE.UNKNOWN")
-        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
-
-    portal = answering(respond)
+    listed = answer({"items": [{"bizId": "01JQ0001", "channelName": "c"}]})
+    portal = answering(Played(query=listed, delete=answer(status=404, code="ROUTE.UNKNOWN")))
     change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"}, name="c")
     portal.changes.created(change, "01JQ0001")
 
@@ -252,11 +228,8 @@ def test_a_marker_is_not_shown_by_one_that_goes_on() -> None:
 class Late(Inviting):
     """A portal whose listing shows an invitation only once another one was made."""
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        response = super().__call__(request)
-        if request.url.path.endswith("/system/invitations") and request.method == "GET":
-            return answer([self._shown(each, self.listed) for each in self.invitations[:-1]])
-        return response
+    def shown(self) -> list[dict[str, str]]:
+        return self.invitations[:-1]
 
 
 def test_an_earlier_invitation_that_is_listed_late_is_not_taken_for_the_new_one() -> None:
@@ -276,18 +249,10 @@ class Moving(Inviting):
 
     def __init__(self) -> None:
         super().__init__(told={}, listed={"bizId": "id", "inviteeEmail": "to", "seen": "seen"})
-        self.reads = 0
-        self.invitations.append(
-            {"id": "01JQ9999", "to": "somebody@example.test", "text": "", "state": "PENDING", "seen": ""}
-        )
+        self.invitations.append({"id": "01JQ9999", "to": "somebody@example.test", "state": "PENDING"})
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.reads += 1
-        for each in self.invitations:
-            each["seen"] = str(self.reads)
-        if request.url.path.endswith("/system/invitations") and request.method == "GET":
-            return answer([self._shown(each, self.listed) for each in self.invitations[:1]])
-        return super().__call__(request)
+    def shown(self) -> list[dict[str, str]]:
+        return [{**self.invitations[0], "seen": str(len(self.asked))}]
 
 
 def test_the_invitation_of_somebody_else_is_not_taken_for_the_new_one() -> None:

@@ -14,7 +14,6 @@ from conformance.cli.conversation import hold
 from conformance.target.doctor.address import problem_at
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Inbox
-from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
 from reference_impl import serve
 
 SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
@@ -36,25 +35,21 @@ def held(
         return code, tried, shown.getvalue().decode()
 
 
+ANSWERS = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"]
+OTHERS = ANSWERS[1:]
+"""All but the address."""
+
+
 def test_the_answers_end_in_a_whole_commented_profile(tmp_path: Path) -> None:
     path = tmp_path / "portal.toml"
-    answers = [
-        "ftp://portal",
-        "http://127.0.0.1:9/",
-        "CODE",
-        "a@example.test",
-        "not a name",
-        "PW",
-        "OTP",
-        "OTP",
-    ]
+    first, code, email, *rest = ANSWERS
 
-    code, tried, shown = held(answers, path)
+    ended, tried, shown = held(["ftp://portal", f"{first}/", code, email, "not a name", *rest], path)
 
     text = path.read_text(encoding="utf-8")
     profile = parse(text, SECRETS)
-    assert (code, tried) == (0, [])
-    assert profile.portal.url == "http://127.0.0.1:9"
+    assert (ended, tried) == (0, [])
+    assert profile.portal.url == first
     assert profile.accounts["admin"].otp_secret == SECRETS["OTP"]
     assert "# [accounts.spare]" in text
     assert "export CODE=…" in shown
@@ -77,7 +72,7 @@ def test_an_address_without_its_scheme_is_tried_with_both_and_it_says_so(
 ) -> None:
     path = tmp_path / "portal.toml"
 
-    _, _, shown = held([typed, "CODE", "a@example.test", "PW", "OTP", "OTP"], path, dead_but(alive))
+    _, _, shown = held([typed, *OTHERS], path, dead_but(alive))
 
     assert "begins with neither https:// nor http://. Both are tried, https:// first." in shown
     assert f"A portal answers at {taken}." in shown
@@ -115,7 +110,7 @@ def test_with_every_variable_set_the_profile_is_tried_out(
         monkeypatch.setenv(name, value)
     path = tmp_path / "portal.toml"
 
-    _, tried, _ = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
+    _, tried, _ = held(ANSWERS, path)
 
     assert tried == [path]
 
@@ -123,13 +118,12 @@ def test_with_every_variable_set_the_profile_is_tried_out(
 def test_it_says_at_its_start_what_it_needs_to_try_the_profile_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"]
     monkeypatch.setenv("PORTAL_ACCESS_CODE", "c")
     monkeypatch.setenv("ADMIN_OTP_SECRET", SECRETS["OTP"])
     monkeypatch.delenv("ADMIN_PASSWORD", raising=False)
-    _, _, without_password = held(answers, tmp_path / "1.toml")
+    _, _, without_password = held(ANSWERS, tmp_path / "1.toml")
     monkeypatch.setenv("ADMIN_PASSWORD", "a-long-password")
-    _, _, with_all = held(answers, tmp_path / "2.toml")
+    _, _, with_all = held(ANSWERS, tmp_path / "2.toml")
 
     first, _, _ = without_password.partition("Address of the portal")
     assert "These are not set: ADMIN_PASSWORD. Export" in first
@@ -142,7 +136,7 @@ def test_it_says_at_its_start_what_it_needs_to_try_the_profile_out(
 def test_a_secret_is_not_taken_for_the_name_of_a_variable(tmp_path: Path, secret: str) -> None:
     path = tmp_path / "portal.toml"
 
-    _, _, shown = held(["http://127.0.0.1:9", secret, "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
+    _, _, shown = held([ANSWERS[0], secret, *OTHERS], path)
 
     assert "the secret itself" in shown
     assert secret not in shown, "a terminal would show it to whoever looks"
@@ -160,42 +154,27 @@ def test_a_variable_that_is_set_may_have_any_name(tmp_path: Path, monkeypatch: p
     assert f"${{{name}}}" in (tmp_path / "portal.toml").read_text(encoding="utf-8")
 
 
-def test_an_account_with_emailed_codes_gets_its_inbox() -> None:
-    inbox = "http://127.0.0.1:8/mails/{email}"
-    mails = InboxAnswers("http", {"url": inbox})
-    answers = ProfileAnswers("http://127.0.0.1:9", "CODE", "a@example.test", "PW", inbox=mails)
-
-    profile = parse(filled(answers), SECRETS)
-
-    assert profile.accounts["admin"].mfa == "EMAIL"
-    assert profile.accounts["admin"].otp_secret is None
-    mail = profile.inboxes["mail"]
-    assert isinstance(mail, HttpInbox)
-    assert mail.url == inbox
+IMAP = ImapInbox(kind="imap", host="imap.example.test", username="a@example.test", password="m")
+COMMAND = CommandInbox(kind="command", argv=["./newest", "a b", "{email}"])
 
 
 @pytest.mark.parametrize(
     ("lines", "inbox"),
     [
-        (
-            ["imap", "imap.example.test", "", "MAIL_PW"],
-            ImapInbox(kind="imap", host="imap.example.test", username="a@example.test", password="m"),
-        ),
+        (["imap", "imap.example.test", "", "MAIL_PW"], IMAP),
         (["http", "http://127.0.0.1:8/{email}"], HttpInbox(kind="http", url="http://127.0.0.1:8/{email}")),
-        (
-            ["command", "./newest 'a b' {email}"],
-            CommandInbox(kind="command", argv=["./newest", "a b", "{email}"]),
-        ),
+        (["command", "./newest 'a b' {email}"], COMMAND),
         (["fixed", "MAIL_PW"], FixedInbox(kind="fixed", code="m")),
     ],
 )
 def test_each_kind_of_inbox_may_be_answered(tmp_path: Path, lines: list[str], inbox: Inbox) -> None:
     path = tmp_path / "portal.toml"
 
-    _, _, shown = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "EMAIL", *lines], path)
+    _, _, shown = held([*ANSWERS[:4], "EMAIL", *lines], path)
 
-    text = path.read_text(encoding="utf-8")
-    assert parse(text, {**SECRETS, "MAIL_PW": "m"}).inboxes == {"mail": inbox}
+    profile = parse(path.read_text(encoding="utf-8"), {**SECRETS, "MAIL_PW": "m"})
+    assert profile.inboxes == {"mail": inbox}
+    assert (profile.accounts["admin"].mfa, profile.accounts["admin"].otp_secret) == ("EMAIL", None)
     assert ("export MAIL_PW=…" in shown) == ("MAIL_PW" in lines)
 
 

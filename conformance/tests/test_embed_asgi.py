@@ -19,6 +19,7 @@ from conformance.tests.traffic import envelope
 
 KEY = "/web/v1/secure-channel/public-key"
 HEADERS = {"X-PORTAL-ACCESS-CODE": "code-1"}
+HTTP = {"type": "http", "path": KEY, "method": "GET", "headers": []}
 FAULTY = envelope(data={"keyId": "k-1", "publicKey": "AAAA"}) | {"success": "yes"}
 
 App = Callable[..., Awaitable[None]]
@@ -132,41 +133,48 @@ def test_what_waits_is_bounded_and_the_rest_is_dropped_and_counted() -> None:
     assert judging.counts.total("judged") <= 4
 
 
+def call(app: App, send: App | None = None, **scope: Any) -> None:
+    """Calls an application as a server does."""
+
+    async def nothing(*_: Any) -> Any:
+        return {"type": "http.disconnect"}
+
+    async def called() -> None:
+        await app(
+            {"type": "http", "path": KEY, "method": "GET", "headers": [], **scope}, nothing, send or nothing
+        )
+
+    asyncio.run(called())
+
+
 def test_an_error_of_the_application_stays_one_and_is_not_judged() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         raise LookupError("of the application")
 
     judging = JudgingMiddleware(app)
 
-    async def call() -> None:
-        await judging({"type": "http", "path": KEY, "method": "GET", "headers": []}, *[_nothing] * 2)
-
     with pytest.raises(LookupError, match="of the application"):
-        asyncio.run(call())
+        call(judging)
     assert judging.counts.total("judged") == 0
 
 
 def test_messages_that_asgi_does_not_describe_pass() -> None:
+    messages: list[dict[str, Any]] = [
+        {"type": "http.response.start"},
+        {"type": "odd"},
+        {"type": "http.response.body", "body": 5},
+    ]
     sent: list[dict[str, Any]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        for message in (
-            {"type": "http.response.start"},
-            {"type": "odd"},
-            {"type": "http.response.body", "body": 5},
-        ):
+        for message in messages:
             await send(message)
 
-    async def call() -> None:
-        async def send(message: Any) -> None:
-            sent.append(message)
+    async def send(message: Any) -> None:
+        sent.append(message)
 
-        await JudgingMiddleware(app)(
-            {"type": "http", "path": KEY, "method": "GET", "headers": []}, _nothing, send
-        )
-
-    asyncio.run(call())
-    assert [message["type"] for message in sent] == ["http.response.start", "odd", "http.response.body"]
+    call(JudgingMiddleware(app), send)
+    assert [message["type"] for message in sent] == [message["type"] for message in messages]
 
 
 def test_a_websocket_passes() -> None:
@@ -175,13 +183,5 @@ def test_a_websocket_passes() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         scopes.append(scope["type"])
 
-    asyncio.run(_await(JudgingMiddleware(app)({"type": "websocket", "path": KEY}, _nothing, _nothing)))
+    call(JudgingMiddleware(app), type="websocket")
     assert scopes == ["websocket"]
-
-
-async def _await(work: Awaitable[None]) -> None:
-    await work
-
-
-async def _nothing(*_: Any) -> Any:
-    return {"type": "http.disconnect"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -87,15 +86,7 @@ def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
 
 
 def test_a_disk_that_is_full_ends_a_check_in_one_sentence(folder: Path) -> None:
-    process = subprocess.run(
-        CHECK,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-    )
+    process = ended(CHECK, folder, shell='ulimit -f 4; exec "$@"')  # 4 kB a file
 
     assert process.returncode == 4
     assert len(process.stderr.splitlines()) == 1

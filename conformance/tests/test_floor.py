@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,9 @@ def signed_in() -> Iterator[Portal]:
 
 
 def expecting(portal: Portal, **expect: Any) -> Portal:
-    """The portal as it is, but for what its profile expects."""
-    changed = portal.profile.expect.model_copy(update=expect)
+    """The portal as it is, but for what its profile expects, and nothing that it expected before."""
+    nothing: dict[str, Any] = {"musts": None, "accounts": [], "chapters": []}
+    changed = portal.profile.expect.model_copy(update=nothing | expect)
     portal.profile = portal.profile.model_copy(update={"expect": changed})
     return portal
 
@@ -78,21 +79,18 @@ def test_a_portal_that_resets_one_request_in_ten_is_inconclusive(tmp_path: Path)
     assert "The portal is not available enough to be judged:" in run.said
 
 
-@pytest.mark.parametrize("tested, enough", [(199, False), (200, True)])
-def test_fewer_than_half_of_the_testable_musts_are_too_few(
-    signed_in: Portal, tested: int, enough: bool
+@pytest.mark.parametrize(
+    "expected, tested, enough",
+    [(None, 199, False), (None, 200, True), (300, 299, False), (300, 300, True)],
+)
+def test_fewer_than_half_of_the_testable_musts_or_than_expected_are_too_few(
+    signed_in: Portal, expected: int | None, tested: int, enough: bool
 ) -> None:
-    reasons = list(shortfalls(expecting(signed_in, musts=None), results(MUSTS[:tested]), HALF))
+    reasons = list(shortfalls(expecting(signed_in, musts=expected), results(MUSTS[:tested]), HALF))
 
+    half = f"{tested} of the 400 musts that can be tried were tested, fewer than half."
     assert (reasons == []) is enough
-    assert enough or reasons == [f"{tested} of the 400 musts that can be tried were tested, fewer than half."]
-
-
-@pytest.mark.parametrize("tested, enough", [(299, False), (300, True)])
-def test_an_expected_number_takes_the_place_of_half(signed_in: Portal, tested: int, enough: bool) -> None:
-    portal = expecting(signed_in, musts=300)
-
-    assert (list(shortfalls(portal, results(MUSTS[:tested]), HALF)) == []) is enough
+    assert enough or expected or reasons == [half]
 
 
 LATE = "waiting for the end of a token takes 900 s, and the time budget leaves 60 s"
@@ -114,7 +112,6 @@ def test_a_longer_time_budget_is_advised_where_one_left_something_out(
     said = list(shortfalls(portal, rows, Scope(testable=400, time_budget="10m")))
 
     assert said == [f"9 musts were tested, fewer than the 300 of [expect] musts.{advice}"]
-    expecting(signed_in, musts=None)
 
 
 def test_no_longer_time_budget_is_advised_where_the_password_is_wrong() -> None:
@@ -137,32 +134,32 @@ def test_shoulds_and_open_requirements_make_up_for_no_must(signed_in: Portal) ->
     assert list(shortfalls(expecting(signed_in, musts=1), results(others), HALF))
 
 
-def test_an_expected_account_must_have_held_a_token(signed_in: Portal) -> None:
+def test_an_expected_account_must_have_held_a_token_and_an_expected_chapter_been_tested(
+    signed_in: Portal,
+) -> None:
+    without_files = results([must for must in MUSTS if not must.startswith("FILE-")])
+    untested = "[expect] chapters names FILE, and no must of that chapter was tested."
+
     portal = expecting(signed_in, musts=0, accounts=["admin", "spare"])
-
     assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.spare] never received a token."]
-    expecting(signed_in, musts=None, accounts=[])
-
-
-def test_an_expected_chapter_must_have_been_tested(signed_in: Portal) -> None:
     portal = expecting(signed_in, chapters=["FILE", "LOGIN"])
-    without_files = [must for must in MUSTS if not must.startswith("FILE-")]
-
-    reasons = list(shortfalls(portal, results(without_files), HALF))
-
-    assert reasons == ["[expect] chapters names FILE, and no must of that chapter was tested."]
-    expecting(signed_in, chapters=[])
+    assert list(shortfalls(portal, without_files, HALF)) == [untested]
 
 
-def test_an_admin_who_never_held_a_token_is_too_little_whatever_else_was_tested() -> None:
-    with connected() as (portal, _, _):
-        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.admin] never received a token."]
-
-
-def test_without_an_admin_any_account_will_do() -> None:
-    with connected(edit=without("accounts.admin")) as (portal, _, _):
-        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["No account ever received a token."]
-        portal.account("spare").signed_in()
+@pytest.mark.parametrize(
+    "edit, missing",
+    [
+        (lambda text: text, "[accounts.admin] never received a token."),
+        (without("accounts.admin"), "No account ever received a token."),
+    ],
+)
+def test_who_never_held_a_token_is_too_little_whatever_else_was_tested(
+    edit: Callable[[str], str], missing: str
+) -> None:
+    """Without an admin any account will do."""
+    with connected(edit=edit) as (portal, _, _):
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == [missing]
+        portal.account("spare" if "No account" in missing else "admin").signed_in()
         assert list(shortfalls(portal, results(MUSTS), HALF)) == []
 
 
@@ -174,16 +171,14 @@ def test_a_least_number_counts_requirements_of_every_level() -> None:
 
 
 def test_a_rerun_that_decides_none_of_what_it_names_came_to_nothing() -> None:
-    first, second = MUSTS[:2]
-
-    assert list(undecided(results([second]), first, frozenset({first})))
-    assert list(undecided(results([second]), second, frozenset({second, first}))) == []
-
-
-def test_a_rerun_of_a_case_decides_whatever_it_comes_across() -> None:
     first, second, *_ = MUSTS
+    rows = results([second])
 
-    assert list(undecided(results([second]), "cases/a.py::b", frozenset({first}))) == []
+    assert list(undecided(rows, first, frozenset({first})))
+    assert list(undecided(rows, second, frozenset({second, first}))) == []
+    assert (
+        list(undecided(rows, "cases/a.py::b", frozenset({first}))) == []
+    )  # a case: whatever it comes across
     assert list(undecided(results([]), "cases/a.py::b", frozenset({first})))
 
 

@@ -17,7 +17,7 @@ from conformance.target.portal.changes import ChangeLedger
 from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import OperationSettings
-from conformance.tests.reached import MINIMAL, answer, answering
+from conformance.tests.reached import MINIMAL, Played, answer, answering
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.verify import Verify
@@ -32,38 +32,32 @@ body = {{ channelName = "{{unique}}" }}
 """
 
 
-class PlayedChannels:
+class PlayedChannels(Played):
     """A portal of channels that makes ``made-1``, ``made-2`` and so on. ``deletes`` is what it answers to a
     deletion."""
 
     def __init__(self, deletes: httpx.Response | None = None) -> None:
-        self.deletes = deletes
-        self.sent: list[tuple[str, Json]] = []
+        super().__init__(create=self.created, query=self.listed, delete=deletes or self.deleted)
         self.ids = [OF_OTHERS]
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        end = request.url.path.rpartition("/")[2]
-        body = json.loads(request.content) if request.content else None
-        self.sent.append((end, body))
-        if end == "create":
-            self.ids.append(f"made-{len(self.ids)}")
-            return answer({"bizId": self.ids[-1]})
-        if end == "query":
-            return answer({"items": [{"bizId": id} for id in self.ids]})
-        if end == "delete":
-            return self._deleted(body)
-        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+    def created(self, request: httpx.Request) -> httpx.Response:
+        self.ids.append(f"made-{len(self.ids)}")
+        return answer({"bizId": self.ids[-1]})
 
-    def _deleted(self, body: Json) -> httpx.Response:
-        if self.deletes is not None:
-            return self.deletes
-        if body["bizId"] not in self.ids:
+    def listed(self, request: httpx.Request) -> httpx.Response:
+        return answer({"items": [{"bizId": id} for id in self.ids]})
+
+    def deleted(self, request: httpx.Request) -> httpx.Response:
+        id = json.loads(request.content)["bizId"]
+        if id not in self.ids:
             return answer(status=404, code="RESOURCE.NOT_FOUND")
-        self.ids.remove(body["bizId"])
+        self.ids.remove(id)
         return answer({})
 
-    def of(self, end: str) -> list[Json]:
-        return [body for name, body in self.sent if name == end]
+    def of(self, word: str) -> list[Json]:
+        """The bodies of the requests to paths that end with this word."""
+        requests = zip(self.words, self.asked, strict=True)
+        return [json.loads(request.content or b"null") for end, request in requests if end == word]
 
 
 def unchecked(key: str, body: Json) -> Profile:
@@ -136,7 +130,7 @@ def test_a_clean_up_signs_in_no_further_time_for_each_record_that_stays(
     maker = answering(played, profile=MINIMAL + RECORDS, ledger=ledger)
     for _ in range(3):
         created(maker, {"bizId": "{result_id}"})
-    played.sent.clear()
+    played.asked.clear()
     later = answering(played, profile=MINIMAL + RECORDS)
 
     assert len(restore(later, ChangeLedger.read(ledger))) == 3

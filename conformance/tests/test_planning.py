@@ -373,7 +373,7 @@ def test_a_budget_that_is_too_short_for_the_sign_ins_says_that_fewer_rules_are_d
 
 
 def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text: str) -> None:
-    profile = without_clock(text + "\n[expect]\nmusts = 431\n")
+    profile = without_clock(text + "\n[expect]\nmusts = 433\n")
     whole = plan(profile, "disruptive")
     short = plan(profile, "disruptive", PlanChoice(budget=300.0))
     shown = as_text(short)
@@ -385,8 +385,8 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     assert halved.floor == plan(without_clock(text), "disruptive").floor
     assert f"would try {short.cases:,} of 1,0" in shown
     assert f"budget    {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
-    assert "floor     431 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
-    assert "floor     431 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
+    assert "floor     433 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
+    assert "floor     433 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
 
 
 def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> None:

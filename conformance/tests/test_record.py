@@ -16,11 +16,13 @@ import time
 import tomllib
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from starlette.applications import Starlette
@@ -35,8 +37,9 @@ from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel, Wrappe
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.tests.full_disk import no_more_than
+from conformance.tests.test_unreachable import nobody
 from conformance.traffic import capture, exchange
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
 from reference_impl import sealing
@@ -92,11 +95,7 @@ UPSTREAM = Starlette(
 @pytest.fixture(scope="module")
 def upstream() -> Iterator[str]:
     """A small server that shows what arrives at it."""
-    import uvicorn
-
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    listening.listen()
+    listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(UPSTREAM, log_level="critical", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -116,21 +115,26 @@ def recorded(out: Path) -> list[Exchange]:
     return list(capture.read(out))
 
 
+def answered(one: Exchange) -> exchange.Response:
+    """The response of an exchange that has one."""
+    assert one.response is not None
+    return one.response
+
+
 def test_what_passes_is_recorded_and_passed_on_unchanged(upstream: str, out: Path) -> None:
     with record.serve(upstream, out) as recording:
         answer = httpx.post(f"{recording.url}/a%2Fb/c?q=1&q=2", json={"name": "é"}, headers={"X-One": "1"})
 
     (exchange,) = recorded(out)
     seen = answer.json()
+    assert recording.url.startswith("http://127.0.0.1:")
     assert seen["target"] == "/a%2Fb/c?q=1&q=2"
     assert json.loads(seen["body"].encode("latin-1")) == {"name": "é"}
     assert exchange.request.url == f"{upstream}/a%2Fb/c?q=1&q=2"
     assert exchange.request.body == {"name": "é"}
     assert exchange.request.header("x-one") == "1"
     assert exchange.request.header("host") == upstream.removeprefix("http://")
-    assert exchange.status == 200
-    assert exchange.response is not None
-    assert exchange.response.body == seen
+    assert (exchange.status, answered(exchange).body) == (200, seen)
     assert exchange.client == "127.0.0.1"
     assert exchange.elapsed_ms > 0
 
@@ -139,13 +143,11 @@ def test_repeated_headers_stay_repeated_both_ways(upstream: str, out: Path) -> N
     with record.serve(upstream, out) as recording:
         sent = [("X-Twice", "a"), ("X-Twice", "b")]
         echoed = httpx.get(f"{recording.url}/x", headers=sent).json()
-        answered = httpx.get(f"{recording.url}/twice")
+        cookies = httpx.get(f"{recording.url}/twice").headers.get_list("set-cookie")
 
     assert [value for name, value in echoed["headers"] if name == "x-twice"] == ["a", "b"]
-    assert answered.headers.get_list("set-cookie") == ["a=1", "b=2"]
-    response = recorded(out)[1].response
-    assert response is not None
-    assert sum(name == "set-cookie" for name, _ in response.headers) == 2
+    assert cookies == ["a=1", "b=2"]
+    assert sum(name == "set-cookie" for name, _ in answered(recorded(out)[1]).headers) == 2
 
 
 def test_packed_answers_are_passed_on_packed_and_recorded_unpacked(upstream: str, out: Path) -> None:
@@ -160,15 +162,12 @@ def test_packed_answers_are_passed_on_packed_and_recorded_unpacked(upstream: str
 
 
 def test_an_event_stream_arrives_as_it_is_sent(upstream: str, out: Path) -> None:
-    arrived: list[float] = []
-
     with record.serve(upstream, out) as recording:
         with httpx.stream("GET", f"{recording.url}/slow") as answer:
-            arrived.extend(time.monotonic() for _ in answer.iter_bytes())
+            arrived = [time.monotonic() for _ in answer.iter_bytes()]
 
     assert arrived[1] > arrived[0]
-    response = recorded(out)[0].response
-    assert response is not None
+    response = answered(recorded(out)[0])
     assert (response.state, response.body["length"]) == ("not-json", 27)
 
 
@@ -181,29 +180,24 @@ def test_a_body_past_the_limit_passes_whole_and_is_recorded_as_truncated(
         answer = httpx.get(f"{recording.url}/large")
 
     assert len(answer.content) == 3_000_000
-    response = recorded(out)[0].response
-    assert response is not None
-    assert response.state == "truncated"
+    assert answered(recorded(out)[0]).state == "truncated"
 
 
-@pytest.mark.parametrize("method", [*METHODS, "HEAD"])
-def test_every_method_passes_with_and_without_a_body(upstream: str, out: Path, method: str) -> None:
+def test_every_method_passes_with_and_without_a_body(upstream: str, out: Path) -> None:
+    methods = [*METHODS, "HEAD"]
     with record.serve(upstream, out) as recording:
-        bare = httpx.request(method, f"{recording.url}/x")
-        full = httpx.request(method, f"{recording.url}/x", content=b"body")
+        for method in methods:
+            bare = httpx.request(method, f"{recording.url}/x")
+            full = httpx.request(method, f"{recording.url}/x", content=b"body")
+            assert (bare.status_code, full.status_code) == (200, 200)
+            if method != "HEAD":
+                assert (bare.json()["method"], full.json()["body"]) == (method, "body")
 
-    assert (bare.status_code, full.status_code) == (200, 200)
-    if method != "HEAD":
-        assert (bare.json()["method"], full.json()["body"]) == (method, "body")
-    assert [exchange.request.body for exchange in recorded(out)][1] == {"length": 4}
+    assert [one.request.body for one in recorded(out)][1::2] == [{"length": 4}] * len(methods)
 
 
 def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
-
-    with record.serve(nowhere, out) as recording:
+    with nobody() as nowhere, record.serve(nowhere, out) as recording:
         answer = httpx.get(f"{recording.url}/x")
 
     assert answer.status_code == 502
@@ -243,24 +237,35 @@ def test_without_room_recording_stops_and_says_so_while_the_traffic_passes(
     assert recording.log.count == len(kept)
 
 
-@pytest.mark.slow
-def test_a_recording_that_stopped_ends_with_exit_code_4(upstream: str, tmp_path: Path) -> None:
-    told = ["record", "--upstream", upstream, "--out", "traffic.jsonl", "--port", "0"]
-    recorder = subprocess.Popen(
-        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", sys.executable, "-m", "conformance.cli", *told],
+@contextmanager
+def command(folder: Path, upstream: str, *words: str, shell: str = 'exec "$@"') -> Iterator[Recorder]:
+    """``record`` in a process of its own, which a shell begins, and the address that it listens at."""
+    told = [sys.executable, "-m", "conformance.cli", "record", "--upstream", upstream, "--port", "0", *words]
+    with subprocess.Popen(
+        ["bash", "-c", shell, "bash", *told],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=tmp_path,
-    )
-    assert recorder.stdout is not None
-    assert recorder.stderr is not None
-    listening = re.search(r"at (\S+) into", recorder.stdout.readline())
-    assert listening is not None
-    assert [httpx.get(f"{listening[1]}/{n}").status_code for n in range(3)] == [200] * 3
-    assert "Recording stopped: traffic.jsonl holds 1 exchange;" in recorder.stderr.readline()
-    recorder.send_signal(signal.SIGINT)
-    said, _ = recorder.communicate(timeout=30)
+        cwd=folder,
+    ) as process:
+        assert process.stdout is not None
+        listening = re.search(r"at (\S+) into", process.stdout.readline())
+        assert listening is not None
+        yield process, listening[1]
+
+
+Recorder = tuple[subprocess.Popen[str], str]
+
+
+@pytest.mark.slow
+def test_a_recording_that_stopped_ends_with_exit_code_4(upstream: str, tmp_path: Path) -> None:
+    cramped = 'ulimit -f 1; exec "$@"'
+    with command(tmp_path, upstream, "--out", "traffic.jsonl", shell=cramped) as (recorder, url):
+        assert recorder.stderr is not None
+        assert [httpx.get(f"{url}/{n}").status_code for n in range(3)] == [200] * 3
+        assert "Recording stopped: traffic.jsonl holds 1 exchange;" in recorder.stderr.readline()
+        recorder.send_signal(signal.SIGINT)
+        said, _ = recorder.communicate(timeout=30)
 
     assert recorder.returncode == 4
     assert said.splitlines()[-1] == "The recording is not complete: make room, or choose another --out."
@@ -272,11 +277,6 @@ def test_a_taken_port_is_told_by_its_number(upstream: str, out: Path) -> None:
 
     with pytest.raises(UsageError, match=f"--port {port}"):
         record.serve(upstream, out, record.RecordOptions(port=port))
-
-
-def test_the_recorder_listens_on_loopback_unless_told_otherwise(upstream: str, out: Path) -> None:
-    with record.serve(upstream, out) as recording:
-        assert recording.url.startswith("http://127.0.0.1:")
 
 
 def planted(text: str, secrets: Sequence[str]) -> list[str]:
@@ -390,19 +390,19 @@ def test_each_key_of_a_session_reaches_the_portal_as_the_client_sent_it(
             assert portal.decrypt(b64decode(sent[name]), scheme) == key
 
 
+def in_session(body: Json = exchange.ABSENT) -> exchange.Request:
+    url, headers = "http://portal.example.test/", [(SESSION_HEADER, "s")]
+    return exchange.Request(method="POST", url=url, headers=headers, body=body)
+
+
 @pytest.mark.parametrize("size", [16, 32])
 def test_a_body_is_opened_by_a_shorter_key_beside_one_that_is_none(size: int) -> None:
     channel, choices, key = OpenChannel(Secrets()), Choices(encrypted_body="object"), os.urandom(size)
     keys = WrappedKey(key, key, sealing._padding(choices)), None
     channel.remember(keys, exchange.Response(status=200, body={"data": {"sessionId": "s"}}))
-    request = exchange.Request(
-        method="POST",
-        url="http://portal.example.test/",
-        headers=[(SESSION_HEADER, "s")],
-        body=sealing.seal(b'{"a":1}', key, os.urandom(12), choices),
-    )
+    body = sealing.seal(b'{"a":1}', key, os.urandom(12), choices)
 
-    plain = channel.plain(request, exchange.Response(status=200, body=request.body))
+    plain = channel.plain(in_session(body), exchange.Response(status=200, body=body))
 
     assert plain is not None
     assert (plain.request, plain.response) == ({"a": 1}, exchange.ABSENT)
@@ -411,19 +411,13 @@ def test_a_body_is_opened_by_a_shorter_key_beside_one_that_is_none(size: int) ->
 def test_an_answer_is_opened_where_its_data_alone_is_encrypted() -> None:
     channel, key, choices = OpenChannel(Secrets()), os.urandom(32), Choices(encrypted_body="object")
     channel.sessions["s"] = Keys(key, key)
-    body = {
-        "success": True,
-        "code": "2000",
-        "data": sealing.seal(b'{"done":true}', key, os.urandom(12), choices),
-    }
-    request = exchange.Request(
-        method="POST", url="http://portal.example.test/", headers=[(SESSION_HEADER, "s")]
-    )
+    sealed = sealing.seal(b'{"done":true}', key, os.urandom(12), choices)
+    body = {"success": True, "code": "2000", "data": sealed}
 
-    plain = channel.plain(request, exchange.Response(status=200, body=body))
+    plain = channel.plain(in_session(), exchange.Response(status=200, body=body))
 
     assert plain is not None
-    assert plain.response == {"success": True, "code": "2000", "data": {"done": True}}
+    assert plain.response == {**body, "data": {"done": True}}
 
 
 def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path) -> None:
@@ -485,17 +479,10 @@ def encodings(key: bytes) -> list[str]:
 def test_every_answered_exchange_is_in_the_file_after_a_kill(
     upstream: str, out: Path, path: str, least: int
 ) -> None:
-    program = (
-        "import sys, time; from conformance import record\n"
-        f"r = record.serve({upstream!r}, {str(out)!r}); print(r.url, flush=True); time.sleep(60)"
-    )
-    recorder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert recorder.stdout is not None
-    url = recorder.stdout.readline().strip()
     answered: set[str] = set()
     enough = threading.Event()
 
-    def load(worker: int) -> None:
+    def load(url: str, worker: int) -> None:
         with httpx.Client() as client:
             for n in range(10_000):
                 try:
@@ -506,14 +493,12 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
                 if len(answered) >= least:
                     enough.set()
 
-    workers = [threading.Thread(target=load, args=(number,)) for number in range(4)]
-    for worker in workers:
-        worker.start()
-    assert enough.wait(30)
-    os.kill(recorder.pid, signal.SIGKILL)
-    for worker in workers:
-        worker.join()
-    recorder.wait()
+    with command(out.parent, upstream, "--out", out.name) as (recorder, url), ThreadPoolExecutor(4) as pool:
+        workers = [pool.submit(load, url, number) for number in range(4)]
+        assert enough.wait(30)
+        recorder.kill()
+        for worker in workers:
+            worker.result()
 
     # What nobody was answered yet may be cut off, as the last line.
     reader = capture.read(out, salvage=True)
@@ -526,24 +511,14 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
 @pytest.mark.slow
 @pytest.mark.parametrize("wanted", [signal.SIGTERM, signal.SIGINT])
 def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_har_is_whole(
-    wanted: signal.Signals, tmp_path: Path
+    wanted: signal.Signals, upstream: str, tmp_path: Path
 ) -> None:
-    out = tmp_path / "traffic.har"
-    with reference.start() as portal:
-        told = ["record", "--upstream", portal.url, "--out", str(out)]
-        recorder = subprocess.Popen(
-            [sys.executable, "-m", "conformance.cli", *told],
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell does for a job
-        )
-        assert recorder.stdout is not None
-        listening = re.search(r"at (\S+) into", recorder.stdout.readline())
-        assert listening is not None
-        httpx.get(f"{listening[1]}/web/v1/system/profile")
+    in_background = "trap '' INT; exec \"$@\""  # as a shell does for a job
+    with command(tmp_path, upstream, "--out", "traffic.har", shell=in_background) as (recorder, url):
+        httpx.get(f"{url}/web/v1/system/profile")
         recorder.send_signal(wanted)
         said, _ = recorder.communicate(timeout=30)
 
     assert recorder.returncode == 0
     assert "Recorded 1 exchanges to" in said
-    assert [exchange.request.path for exchange in capture.read(out)] == ["/web/v1/system/profile"]
+    assert [one.request.path for one in recorded(tmp_path / "traffic.har")] == ["/web/v1/system/profile"]

@@ -6,20 +6,21 @@ import base64
 import re
 from datetime import timedelta
 from email.utils import format_datetime
+from typing import Any
 
-import httpx
 import pytest
 
 from cases.secure_channel.test_sessions import test_two_wrapped_keys_open_a_session_each_time as two_sessions
 from conformance.errors import Untestable
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
+from conformance.target.portal import Portal
 from conformance.target.portal.channel import ends_at
 from conformance.target.portal.secure import SESSION_HEADER
-from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+from conformance.tests.reached import Played, answer, answering, connected, without
 from conformance.tests.traffic import NOW, envelope
 from conformance.tests.traffic import answer as answered
-from conformance.traffic.exchange import ABSENT
+from conformance.traffic.exchange import ABSENT, Exchange
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.verify import Verify
 from reference_impl.choices import Choices
@@ -27,7 +28,7 @@ from reference_impl.choices import Choices
 DEFAULT = without("secure_channel")
 
 
-def test_a_channel_opens_and_tells_its_session_and_end() -> None:
+def test_a_channel_opens_and_tells_its_session_and_end_and_its_keys_are_secrets() -> None:
     with connected() as (portal, _, _running):
         channel = portal.secure.open()
 
@@ -36,16 +37,23 @@ def test_a_channel_opens_and_tells_its_session_and_end() -> None:
         assert channel.expires_at > portal.clock.now()
         assert len(channel.request_key) == len(channel.response_key) == 32
         assert portal.secure.readings == {}
+        for form in (base64.b64encode(channel.request_key).decode(), channel.response_key.hex()):
+            assert re.fullmatch(r"\[aes-key-\d\]", portal.secrets.redact(form))
 
 
-def test_a_password_is_changed_and_changed_back_over_the_channel() -> None:
+def change_password(portal: Portal, number: int = 1, *, old: str = "") -> Exchange:
+    """The answer to a change of the spare account's password over the channel."""
+    spare = portal.account("spare")
+    body = {"oldPassword": old or spare.password, "newPassword": spare.next_password(number)}
+    return portal.secure.post(PASSWORD_CHANGE, body, token=spare.token)
+
+
+def test_a_password_is_changed_over_the_channel() -> None:
     with connected() as (portal, _, _running):
         spare = portal.account("spare")
-        old, new = spare.password, spare.next_password()
+        old, new = spare.password, spare.next_password(1)
 
-        changed = portal.secure.post(
-            PASSWORD_CHANGE, {"oldPassword": old, "newPassword": new}, token=spare.token
-        )
+        changed = change_password(portal)
         assert changed.success
         assert changed.plain is not None
         assert changed.plain.request == {"oldPassword": old, "newPassword": new}
@@ -60,28 +68,23 @@ def test_a_password_is_changed_and_changed_back_over_the_channel() -> None:
     "choices, readings",
     [
         ({}, {}),
-        (
-            {"key_id_field": "kid", "public_key_field": "key"},
-            {"key_id_field": "kid", "public_key_field": "key"},
-        ),
-        ({"public_key_format": "pem"}, {"public_key_format": "pem"}),
-        ({"public_key_format": "jwk"}, {"public_key_format": "jwk"}),
+        ({"key_id_field": "kid", "public_key_field": "key"}, ...),
+        ({"public_key_format": "pem"}, ...),
+        ({"public_key_format": "jwk"}, ...),
         ({"rsa_padding": "oaep-sha256", "mgf1": "sha1"}, {"mgf1": "sha1"}),
-        ({"rsa_padding": "oaep-sha1", "mgf1": "sha1"}, {"rsa_padding": "oaep-sha1", "mgf1": "sha1"}),
-        ({"rsa_padding": "pkcs1v15"}, {"rsa_padding": "pkcs1v15"}),
+        ({"rsa_padding": "oaep-sha1", "mgf1": "sha1"}, ...),
+        ({"rsa_padding": "pkcs1v15"}, ...),
         ({"encrypted_body": "object"}, {"body": "object"}),
-        ({"responses": "encrypted"}, {"responses": "encrypted"}),
+        ({"responses": "encrypted"}, ...),
     ],
 )
-def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, str], readings: dict[str, str]) -> None:
-    with connected(edit=DEFAULT, choices=Choices(**choices)) as (portal, _, _running):  # type: ignore[arg-type]
-        spare = portal.account("spare")
-        body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
-
-        changed = portal.secure.post(PASSWORD_CHANGE, body, token=spare.token)
+def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, Any], readings: Any) -> None:
+    """...: the readings are those choices."""
+    with connected(edit=DEFAULT, choices=Choices(**choices)) as (portal, _, _running):
+        changed = change_password(portal)
 
         assert changed.success
-        assert portal.secure.readings == readings
+        assert portal.secure.readings == (choices if readings is ... else readings)
 
 
 @pytest.mark.parametrize("field", ["jwk.kid", "kid", "keyId"])
@@ -123,10 +126,7 @@ def test_what_the_profile_says_is_all_that_is_tried() -> None:
 
 def test_a_cipher_of_the_profile_is_used() -> None:
     with connected(variants=["sealed-objects"]) as (portal, _, _running):
-        spare = portal.account("spare")
-        body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
-
-        changed = portal.secure.post(PASSWORD_CHANGE, body, token=spare.token)
+        changed = change_password(portal)
 
         assert changed.success
         assert changed.plain is not None
@@ -136,12 +136,7 @@ def test_a_cipher_of_the_profile_is_used() -> None:
 
 def test_a_refusal_of_what_the_body_says_is_not_taken_for_one_of_its_form() -> None:
     with connected(edit=DEFAULT) as (portal, seen, _):
-        spare = portal.account("spare")
-        token = spare.token
-
-        wrong = portal.secure.post(
-            PASSWORD_CHANGE, {"oldPassword": "not the password", "newPassword": "x" * 12}, token=token
-        )
+        wrong = change_password(portal, old="not the password")
 
         assert not wrong.success
         assert portal.secure.readings == {}
@@ -162,58 +157,41 @@ def test_a_channel_that_serves_once_is_replaced_after_each_body() -> None:
     with connected(faults=["a-used-secure-session-is-called-expired"]) as (portal, seen, _):
         spare = portal.account("spare")
         for number in (1, 2, 3):
-            body = {"oldPassword": spare.password, "newPassword": (new := spare.next_password(number))}
-            assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
-            spare.password_changed_to(new)
+            assert change_password(portal, number).success
+            spare.password_changed_to(spare.next_password(number))
 
         refused = [each for each in seen if each.code == "SECURE_CHANNEL.SESSION_EXPIRED"]
         assert len(refused) == 1
 
 
-def test_another_session_id_may_stand_in_the_header_or_none() -> None:
+@pytest.mark.parametrize("session_id", ["unknown-session", None])
+def test_another_session_id_may_stand_in_the_header_or_none(session_id: str | None) -> None:
     with connected() as (portal, _, _running):
         token = portal.account("spare").token
 
-        other = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id="unknown-session")
-        none = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id=None)
+        other = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id=session_id)
 
-        assert other.request.header(SESSION_HEADER) == "unknown-session"
-        assert none.request.header(SESSION_HEADER) is None
+        assert other.request.header(SESSION_HEADER) == session_id
         assert not other.success
-        assert not none.success
-
-
-def test_the_keys_are_secrets_in_every_encoding() -> None:
-    with connected() as (portal, _, _running):
-        channel = portal.secure.open()
-
-        for form in (base64.b64encode(channel.request_key).decode(), channel.response_key.hex()):
-            assert re.fullmatch(r"\[aes-key-\d\]", portal.secrets.redact(form))
 
 
 def test_an_answer_without_a_key_says_where_to_say_it() -> None:
-    portal = answering(lambda request: answer({"something": "else"}))
+    portal = answering(Played(answer({"something": "else"})))
 
     with pytest.raises(Untestable, match=r"write \[secure_channel\] key_id_field"):
         portal.secure.open()
 
 
 def test_a_failing_target_is_not_tried_with_every_padding() -> None:
-    asked: list[str] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        asked.append(request.method)
-        if request.method == "GET":
-            with connected() as (real, _, _running):
-                return answer(real.secure.public_key().data)
-        return answer(status=500, code="5000")
+    with connected() as (real, _, _running):
+        key = answer(real.secure.public_key().data)
+    played = Played(answer(status=500, code="5000"), **{"public-key": key})
 
     with pytest.raises(Untestable) as caught:
-        answering(respond, profile=MINIMAL).secure.open()
+        answering(played).secure.open()
 
     assert caught.value.fault_class == "target"
-    assert asked.count("POST") == 1
-    assert SECURE_SESSION.startswith("POST")
+    assert [request.method for request in played.asked].count("POST") == 1
 
 
 @pytest.mark.parametrize(("is_moved", "lasts"), [(True, 1800.0), (False, 3 * 3600 + 1800.0)])
