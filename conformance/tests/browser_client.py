@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from conformance import record
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.tests import mitmproxy
 from conformance.tests.browser import chromium
+from conformance.tests.installation import shared
 from reference_impl import serve as reference
 
 PAGE = Path(__file__).parent / "client_page"
@@ -137,6 +139,11 @@ def by_the_proxy(out: Path) -> Path:
         ):
             walk(context, recorder.url, portal)
     return out
+
+
+def proxied_once(factory: pytest.TempPathFactory) -> Path:
+    """Such a visit, recorded once for all test processes."""
+    return shared(factory, "proxied", lambda folder: by_the_proxy(folder / "proxy.jsonl")) / "proxy.jsonl"
 
 
 def by_the_browser(out: Path) -> Path:

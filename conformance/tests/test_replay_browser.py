@@ -13,7 +13,7 @@ import pytest
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import State
 from conformance.target.profile.model import parse
-from conformance.tests.browser_client import NEW_PASSWORD, by_mitmproxy, by_the_browser, by_the_proxy
+from conformance.tests.browser_client import NEW_PASSWORD, by_mitmproxy, by_the_browser, proxied_once
 from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -23,7 +23,7 @@ CHANGE = "POST /web/v1/system/auth/password/change"
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return by_the_proxy(tmp_path_factory.mktemp("proxy") / "proxy.jsonl")
+    return proxied_once(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

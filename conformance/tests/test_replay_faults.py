@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.tests.asked_again import Conversation
-from conformance.tests.browser_client import by_the_proxy
+from conformance.tests.browser_client import proxied_once
 from conformance.tests.replayed_faults import SEED, Bench, differing, trial
 from reference_impl.faults import FAULTS
 
@@ -33,7 +33,7 @@ OTHER_PLACES = {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(by_the_proxy(tmp_path_factory.mktemp("faults") / "proxy.jsonl"))
+    return Bench(proxied_once(tmp_path_factory))
 
 
 def test_the_same_portal_asked_the_same_answers_the_same(bench: Bench) -> None:
