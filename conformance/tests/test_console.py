@@ -57,31 +57,22 @@ def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty
     assert lines[-3].startswith("findings   1 FAIL · 0 WARN")
     assert lines[-2] == f"report     {faulty.out / 'report.html'}"
     assert lines[-1] == "exit code  1: 1 requirement failed"
-
-
-def test_nothing_of_pytest_is_shown(faulty: Done) -> None:
-    assert not re.search(
-        r"^\.+|=====|\d+ (passed|failed)|Generated html|test session", faulty.said, re.MULTILINE
-    )
+    of_pytest = r"^\.+|=====|\d+ (passed|failed)|Generated html|test session"
+    assert not re.search(of_pytest, faulty.said, re.MULTILINE)
     assert (faulty.out / "cases.html").is_file()
     assert '<a href="cases.html">' in (faulty.out / "report.html").read_text(encoding="utf-8")
 
 
-def test_quiet_is_one_line(tmp_path: Path) -> None:
+def test_quiet_is_one_line_and_a_selection_without_cases_is_named(tmp_path: Path) -> None:
     with deployed(tmp_path, faults=[FAULT]) as portal:
         run = portal.run(*ONE, "--quiet")
+        of_none = portal.run("-k", "no_case_has_this_name")
 
     assert len(run.said.splitlines()) == 1
     assert run.said.startswith("Not conformant in a selection: ")
     assert " · exit code 1: " in run.said
-
-
-def test_a_selection_without_cases_is_named(tmp_path: Path) -> None:
-    with deployed(tmp_path) as portal:
-        run = portal.run("-k", "no_case_has_this_name")
-
-    assert run.code == 5
-    assert "No case is selected." in run.said
+    assert of_none.code == 5
+    assert "No case is selected." in of_none.said
 
 
 @pytest.mark.parametrize(
@@ -122,30 +113,30 @@ def on_terminal(words: list[str], *, columns: int) -> str:
     return b"".join(pieces).decode()
 
 
+def on_screen(line: str) -> list[str]:
+    """The lines of a narrow screen that one line takes."""
+    screen = io.StringIO()
+    Console(file=screen, width=60).print(laid_out(line, 60))
+    return screen.getvalue().splitlines()
+
+
 @pytest.mark.parametrize("label", ["accounts.spare  ", "bot_challenge   ", "exit code       "])
 def test_a_long_line_goes_on_below_its_text_whatever_its_label(label: str) -> None:
-    screen = io.StringIO()
-    Console(file=screen, width=60).print(laid_out(f"missing  {label}{'word ' * 20}", 60))
+    first, second, *_ = on_screen(f"missing  {label}{'word ' * 20}")
 
-    first, second, *_ = screen.getvalue().splitlines()
     assert first.startswith(f"missing  {label}word")
     assert second.startswith(f"{' ' * 25}word")
 
 
 def test_a_word_that_is_wider_than_the_terminal_is_broken_behind_a_sign() -> None:
-    screen = io.StringIO()
     name = "cases/properties/test_signing_in.py::test_a_sign_in_follows_the_stated_moves"
+    colons_at_the_end = on_screen(f"decided by  {'a' * 48}::test_it")
 
-    Console(file=screen, width=60).print(laid_out(f"decided by  {name} (needs clock)", 60))
-
-    assert [line.strip() for line in screen.getvalue().splitlines()] == [
+    assert [line.strip() for line in on_screen(f"decided by  {name} (needs clock)")] == [
         "decided by  cases/properties/test_signing_in.py::test_a_",
         "sign_in_follows_the_stated_moves (needs clock)",
     ]
-    begins_with_colons = f"decided by  {'a' * 48}::test_it"
-    screen = io.StringIO()
-    Console(file=screen, width=60).print(laid_out(begins_with_colons, 60))
-    assert not any(line.strip().startswith(":") for line in screen.getvalue().splitlines())
+    assert not any(line.strip().startswith(":") for line in colons_at_the_end)
 
 
 CASE = "'cases/x.py::test_it[POST /web/v1/system/accounts/admin/query of a portal that is far away]'"
@@ -192,17 +183,21 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_redacted_before_a_line_is_broken_and_no_target_moves_the_cursor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     secrets, screen = Secrets(), Terminal()
     secrets.add("a-planted-secret-of-forty-characters-or-so", "password")
+    view = LiveView(RedactedStream(screen, [secrets]), RunProgress())
 
-    LiveView(RedactedStream(screen, [secrets]), RunProgress()).line(
-        "waits for a-planted-secret-of-forty-characters-or-so"
-    )
+    view.line("waits for a-planted-secret-of-forty-characters-or-so")
+    view.line("FAIL \x1b[2A\x1b[?25l gone")
 
     assert "planted" not in screen.getvalue()
     assert "[password-1]" in screen.getvalue()
+    assert "\x1b[2A" not in screen.getvalue()
+    assert "\x1b[?25l" not in screen.getvalue()
 
 
 def shown_on(stream: TextIO) -> AbstractContextManager[object]:
@@ -234,15 +229,6 @@ def test_a_dumb_terminal_gets_the_lines_of_a_log(monkeypatch: pytest.MonkeyPatch
         show(line)
 
     assert screen.getvalue() == f"{line}\n"
-
-
-def test_a_target_cannot_move_the_cursor_of_the_display() -> None:
-    screen = Terminal()
-
-    LiveView(RedactedStream(screen, []), RunProgress()).line("FAIL \x1b[2A\x1b[?25l gone")
-
-    assert "\x1b[2A" not in screen.getvalue()
-    assert "\x1b[?25l" not in screen.getvalue()
 
 
 def test_a_wait_is_counted_down_and_then_forgotten() -> None:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from starlette.responses import HTMLResponse
-from starlette.types import ASGIApp
 
 from conformance.spec import BY_KEY
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
@@ -28,16 +21,6 @@ NUMBERS = {"LIMIT-005", "LIMIT-006", "LIMIT-007", "LIMIT-008", "LIMIT-009"}
 """The requirements that state the numbers which ``QUICK`` changes."""
 LONGEST_PAUSE = 2.5
 """Seconds that a case lets pass between two requests, so that a time can be seen to move."""
-
-
-NOWHERE = """
-[portal]
-url = "http://127.0.0.1:9"
-access_code = "x"
-[accounts.admin]
-email = "a@example.test"
-password = "secret-1"
-"""
 
 
 def test_with_a_real_clock_only_the_numbers_fail_and_the_waits_overlap(tmp_path: Path) -> None:
@@ -158,62 +141,6 @@ def test_a_target_that_goes_away_fails_nothing(tmp_path: Path) -> None:
     assert run.code == 6
     assert run.fails == []
     assert run.results["summary"]["pass"] > 50
-
-
-def test_nothing_at_the_address_is_exit_code_6_with_reports(tmp_path: Path) -> None:
-    profile = tmp_path / "portal.toml"
-    profile.write_text(NOWHERE)
-
-    run = done(command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out")
-
-    assert run.code == 6
-    before, _, _ = run.said.partition("Nothing answers at http://127.0.0.1:9")
-    assert re.search(r"^rules +\d+ selected, \d+ of them can be tried", before, re.MULTILINE)
-    assert "Traceback" not in run.said
-    assert {"results.json", "report.html", "junit.xml", "summary.md", "exchanges.jsonl"} <= set(
-        os.listdir(tmp_path / "out")
-    )
-
-
-def test_an_address_that_is_no_portals_is_exit_code_6_and_no_failure(tmp_path: Path) -> None:
-    page = HTMLResponse("<html>Welcome</html>")
-    with listening(page) as url:
-        profile = tmp_path / "portal.toml"
-        profile.write_text(NOWHERE.replace("http://127.0.0.1:9", url))
-        run = done(
-            command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out"
-        )
-
-    assert run.code == 6
-    assert run.fails == []
-    assert "but not as a portal" in run.said
-    assert "but not as a portal" in (tmp_path / "out" / "report.html").read_text()
-    assert "but not as a portal" in (tmp_path / "out" / "summary.md").read_text()
-
-
-@contextmanager
-def listening(app: ASGIApp) -> Iterator[str]:
-    """Another server than a portal."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    _wait_for(lambda: server.started)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
-def test_an_unknown_key_in_the_profile_is_exit_code_4_and_names_the_nearest(tmp_path: Path) -> None:
-    profile = tmp_path / "portal.toml"
-    profile.write_text(NOWHERE.replace("password", "pasword"))
-
-    run = done(command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out")
-
-    assert run.code == 4
-    assert '[accounts.admin] has no key "pasword". Did you mean "password"?' in run.said
-    assert "Traceback" not in run.said
 
 
 def test_a_wrong_password_is_a_credentials_error_after_one_attempt(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.responses import JSONResponse
@@ -17,12 +18,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cases.administration.test_grants import granting
 from conformance.errors import OutOfTime
-from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.clock import SystemClock
 from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import RESTORING_SECONDS, Portal
-from conformance.target.profile.model import Profile, load, parse
+from conformance.target.profile.model import load, parse
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
+from conformance.tests.test_changes import change_password
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
 
@@ -68,17 +69,6 @@ def refused_codes(run: Done) -> list[int]:
 SPARE = "spare"
 
 
-def change_password(portal: Portal, number: int = 1) -> str:
-    """Changes the spare account's password as a case does: noted first, then sent."""
-    spare = portal.account(SPARE)
-    new = spare.next_password(number)
-    portal.changes.changing_password(SPARE, number)
-    body = portal.operation_body(PASSWORD_CHANGE, password=spare.password, new_password=new)
-    assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
-    spare.password_changed_to(new)
-    return new
-
-
 def own_password(running: Running) -> str:
     return running.seeded.sign_ins[SPARE].password
 
@@ -88,109 +78,115 @@ def signs_in(running: Running, password: str) -> bool:
     return running.portal.passwords[running.seeded.sign_ins[SPARE].account_id].matches(password)
 
 
-def with_budget(
-    profile: Profile, seconds: float, ledger: Path, *, monotonic: Callable[[], float] = time.monotonic
-) -> Portal:
-    clock = SystemClock(time_budget=seconds, monotonic=monotonic)
-    return Portal.connect(profile, impact="disruptive", clock=clock, ledger=ledger)
+@contextmanager
+def budgeted(
+    seconds: float | None, ledger: Path, *, monotonic: Callable[[], float] = time.monotonic, **options: Any
+) -> Iterator[tuple[Portal, Running]]:
+    """The suite's door to a portal, with so much time, and the portal itself."""
+    with start(clock=False, **options) as running:
+        clock = SystemClock(time_budget=seconds, monotonic=monotonic)
+        profile = parse(running.profile(), {})
+        with Portal.connect(profile, impact="disruptive", clock=clock, ledger=ledger) as portal:
+            yield portal, running
 
 
-def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(tmp_path: Path) -> None:
-    with start(clock=False) as running:
-        profile, ledger = parse(running.profile(), {}), tmp_path / "changes.jsonl"
-        with with_budget(profile, 30, ledger, monotonic=lambda: 1_000.0) as portal:
-            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
-                change_password(portal)
+def no_time_passes() -> float:
+    return 1_000.0
 
-            assert portal.restore() == []
+
+def use_up_sign_ins(portal: Portal) -> None:
+    """Ends the spare account's session and the window of sign-ins."""
+    portal.account(SPARE).forget()
+    while portal.initiations_left():
+        portal.login.initiate("nobody@example.test", within_budget=False)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "changes.jsonl"
+
+
+def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(ledger: Path) -> None:
+    with budgeted(30, ledger, monotonic=no_time_passes) as (portal, running):
+        with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
+            change_password(portal)
+
+        assert portal.restore() == []
         assert signs_in(running, own_password(running))
-    assert not (tmp_path / "changes.jsonl").exists()
+    assert not ledger.exists()
 
 
-def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(tmp_path: Path) -> None:
-    with start(clock=False) as running:
-        profile, ledger = parse(running.profile(), {}), tmp_path / "changes.jsonl"
-        with with_budget(profile, RESTORING_SECONDS + 3, ledger, monotonic=lambda: 1_000.0) as portal:
-            admin = portal.account("admin")
-            admin.signed_in()
-            before = len(running.portal.records["currency grant"])
-            with pytest.raises(OutOfTime, match="the time budget leaves 3 s"), granting(portal, admin):
-                pass
+def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(ledger: Path) -> None:
+    with budgeted(RESTORING_SECONDS + 3, ledger, monotonic=no_time_passes) as (portal, running):
+        admin = portal.account("admin")
+        admin.signed_in()
+        before = len(running.portal.records["currency grant"])
+        with pytest.raises(OutOfTime, match="the time budget leaves 3 s"), granting(portal, admin):
+            pass
 
-            assert portal.restore() == []
+        assert portal.restore() == []
         assert len(running.portal.records["currency grant"]) == before
 
 
-def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(tmp_path: Path) -> None:
-    limits = Limits(login_window=4, mfa_cooldown=1)
-    with start(clock=False, limits=limits) as running:
-        with with_budget(parse(running.profile(), {}), 100, tmp_path / "changes.jsonl") as portal:
-            new = change_password(portal)
-            portal.account(SPARE).forget()
-            with pytest.raises(OutOfTime):
-                portal.clock.wait(95, "whatever a case waits for")
-            while portal.initiations_left():
-                portal.login.initiate("nobody@example.test", within_budget=False)
-            assert signs_in(running, new)
+def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path) -> None:
+    with budgeted(100, ledger, limits=Limits(login_window=4, mfa_cooldown=1)) as (portal, running):
+        new = change_password(portal)
+        with pytest.raises(OutOfTime):
+            portal.clock.wait(95, "whatever a case waits for")
+        use_up_sign_ins(portal)
+        assert signs_in(running, new)
 
-            assert portal.restore() == []
+        assert portal.restore() == []
         assert signs_in(running, own_password(running))
 
 
-def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(tmp_path: Path) -> None:
-    with start(clock=False) as running:
-        with with_budget(
-            parse(running.profile(), {}), 300, tmp_path / "changes.jsonl", monotonic=lambda: 1_000.0
-        ) as portal:
-            changes = [portal.changes.changing_password(SPARE, number) for number in (1, 2)]
-            kept = 300 - (portal.clock.remaining() or 0)
-            portal.changes.undone(changes[0])
-            assert 300 - (portal.clock.remaining() or 0) == kept > 100
+def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(ledger: Path) -> None:
+    with budgeted(300, ledger, monotonic=no_time_passes) as (portal, _):
+        changes = [portal.changes.changing_password(SPARE, number) for number in (1, 2)]
+        kept = 300 - (portal.clock.remaining() or 0)
+        portal.changes.undone(changes[0])
+        assert 300 - (portal.clock.remaining() or 0) == kept > 100
 
-            portal.changes.undone(changes[1])
-            assert portal.clock.remaining() == 300
+        portal.changes.undone(changes[1])
+        assert portal.clock.remaining() == 300
 
 
-def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(tmp_path: Path) -> None:
-    with start(clock=False, limits=Limits(login_window=2, mfa_cooldown=1)) as running:
-        profile = parse(running.profile(), {})
-        spent = [0.0]
-        clock = SystemClock(time_budget=100, monotonic=lambda: time.monotonic() + spent[0])
-        with Portal.connect(profile, impact="disruptive", clock=clock) as portal:
-            change_password(portal)
-            portal.account(SPARE).forget()
-            portal.secure.forget()
-            while portal.initiations_left():
-                portal.login.initiate("nobody@example.test", within_budget=False)
-            spent[0] = 200.0
+def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(ledger: Path) -> None:
+    spent = [0.0]
+    limits = Limits(login_window=2, mfa_cooldown=1)
+    with budgeted(100, ledger, monotonic=lambda: time.monotonic() + spent[0], limits=limits) as reached:
+        portal, running = reached
+        change_password(portal)
+        portal.secure.forget()
+        use_up_sign_ins(portal)
+        spent[0] = 200.0
 
-            assert portal.restore() == []
+        assert portal.restore() == []
         assert signs_in(running, own_password(running))
 
 
-def test_a_channel_of_a_portal_whose_clock_is_ahead_ends_when_it_ends_there() -> None:
-    with start(clock=False, limits=Limits(secure_session=2), now=lambda: time.time() + 86_400) as running:
-        with Portal.connect(parse(running.profile(), {}), impact="disruptive") as portal:
-            first = portal.secure.shared()
-            time.sleep(2.1)
+def test_a_channel_of_a_portal_whose_clock_is_ahead_ends_when_it_ends_there(ledger: Path) -> None:
+    limits = Limits(secure_session=2)
+    with budgeted(None, ledger, limits=limits, now=lambda: time.time() + 86_400) as (portal, running):
+        first = portal.secure.shared()
+        time.sleep(2.1)
 
-            assert portal.secure.shared().session_id != first.session_id
-            assert signs_in(running, change_password(portal))
+        assert portal.secure.shared().session_id != first.session_id
+        assert signs_in(running, change_password(portal))
 
 
 @pytest.mark.parametrize("ended", ["channel", "session", "both"])
-def test_the_way_back_is_tried_anew_from_scratch(ended: str) -> None:
+def test_the_way_back_is_tried_anew_from_scratch(ledger: Path, ended: str) -> None:
     """The portal ends the channel, or the session, without the suite's knowledge."""
-    with start(clock=False, limits=Limits(secure_session=3600)) as running:
-        with Portal.connect(parse(running.profile(), {}), impact="disruptive") as portal:
-            change_password(portal)
-            portal.secure.shared()
-            if ended in ("channel", "both"):
-                running.portal.secure_sessions.clear()
-            if ended in ("session", "both"):
-                running.portal.sessions.clear()
+    with budgeted(None, ledger, limits=Limits(secure_session=3600)) as (portal, running):
+        change_password(portal)
+        portal.secure.shared()
+        if ended in ("channel", "both"):
+            running.portal.secure_sessions.clear()
+        if ended in ("session", "both"):
+            running.portal.sessions.clear()
 
-            assert portal.restore() == []
+        assert portal.restore() == []
         assert signs_in(running, own_password(running))
 
 
@@ -199,12 +195,14 @@ def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path)
         run = portal.run("--impact", "disruptive")
         kept = signs_in(portal.running, own_password(portal.running))
 
-    untested = {one["id"]: one["reason"] for one in run.results["requirements"] if one["reason"]}
-
     assert run.code == 0, run.said
     assert kept
     assert run.verdict("PASSWORD-007") == "untested"
-    assert "PASSWORD.IN_HISTORY" in untested["PASSWORD-007"]
+    assert "PASSWORD.IN_HISTORY" in reason_of(run, "PASSWORD-007")
+
+
+def reason_of(run: Done, requirement: str) -> str:
+    return str(next(row["reason"] for row in run.results["requirements"] if row["id"] == requirement))
 
 
 def test_where_the_present_password_breaks_the_rules_for_new_ones_it_is_not_changed(tmp_path: Path) -> None:
@@ -213,10 +211,9 @@ def test_where_the_present_password_breaks_the_rules_for_new_ones_it_is_not_chan
         run = portal.run("--impact", "disruptive", "--rerun", "SECURE-013")
         kept = signs_in(portal.running, own_password(portal.running))
 
-    reasons = [one["reason"] for one in run.results["requirements"] if one["id"] == "SECURE-013"]
     assert run.code in (0, 5), run.said
     assert kept
-    assert "refuses the present password" in reasons[0]
+    assert "refuses the present password" in reason_of(run, "SECURE-013")
 
 
 class RefusingPasswords:
@@ -240,17 +237,13 @@ class RefusingPasswords:
         return answering
 
 
-def test_what_is_not_restored_is_written_down_with_its_present_value(
-    tmp_path: Path,
-) -> None:
-    ledger = tmp_path / "changes.jsonl"
+def test_what_is_not_restored_is_written_down_with_its_present_value(ledger: Path) -> None:
     refusing = RefusingPasswords()
-    with start(clock=False, wrap=refusing.wrap) as running:
-        with Portal.connect(parse(running.profile(), {}), impact="disruptive", ledger=ledger) as portal:
-            new = change_password(portal)
-            refusing.is_on = True
-            left = portal.restore()
-        rows = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
+    with budgeted(None, ledger, wrap=refusing.wrap) as (portal, _):
+        new = change_password(portal)
+        refusing.is_on = True
+        left = portal.restore()
+    rows = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
 
     assert len(left) == 1
     assert "the password of [accounts.spare]" in left[0]
@@ -260,21 +253,21 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(
     assert ledger.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_is_not_restored_stands_in_every_report(
-    tmp_path: Path,
-) -> None:
+def test_what_is_not_restored_stands_in_every_report(tmp_path: Path) -> None:
     refusing = RefusingPasswords(after=5)
     with deployed(tmp_path, wrap=refusing.wrap, limits=Limits(login_window=1)) as portal:
+
+        def said_by(name: str, *words: str) -> Done:
+            return done(command(name, *words, "--profile", str(portal.profile)), tmp_path / "reports")
+
         run = portal.run("--impact", "disruptive", "--rerun", "SECURE-021")
-        diagnosed = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+        diagnosed = said_by("doctor")
         ledger = run.out / "changes.jsonl"
         secret = json.loads(ledger.read_text(encoding="utf-8").splitlines()[-1])["present"]["password"]
         refusing.is_on = False
-        cleaned = done(
-            command("cleanup", str(ledger), "--profile", str(portal.profile)), tmp_path / "reports"
-        )
+        cleaned = said_by("cleanup", str(ledger))
         restored = signs_in(portal.running, own_password(portal.running))
-        healthy = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+        healthy = said_by("doctor")
 
     cleanup = f"portal-conformance cleanup {ledger} --profile {portal.profile}"
     names = ("report.html", "summary.md", "results.json")
@@ -283,9 +276,8 @@ def test_what_is_not_restored_stands_in_every_report(
     assert run.code == 7
     assert run.results["ending"]["cleanup"] == cleanup
     assert "PASSWORD.TOO_SOON" in run.results["ending"]["left_behind"][0]
-    assert all("the password of [accounts.spare]" in text for text in whole)
-    assert all(cleanup in text for text in whole)
-    assert all(str(ledger) in text for text in whole)
+    for part in ("the password of [accounts.spare]", cleanup, str(ledger)):
+        assert all(part in text for text in whole), part
     assert not any(secret in text for text in whole)
     assert cleanup in diagnosed.said
     assert diagnosed.code == 4  # the spare account no longer signs in with the password of the profile
@@ -378,7 +370,7 @@ def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path
 def test_a_wait_that_is_left_out_is_named_by_the_same_seconds_before_and_after(tmp_path: Path) -> None:
     with deployed(tmp_path, clock=False) as portal:
         run = portal.run("--rerun", "LOGIN-033", "--time-budget", "20s")
-    reason = next(row["reason"] for row in run.results["requirements"] if row["id"] == "LOGIN-033")
+    reason = reason_of(run, "LOGIN-033")
 
     announced = re.search(r"^left out +a wait of up to (\d+) s", run.said, re.MULTILINE)
     assert announced

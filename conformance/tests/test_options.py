@@ -10,7 +10,6 @@ import pytest
 
 import cases
 from conformance.tests.deployment import Deployment, Done, deployed
-from reference_impl.limits import Limits
 
 FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
 ONE = ("--rerun", BROKEN)
@@ -67,17 +66,6 @@ def test_a_pinned_reading_that_differs_fails_as_a_changed_reading(tmp_path: Path
 def test_a_run_that_tests_too_little_is_inconclusive(tmp_path: Path, least: str, code: int) -> None:
     with deployed(tmp_path) as portal:
         assert portal.run(*ONE, "--min-tested", least).code == code
-
-
-def test_what_the_time_budget_does_not_leave_is_named(tmp_path: Path) -> None:
-    with deployed(tmp_path, limits=Limits(access_token=120), clock=False) as portal:
-        run = portal.run("--rerun", "AUTHN-011", "--time-budget", "30s")
-
-    reason = next(one["reason"] for one in run.results["requirements"] if one["id"] == "AUTHN-011")
-
-    assert run.verdict("AUTHN-011") == "untested"
-    assert "waiting for the end of an access token takes" in reason
-    assert "waits that do not fit into 30 s are left out, each by name" in run.said
 
 
 def test_no_case_begins_when_the_time_budget_is_used_up(tmp_path: Path) -> None:
@@ -141,14 +129,6 @@ def test_a_rerun_is_a_selection_and_says_so(tmp_path: Path) -> None:
     assert f"A selection of the cases: --rerun {BROKEN}." in run.said
     assert f"Selected: --rerun {BROKEN}." in run.said
     assert run.results["scope"]["selection"] == f"--rerun {BROKEN}"
-
-
-def test_a_rerun_of_an_endpoint_is_a_usage_error(tmp_path: Path) -> None:
-    with deployed(tmp_path) as portal:
-        run = portal.run("--rerun", "GET /web/v1/system/profile")
-
-    assert run.code == 4
-    assert "an endpoint is not a requirement, case or finding" in run.said
 
 
 def test_a_rerun_that_decides_nothing_is_inconclusive(tmp_path: Path) -> None:

@@ -89,24 +89,26 @@ def test_without_options_there_is_no_selection_and_one_of_nothing_is_an_error() 
         select_rules(["LOGIN-021"], ["LOGIN"])
 
 
+def report(folder: Path, run: Run) -> bytes:
+    """Writes what a run leaves, and says what stands in it."""
+    folder.mkdir(exist_ok=True)
+    (folder / "results.json").write_text(run.text(), encoding="utf-8")
+    return (folder / "results.json").read_bytes()
+
+
 def test_failed_takes_the_failures_of_the_last_report(tmp_path: Path) -> None:
     run = sample().run()
-    (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+    failed = {row.id for row in run.requirements if row.verdict == "fail"}
 
-    assert failed_rules(tmp_path) == {row.id for row in run.requirements if row.verdict == "fail"}
-
-    strict = run.model_copy(update={"strict": True})
-    (tmp_path / "results.json").write_text(strict.text(), encoding="utf-8")
-    assert failed_rules(tmp_path) > {row.id for row in run.requirements if row.verdict == "fail"}
-
-
-def test_failed_without_a_report_or_a_failure_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Run all cases first"):
         failed_rules(tmp_path)
-
-    (tmp_path / "results.json").write_text(conformant().run().text(), encoding="utf-8")
+    report(tmp_path, conformant().run())
     with pytest.raises(UsageError, match="nothing failed"):
         failed_rules(tmp_path)
+    report(tmp_path, run)
+    assert failed_rules(tmp_path) == failed
+    report(tmp_path, run.model_copy(update={"strict": True}))
+    assert failed_rules(tmp_path) > failed
 
 
 def test_a_rule_that_checks_alone_decide_is_tried_by_the_cases_of_its_endpoints() -> None:
@@ -151,9 +153,7 @@ def test_a_named_folder_keeps_the_report_of_a_whole_run_too(
     out = tmp_path / "mine"
     whole = Sample()
     whole.contradict("CONSTANT-020", exchange(1, ROLES, answer=envelope()), path="data", expected=[])
-    out.mkdir()
-    (out / "results.json").write_text(whole.run().text(), encoding="utf-8")
-    before = (out / "results.json").read_bytes()
+    before = report(out, whole.run())
 
     with nobody() as url:
         main(["run", "--target", url, option, "CONSTANT-020", "--out", str(out)])
@@ -167,9 +167,7 @@ def test_pytest_itself_leaves_the_report_of_a_whole_run_where_it_is_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "mine"
-    out.mkdir()
-    (out / "results.json").write_text(conformant().run().text(), encoding="utf-8")
-    before = (out / "results.json").read_bytes()
+    before = report(out, conformant().run())
 
     with running_portal() as portal:
         options = {"target": portal.portal.url, "only": "CONSTANT-020", "out": out}
@@ -249,8 +247,7 @@ def test_failed_says_that_it_reads_the_report_of_a_selection(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for selection, said in (("", False), ("--only PAGE-*", True)):
-        run = sample().run(scope=Scope(selection=selection))
-        (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+        report(tmp_path, sample().run(scope=Scope(selection=selection)))
         for out in (tmp_path, tmp_path / "again"):
             assert main(["plan", "--failed", "--out", str(out)]) == 0
             note = " ".join(capsys.readouterr().err.split())
@@ -287,38 +284,29 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
         again = plan(profile, "disruptive", PlanChoice(rerun="LOGIN-021"))
 
     assert 0 < again.cases < some.cases < whole.cases
-    assert (
-        some.musts
-        == some.testable
-        == sum(
-            row.chapter == "LOGIN" and row.level == "must" and row.can_hold for row in REQUIREMENTS.values()
-        )
-    )
+    musts = [row for row in REQUIREMENTS.values() if row.chapter == "LOGIN" and row.level == "must"]
+    assert some.musts == some.testable == sum(row.can_hold for row in musts)
 
 
 def test_a_rule_that_there_is_not_is_no_part_of_a_cases_name() -> None:
-    with pytest.raises(
-        UsageError, match=r"--rerun ACCOUNT-04: there is no rule ACCOUNT-04. The nearest are "
-    ):
+    said = "--rerun ACCOUNT-04: there is no rule ACCOUNT-04. The nearest are "
+    with pytest.raises(UsageError, match=said):
         rerun_requirements("ACCOUNT-04")
 
 
-def test_requirements_lists_the_selected_ones(capsys: pytest.CaptureFixture[str]) -> None:
+def test_requirements_lists_the_selected_ones_and_in_short_a_line_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = ["--only", "LOGIN-*", "--only", "PAGE-*", "--skip", "open", "--skip", "should"]
     assert main(["requirements", *words, "--format", "json"]) == 0
-
     rows = json.loads(capsys.readouterr().out)
     assert {row["id"].partition("-")[0] for row in rows} == {"LOGIN", "PAGE"}
     assert {row["level"] for row in rows} == {"must"}
 
-
-def test_requirements_in_short_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--only", "LOGIN-02*", "--short"]) == 0
-
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [
-        rule for rule in REQUIREMENTS if rule.startswith("LOGIN-02")
-    ]
+    listed = [rule for rule in REQUIREMENTS if rule.startswith("LOGIN-02")]
+    assert [line.split()[0] for line in lines] == listed
 
 
 @pytest.mark.parametrize("command", [["run"], ["plan"], ["check", "x.jsonl"], ["requirements"]])
@@ -385,9 +373,20 @@ def test_what_explain_proposes_contradicts_the_rule_and_the_other_does_not(tmp_p
     assert codes == [1, 0]
 
 
-def test_explain_of_an_unknown_rule_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "LOGN-022"]) == 4
-    assert "The nearest are LOGIN-022" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("mistyped", "near"),
+    [
+        ("LOGN-022", "LOGIN-022"),
+        ("login-22", "LOGIN-022, LOGIN-021, LOGIN-023"),
+        ("ENV-999", "ENV-020, ENV-019, ENV-018"),
+    ],
+)
+def test_explain_of_an_unknown_rule_names_the_nearest(
+    mistyped: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", mistyped]) == 4
+
+    assert f"The nearest are {near}" in capsys.readouterr().err
 
 
 def test_of_a_chapter_that_is_like_none_no_id_is_near(capsys: pytest.CaptureFixture[str]) -> None:
@@ -395,15 +394,3 @@ def test_of_a_chapter_that_is_like_none_no_id_is_near(capsys: pytest.CaptureFixt
     shown = " ".join(capsys.readouterr().err.split())
     assert "nearest" not in shown
     assert "`portal-conformance requirements` lists them all." in shown
-
-
-@pytest.mark.parametrize(
-    ("mistyped", "near"),
-    [("login-22", "LOGIN-022, LOGIN-021, LOGIN-023"), ("ENV-999", "ENV-020, ENV-019, ENV-018")],
-)
-def test_of_a_number_that_a_chapter_has_not_the_nearest_numbers_are_named(
-    mistyped: str, near: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["explain", mistyped]) == 4
-
-    assert f"The nearest are {near}." in capsys.readouterr().err
