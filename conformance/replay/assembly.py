@@ -80,6 +80,24 @@ class Assembly:
     finder: SecretFinder = field(default_factory=SecretFinder)
     """Finds the secrets of the recording and the target that no place shows."""
 
+    def _assessor(
+        self, comparer: Comparer, correlation: Correlation, noise: Noise, rebuilder: Rebuilder
+    ) -> Assessor:
+        no_cache = not self.options.cache
+        return Assessor(
+            comparer,
+            correlation,
+            noise,
+            RecordedBaseline(self.plan.exchanges(), correlation, no_cache=no_cache, hidden=self.plan.hidden),
+            learns=self.options.learn is not None,
+            reveals=rebuilder.channels.reveals,
+            credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
+            meanings=self._meanings(rebuilder.context),
+            no_cache=no_cache,
+            sign_ins=comparer.sign_ins,
+            moves=comparer.moves,
+        )
+
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
         self.finder.take_for_ids(self.profile.record_ids())
         progress = Progress(self.plan)
@@ -99,21 +117,7 @@ class Assembly:
         machine = ReplayMachine(
             self.plan,
             rebuilder,
-            Assessor(
-                comparer,
-                correlation,
-                noise,
-                RecordedBaseline(
-                    self.plan.exchanges(), correlation, no_cache=no_cache, hidden=self.plan.hidden
-                ),
-                learns=self.options.learn is not None,
-                reveals=rebuilder.channels.reveals,
-                credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
-                meanings=self._meanings(rebuilder.context),
-                no_cache=no_cache,
-                sign_ins=comparer.sign_ins,
-                moves=comparer.moves,
-            ),
+            self._assessor(comparer, correlation, noise, rebuilder),
             watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
             log,
             progress,

@@ -87,9 +87,9 @@ def insert_an_endpoint(folder: Path) -> None:
         reference / "routes.py", route, f'get(f"{{_SECURITY}}/inserted", JWT, security.mfa),\n    {route}'
     )
     replaced(
-        reference / "faults/operations.py",
-        '    MFA: "OP-017",\n',
-        f'    "{INSERTED}": "OP-089",\n    MFA: "OP-017",\n',
+        reference / "faults/endpoints.py",
+        '    op.MFA: "OP-017",\n',
+        f'    "{INSERTED}": "OP-089",\n    op.MFA: "OP-017",\n',
     )
 
 

@@ -387,6 +387,7 @@ ROWS = {
         f"AUTHN-001 AUTHN-002 {name}-without-token": _open(operation) for name, operation in _PERSONAL.items()
     },
     **{f"AUTHN-004 {name}-without-token": _open(operation) for name, operation in _LISTS.items()},
+    "AUTHN-004 mail-servers-are-validated-without-a-token": _open(op.VALIDATE_SMTP),
     "AUTHN-001 missing-token-is-403": refused_with("ACCESS.TOKEN_MISSING", status=403, code="4010"),
     "AUTHN-002 missing-token-has-another-code": refused_with(
         "ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"
