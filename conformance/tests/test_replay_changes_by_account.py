@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import resource
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +36,7 @@ from conformance.spec.endpoints import (
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.tests.full_disk import no_more_than
 from conformance.tests.reached import answer as http_answer
 from conformance.tests.reached import answering
 from conformance.tests.replays import options_for, profile_of, recorded, replayed
@@ -295,17 +294,6 @@ def test_a_channel_of_its_own_without_an_id_is_only_deleted_in_the_end(tmp_path:
     assert all("walker" not in channel["channelName"] for channel in left)
 
 
-@contextmanager
-def no_file_above(size: int) -> Iterator[None]:
-    """No file grows above a size meanwhile: what exceeds it fails as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 @pytest.fixture(scope="module")
 def leaving(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("recording") / "traffic.jsonl", leaves_things)
@@ -318,7 +306,7 @@ def test_what_a_replay_changed_is_restored_where_the_disk_is_full(
     """Nothing is written, or some of the ledger, or some of the log as well."""
     with reference.start() as portal:
         before = state_of_portal(portal)
-        with no_file_above(size), pytest.raises(UsageError, match="Nothing is left changed at the target"):
+        with no_more_than(size), pytest.raises(UsageError, match="Nothing is left changed at the target"):
             replay([leaving], profile_of(portal), options_for(tmp_path / "out"))
         after = state_of_portal(portal)
 
@@ -330,7 +318,7 @@ def test_what_cannot_be_restored_is_named_where_no_report_can_be_written(tmp_pat
     ledger = tmp_path / "out" / LEDGER
     with (
         reference.start(variants=["password-history"]) as portal,
-        no_file_above(400),
+        no_more_than(400),
         pytest.raises(LeftBehind) as raised,
     ):
         replay([leaving], profile_of(portal), options_for(tmp_path / "out"))
