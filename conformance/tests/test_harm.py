@@ -372,6 +372,6 @@ def test_a_wait_that_is_left_out_is_named_by_the_same_seconds_before_and_after(t
         run = portal.run("--rerun", "LOGIN-033", "--time-budget", "20s")
     reason = reason_of(run, "LOGIN-033")
 
-    announced = re.search(r"^left out +a wait of up to (\d+) s", run.said, re.MULTILINE)
+    announced = re.search(r"^left out +what follows a wait of (\d+) s", run.said, re.MULTILINE)
     assert announced
     assert reason.startswith(f"a wait of up to {announced[1]} s is left out: waiting for ")

@@ -7,7 +7,7 @@ from pathlib import Path
 from conformance.report.across import history
 from conformance.tests.deployment import command, deployed, done
 
-FAULT, BROKEN, CASE = "unknown-role-is-a-server-error", "ERROR-006", "test_an_unknown_role_is_not_found"
+FAULT, BROKEN, CASE = "unknown-role-is-a-server-error", "ERROR-006", "test_an_unknown_id_reads_no_record"
 
 
 def test_a_kept_run_is_what_the_next_one_tells_its_changes_from(tmp_path: Path) -> None:
