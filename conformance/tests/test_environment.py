@@ -14,6 +14,8 @@ from conformance.traffic import capture
 
 CHECK = [sys.executable, "-m", "conformance.cli", "check", "capture.jsonl"]
 RUN = [sys.executable, "-m", "conformance.cli", "run", "--out", "out", "--impact", "read-only"]
+CRAMPED = 'export PYTHONDONTWRITEBYTECODE=1; ulimit -f 4; exec "$@"'
+"""No file above 4 kB; a compiled module would be cut off, and every later command fail."""
 PLAIN_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
@@ -86,7 +88,7 @@ def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
 
 
 def test_a_disk_that_is_full_ends_a_check_in_one_sentence(folder: Path) -> None:
-    process = ended(CHECK, folder, shell='ulimit -f 4; exec "$@"')  # 4 kB a file
+    process = ended(CHECK, folder, shell=CRAMPED)
 
     assert process.returncode == 4
     assert len(process.stderr.splitlines()) == 1
