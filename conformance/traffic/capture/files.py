@@ -192,6 +192,13 @@ def _unpacked(path: Place, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
         yield file
 
 
+def _moved(octets: bytes, view: memoryview) -> tuple[int, bytes]:
+    """Moves as many bytes as there is room for into a buffer; gives their number, and the bytes left."""
+    count = min(len(octets), len(view))
+    view[:count] = octets[:count]
+    return count, octets[count:]
+
+
 class _Recoded(io.RawIOBase):
     """The text of a file as UTF-8; U+FFFD in place of what is not of its encoding."""
 
@@ -207,9 +214,7 @@ class _Recoded(io.RawIOBase):
         view = memoryview(buffer)
         while not self._rest and (chunk := self._file.read(CHUNK >> 4)):
             self._rest = self._decode(chunk).encode()
-        count = min(len(self._rest), len(view))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
+        count, self._rest = _moved(self._rest, view)
         return count
 
 
@@ -238,9 +243,7 @@ class _ZstandardFrames(io.RawIOBase):
                 return 0
             self._is_within = True
             self._rest = self._unpack.decompress(packed)
-        count = min(len(self._rest), len(view))
-        view[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
+        count, self._rest = _moved(self._rest, view)
         return count
 
 
