@@ -113,8 +113,9 @@ def until_interrupted(running: Running, profile_out: Path | None = None) -> None
     written."""
     _announce(running, profile_out)
     with contextlib.suppress(KeyboardInterrupt):
+        # Not `join`: an interrupt there has Python 3.11 take the thread for ended, and crash at its exit.
         while running.thread.is_alive():
-            running.thread.join(timeout=0.5)
+            time.sleep(0.2)
 
 
 def _announce(running: Running, profile_out: Path | None) -> None:

@@ -195,8 +195,9 @@ def run(
         sys.stdout.flush()
         _warn_of(options.host)
         with contextlib.suppress(KeyboardInterrupt):
+            # Not `join`: an interrupt there has Python 3.11 take the thread for ended, and crash at its exit.
             while recording.thread.is_alive():
-                recording.thread.join(timeout=0.5)
+                time.sleep(0.2)
     for line in _closing(recording.log, out):
         print_line(line)
     if recording.log.stopped:

@@ -522,3 +522,18 @@ def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_h
     assert recorder.returncode == 0
     assert "Recorded 1 exchanges to" in said
     assert [one.request.path for one in recorded(tmp_path / "traffic.har")] == ["/web/v1/system/profile"]
+
+
+@pytest.mark.slow
+def test_an_interrupted_recorder_hands_on_an_answer_that_has_begun(upstream: str, tmp_path: Path) -> None:
+    with command(tmp_path, upstream, "--out", "capture.jsonl") as (recorder, url):
+        with httpx.stream("GET", f"{url}/slow") as answer:
+            chunks = answer.iter_text()
+            first = next(chunks)
+            recorder.send_signal(signal.SIGINT)
+            text = first + "".join(chunks)
+        recorder.communicate(timeout=30)
+
+    assert text.count("data:") == 3
+    assert recorder.returncode == 0
+    assert [one.request.path for one in recorded(tmp_path / "capture.jsonl")] == ["/slow"]
