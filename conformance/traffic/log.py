@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Literal, Protocol, TextIO
 
 import msgspec
 
@@ -52,7 +52,7 @@ class RedactedLines:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self._is_new and self.path.is_symlink():
                 self.path.unlink()
-            mode = "w" if self._is_new else "a"
+            mode: Literal["w", "a"] = "w" if self._is_new else "a"
             self._file = open(  # noqa: SIM115 (closed by `close`)
                 self.path, mode, self._buffering, encoding="utf-8", opener=not_following
             )
