@@ -7,15 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from conformance.spec import BY_KEY, OPERATIONS, Operation
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    COUNTRIES,
-    PUBLIC_KEY,
-    ROLE,
-    ROLES,
-    SESSIONS_CONFIG,
-    WORKSPACES_CURRENT,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.traffic import answer, envelope, judged, verdict_on
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
@@ -73,13 +65,13 @@ def test_what_is_not_offered_is_told_of_the_status(status: int) -> None:
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [
-        (PUBLIC_KEY, Verdict.FAIL),
-        (COUNTRIES, Verdict.FAIL),
-        (SESSIONS_CONFIG, Verdict.UNTESTED),
-        (WORKSPACES_CURRENT, Verdict.UNTESTED),
-        (ROLES, Verdict.UNTESTED),
-        (ROLE, Verdict.UNTESTED),
-        (ACCOUNTS_QUERY, Verdict.UNTESTED),
+        (op.PUBLIC_KEY, Verdict.FAIL),
+        (op.COUNTRIES, Verdict.FAIL),
+        (op.SESSIONS_CONFIG, Verdict.UNTESTED),
+        (op.WORKSPACES_CURRENT, Verdict.UNTESTED),
+        (op.ROLES, Verdict.UNTESTED),
+        (op.ROLE, Verdict.UNTESTED),
+        (op.ACCOUNTS_QUERY, Verdict.UNTESTED),
     ],
 )
 def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobody_has(
