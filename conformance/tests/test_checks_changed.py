@@ -78,13 +78,7 @@ def switched(key: str, **other: Json) -> Exchange:
 
 
 PROOFS = [
-    Proof("SESSION-029", [config(25), set_to(12), config(12, 2)], NEITHER),
     *(Proof("SESSION-029", traced, NEITHER, silent=True) for traced in NUMBERS),
-    Proof(
-        "IPWHITELIST-003",
-        [whitelist(), addresses(FIRST, SECOND), whitelist(FIRST, SECOND, after=2)],
-        ONE_IS_LOST,
-    ),
     *(Proof("IPWHITELIST-003", traced, ONE_IS_LOST, silent=True) for traced in LISTS),
     Proof(
         "IPWHITELIST-004",
@@ -103,10 +97,5 @@ PROOFS = [
             ],
             [switched(op.IP_WHITELIST_ENABLE, headers=ANOTHERS), whitelist(after=6)],
         )
-    ),
-    Proof(
-        "IPWHITELIST-005",
-        [switched(op.IP_WHITELIST_DISABLE), whitelist(after=1)],
-        [switched(op.IP_WHITELIST_DISABLE), whitelist(after=6, enabled=True)],
     ),
 ]

@@ -127,11 +127,6 @@ PROOFS = [
         constants(COUNTRIES, [item | OWN[0] for item in items(COUNTRIES)[:2]]),
     ),
     Proof(
-        "CONSTANT-063",
-        all_of(COUNTRIES),
-        constants(COUNTRIES, [{**items(COUNTRIES)[0], "alpha3Code": "CN"}, *items(COUNTRIES)[1:]]),
-    ),
-    Proof(
         "CONSTANT-064",
         [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])],
         [all_of(WALLETS), constants(WALLETS, [])],

@@ -102,7 +102,6 @@ def config(**fields: Json) -> Shown:
 
 
 ROLE_LISTED: Shown = (op.ROLES, [role()])
-WORKSPACE: Shown = (op.WORKSPACES_CURRENT, workspace())
 INVITED: Shown = (op.OWN_INVITATIONS, [invitation()])
 OTHERS = {"bizId": invitation()["bizId"], "email": "other@example.test"}
 BY_ID = {"bizId": "channel-1"}
@@ -131,18 +130,6 @@ PROOFS = [
         amid(ROLE_LISTED, (op.ROLE, role(permissionCodes=["a"]))),
     ),
     Proof(
-        "AGREE-003",
-        amid(
-            WORKSPACE, (op.WORKSPACES_MINE, [workspace(), workspace(bizId="workspace-2", workspaceName="B")])
-        ),
-        amid(WORKSPACE, (op.WORKSPACES_MINE, [workspace(workspaceKind=coded("TEST", 10050102))])),
-    ),
-    Proof(
-        "AGREE-004",
-        amid(INVITED, (op.INVITATIONS, [OTHERS])),
-        amid(INVITED, (op.INVITATIONS, [invitation(inviteeEmail="other@example.test")])),
-    ),
-    Proof(
         "AGREE-005",
         amid(CHANNEL, CHANNEL, sent={"activeOnly": True}),
         amid(CHANNEL, (op.CHANNELS_QUERY, page(channel(channelHost="mx.example.test"))), sent=BY_ID),
@@ -151,18 +138,6 @@ PROOFS = [
         "AGREE-005",
         amid(CHANNEL, config(password="…"), sent={"activeOnly": True}),
         amid(config(smtpPort=25), config(smtpPort=587), sent={"activeOnly": True}),
-    ),
-    Proof(
-        "AGREE-006",
-        amid(
-            TYPE, (op.CHANNEL_TYPES_QUERY, page(channel_type(iconUrl="/a?s=1"))), sent={"enabledOnly": True}
-        ),
-        amid(TYPE, (op.CHANNEL_TYPES_QUERY, page(channel_type(enabled=False))), sent={"typeCode": "EMAIL"}),
-    ),
-    Proof(
-        "AGREE-007",
-        amid(ORDER, ORDER, query="size=5"),
-        amid(ORDER, (op.TRANSFER_ORDERS, order_page(order(currency="another"))), query="size=5"),
     ),
     Proof(
         "AGREE-010",

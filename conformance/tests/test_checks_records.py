@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.records import has_offset, moment
+from conformance.checks.records import moment
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -35,7 +35,6 @@ def owner(asked: str) -> Exchange:
     return answer(op.INSTITUTION, institution(), institutionBizId=asked)
 
 
-NO_ZONE = "2031-05-02T07:08:09"
 PROOFS = [
     Proof(
         "RESOURCE-001",
@@ -101,14 +100,6 @@ def test_a_time_without_a_zone_is_taken_as_utc() -> None:
 )
 def test_every_way_to_write_a_time_of_the_calendar_is_read(value: object, is_moment: bool) -> None:
     assert (moment(value) is not None) is is_moment
-
-
-@pytest.mark.parametrize(
-    "text, has",
-    [("2031-05-06T07:08:09Z", True), ("2031-05-06T07:08:09-05:00", True), ("2031-05-06T07:08:09", False)],
-)
-def test_a_time_says_its_zone_or_does_not(text: str, has: bool) -> None:
-    assert has_offset(text) is has
 
 
 def test_a_field_that_is_left_out_is_the_shape_checks_matter_alone() -> None:

@@ -9,13 +9,10 @@ from conformance.tests.proof import Proof, Reading
 from conformance.tests.traffic import (
     answer,
     at,
-    history_item,
     judged,
     mfa_setting,
-    page,
     refusal,
     session,
-    session_config,
 )
 from conformance.traffic.exchange import Exchange, Json
 
@@ -35,26 +32,6 @@ def codes(remaining: int, made: int) -> dict[str, int]:
 
 PROOFS = [
     Proof(
-        "MFA-005",
-        answer(op.MFA, [EMAIL, mfa_setting("OTP", 10011002)]),
-        answer(op.MFA, [mfa_setting(isPrimary=True), OTP]),
-    ),
-    Proof("MFA-007", answer(op.MFA, [EMAIL, OTP]), answer(op.MFA, [EMAIL, EMAIL])),
-    Proof(
-        "MFA-008",
-        answer(
-            op.MFA, [EMAIL, mfa_setting("OTP", 10011002, verifiedAt="2031-05-01T00:00:00.123456789+09:00")]
-        ),
-        answer(op.MFA, [mfa_setting(verifiedAt="yesterday")]),
-    ),
-    Proof("BACKUP-003", answer(op.BACKUP_CODES, codes(0, 0)), answer(op.BACKUP_CODES, codes(11, 10))),
-    Proof("SESSION-020", sessions(CURRENT, session()), sessions(session())),
-    Proof(
-        "SESSION-045",
-        answer(op.SESSIONS_TERMINATE_ALL, None),
-        refusal(op.SESSIONS_TERMINATE_ALL, "VALIDATION.INVALID_PARAMETER", 400),
-    ),
-    Proof(
         "SESSION-045",
         [
             refusal(op.SESSIONS_TERMINATE_ALL, "4000", 400),
@@ -64,11 +41,6 @@ PROOFS = [
         silent=True,
     ),
     Proof(
-        "SESSION-023",
-        sessions(session(loginTime=at(hours=1), lastActivityTime=at(hours=1))),
-        sessions(session(loginTime=at(hours=1), lastActivityTime=at(hours=2))),
-    ),
-    Proof(
         "SESSION-043",
         answer(
             op.SESSIONS,
@@ -76,7 +48,6 @@ PROOFS = [
         ),
         sessions({**CURRENT, "lastActivityTime": at(hours=1)}),
     ),
-    Proof("SESSION-024", sessions(CURRENT, session()), sessions(CURRENT, CURRENT)),
     Proof(
         "SESSION-035",
         [answer(op.SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)],
@@ -88,26 +59,6 @@ PROOFS = [
                 n=2,
             ),
         ],
-    ),
-    Proof(
-        "SESSION-033",
-        answer(
-            op.SESSIONS_CONFIG, session_config(lastLoginAt="2031-05-06T07:08:09Z", passwordChangedAt=None)
-        ),
-        answer(op.SESSIONS_CONFIG, session_config(passwordChangedAt="06.05.2031")),
-    ),
-    Proof(
-        "HISTORY-012",
-        [
-            answer(op.SESSIONS_HISTORY, page()),
-            answer(op.SESSIONS_HISTORY, page(pageSize=5), query={"pageSize": "5"}),
-        ],
-        answer(op.SESSIONS_HISTORY, page(pageSize=10)),
-    ),
-    Proof(
-        "HISTORY-014",
-        answer(op.SESSIONS_HISTORY, page(history_item(), history_item(bizId="history-2"))),
-        answer(op.SESSIONS_HISTORY, page(history_item(), history_item())),
     ),
 ]
 

@@ -76,9 +76,7 @@ def refreshed(after: float, **other: Json) -> Exchange:
 
 
 PROOFS = [
-    Proof("MFA-015", [*SIGNED_IN, factors(OFF), SET_UP, begun(EMAIL, after=4)], UNVERIFIED),
     *(Proof("MFA-015", traced, UNVERIFIED, silent=True) for traced in OFFERINGS),
-    Proof("MFA-012", [*SIGNED_IN, REVOKED, begun(EMAIL, after=4)], OFFERED_AGAIN),
     *(Proof("MFA-012", traced, OFFERED_AGAIN, silent=True) for traced in REVOCATIONS),
     Proof(
         "TOKEN-012",
