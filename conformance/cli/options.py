@@ -144,7 +144,7 @@ TIME_BUDGET = option(
 )
 """Of the doctor, which is quick itself."""
 
-ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
+ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
 
 
 def use_default_profile(options: Options) -> None:
@@ -154,14 +154,17 @@ def use_default_profile(options: Options) -> None:
         print_error(f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.")
 
 
-def folder_beside_run(out: Path | None, command: str) -> Path:
+def folder_beside_run(options: Options, command: str) -> Path:
     """The report folder of a check or replay: the user's choice, else the default folder; a subfolder if the
-    default holds a whole run's report."""
+    default holds a whole run's report. UsageError: it has files of others."""
+    from conformance.report.formats.write import refuse_foreign_files
     from conformance.run.rerun import holds_whole_run
 
     usual = Path(BY_NAME["out"].default)
-    if out is not None or not holds_whole_run(usual):
-        return out or usual
+    if options.out is not None or not holds_whole_run(usual):
+        out = options.out or usual
+        refuse_foreign_files(out, force=options.force)
+        return out
     return beside_whole_run(usual, usual / command, command)
 
 

@@ -13,6 +13,7 @@ from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
     BASELINE_UPDATE,
+    FORCE,
     FORMAT,
     IMPACT,
     NO_CACHE,
@@ -187,6 +188,7 @@ def record_traffic(options: Options) -> int:
     PROFILE,
     IMPACT,
     OUT_BESIDE,
+    FORCE,
     *SELECTION,
     *COMPARISON,
     *MEANING,
@@ -207,7 +209,7 @@ def replay_traffic(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
-    options.out = folder_beside_run(options.out, "replay")
+    options.out = folder_beside_run(options, "replay")
     return _replayed(profile, options)
 
 
