@@ -176,8 +176,8 @@ class Secrets:
         return clean + line[len(text) :]
 
     def needs_whole_line(self, text: str) -> bool:
-        """Whether a text holds a short word, or a name of a member, that is a secret only in a field that names
-        one, so that a piece of the line does not show whether it is."""
+        """Whether a text holds a short word, or a name of a member, that is a secret only in a field that
+        names one, so that a piece of the line does not show whether it is."""
         if self._words and any(word in self._words for word in NAME_OF_LETTERS.findall(text)):
             return True
         return bool(len(self._in_context)) and self._in_context.stand_in(text)
