@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,3 +201,15 @@ def bundled_profile() -> Profile:
 
     with running_portal() as profile:
         return profile
+
+
+@contextmanager
+def alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
+    """Holds the accounts at the target against runs and replays. The lock goes on naming the ledger of the
+    last run, for which the doctor looks."""
+    from conformance.target.locks import held, target_lock
+
+    lock = target_lock(profile)
+    note = "" if lock is None else str(lock.content().get("note", ""))
+    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
+        yield
