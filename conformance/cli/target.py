@@ -9,7 +9,6 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from conformance.cli.options import (
     TARGET,
     TIME_BUDGET,
     WAIT,
+    alone,
     profile_of,
 )
 from conformance.errors import ExitCode, UsageError
@@ -121,7 +121,7 @@ def diagnose(options: Options) -> int:
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
-    with _alone(profile, is_waiting=options.wait), status_line() as show:
+    with alone(profile, is_waiting=options.wait), status_line() as show:
         results = examine_profile(profile, on_check=lambda part: show(f"trying {part} …"))
         show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
@@ -161,18 +161,6 @@ def _budget(profile: Profile, options: Options) -> str | None:
     if options.time_budget is None and profile.clock.advance is not None:
         return None
     return str(options.time_budget or USUAL_BUDGET)
-
-
-@contextmanager
-def _alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
-    """Holds the accounts at the target against runs. The lock goes on naming the ledger of the last run, for
-    which the doctor looks."""
-    from conformance.target.locks import held, target_lock
-
-    lock = target_lock(profile)
-    note = "" if lock is None else str(lock.content().get("note", ""))
-    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
-        yield
 
 
 def _reach(planned: RunPlan, run: str) -> str:

@@ -13,6 +13,7 @@ from conformance.selftest.fault_run import FaultOutcome
 from conformance.selftest.verdicts import ProofMatrix, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
+from conformance.traffic.replacing import write_report
 
 STYLE = """
 :root { color-scheme: light dark; background: light-dark(#fff, #16181c); color: light-dark(#1a1a1a, #e6e6e6) }
@@ -34,8 +35,8 @@ def write(matrix: ProofMatrix, folder: Path) -> None:
     """Writes ``selftest.html`` and ``selftest.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
-    (folder / "selftest.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "selftest.html").write_text("".join(_page(matrix)), encoding="utf-8")
+    write_report(folder / "selftest.json", text + "\n")
+    write_report(folder / "selftest.html", "".join(_page(matrix)))
 
 
 def as_json(matrix: ProofMatrix) -> dict[str, Any]:

@@ -12,12 +12,9 @@ from cases.authentication.test_rate_limit import (
     test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused as ten_begin,
 )
 from conformance.errors import Untestable
-from conformance.spec import REQUIREMENTS
 from conformance.target.clock import SimulatedClock
-from conformance.target.profile.tables import LimitSettings
-from conformance.tests.reached import MINIMAL, answer, answering
-from conformance.verdicts.findings import Ledger, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.tests.reached import MINIMAL, Deciding, answer, answering
+from conformance.verdicts.findings import Verdict
 
 WINDOW = 60.0
 PROFILE = f"""{MINIMAL}
@@ -81,13 +78,13 @@ def blamed(target: CountedPortal) -> set[str]:
 
 def decided(target: CountedPortal) -> dict[str, Verdict]:
     """What the case says of its rules. Untestable, as the case."""
-    ledger, clock = Ledger(REQUIREMENTS), Idle(target)
+    clock = Idle(target)
     target.move(WINDOW)
     portal = answering(target.respond, profile=PROFILE, clock=clock)
-    verify = Verify(ledger, "a case", [row for row in REQUIREMENTS if row.startswith("LIMIT-")])
+    verify = Deciding()
     for seconds, why in ten_begin(portal, portal.account("spare"), verify):
         clock.wait(seconds, why)
-    return {row.requirement.id: row.verdict for row in ledger.results() if row.requirement.chapter == "LIMIT"}
+    return {rule: verdict for rule, verdict in verify.verdicts.items() if rule.startswith("LIMIT-")}
 
 
 @pytest.mark.parametrize("by_account", [False, True])
@@ -103,18 +100,6 @@ def test_no_portal_is_blamed_for_what_others_began_beside_a_clock_that_is_moved(
 
 def test_sign_ins_of_others_are_no_matter_where_each_account_is_counted() -> None:
     assert blamed(CountedPortal(others=2, meanwhile=3.0, by_account=True)) == set()
-
-
-def test_the_rules_that_need_the_window_are_named_where_it_is_described() -> None:
-    described = LimitSettings.model_fields["login_window"].description or ""
-    marks = {mark.name: mark.args for mark in ten_begin.pytestmark}  # type: ignore[attr-defined]
-
-    assert "limits.login_window" in marks["needs"]
-    named = "LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested"
-    assert named in described
-    assert set(marks["requirement"]) == {
-        f"LIMIT-{number}" for number in ("001", "002", "003", "004", "014", "017")
-    }
 
 
 LATER = {"Retry-After": "30"}

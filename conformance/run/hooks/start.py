@@ -13,6 +13,7 @@ import pytest
 from conformance.errors import TargetUnreachable
 from conformance.report.across import history
 from conformance.report.across.baseline import initial_baseline
+from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
@@ -58,6 +59,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         bundled=is_bundled,
     )
     _check(config, options)
+    refuse_foreign_files(options.out, force=value_of(config, "force"))
     for line in introduction(profile, options, items, selection=selection_of(config)):
         say(config, line)
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
