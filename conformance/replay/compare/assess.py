@@ -140,7 +140,11 @@ class Assessor:
     ) -> list[tuple[Finding, Difference]]:
         """The contradictions that the recording has not, without those learned as noise."""
         new = self.baseline.new(pair.recorded, pair.live, findings) if findings else ()
-        return [(finding, each) for finding, each in new if not noise.is_learned(pair.operation, each)]
+        return [
+            (finding, each)
+            for finding, each in new
+            if not self.comparer.noise.is_learned(pair.operation, each)
+        ]
 
     def _different(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
