@@ -34,8 +34,15 @@ from conformance.selftest.choice import (
     without_other_searches,
 )
 from conformance.selftest.fault_run import FaultOutcome, attempt
-from conformance.selftest.pages import write
-from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, is_doubted, judge
+from conformance.selftest.verdicts import (
+    OF_RECORDINGS,
+    ProofMatrix,
+    by_name,
+    is_clear,
+    is_doubted,
+    judge,
+    write,
+)
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 

@@ -9,10 +9,6 @@ from pathlib import Path
 from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Run
-from conformance.selftest import pages as selftest_pages
-from conformance.selftest.fault_run import FaultOutcome, Turned
-from conformance.selftest.verdicts import ProofMatrix
-from conformance.target.bundled import FAULTS, VARIANTS
 from conformance.tests.hostile_portal import hostile
 from conformance.tests.page_runs import against_baseline, checked, of_findings, replay_of, under_load
 from conformance.tests.sample_run import START, Sample, conformant, sample
@@ -84,26 +80,6 @@ def _over_time(folder: Path) -> str:
     return history.as_html(history.trend(folder / "history.sqlite"))
 
 
-def _selftest(folder: Path) -> Path:
-    """Faults that turn what they should, more, and nothing; variants, and problems."""
-    outcomes = {
-        name: FaultOutcome(
-            name,
-            turned={
-                rule: Turned("fail", [f"check chapter.{name.replace('-', '_')}"], "seen otherwise", "GET /x")
-                for rule in (*fault.breaks, "ENV-001")
-            },
-        )
-        for name, fault in list(FAULTS.items())[:40]
-    }
-    outcomes |= {name: FaultOutcome(name) for name in list(FAULTS)[40:44]}
-    variants = {name: FaultOutcome(name, verdicts={"pass": 800}) for name in list(VARIANTS)[:20]}
-    problems = [f"fault {name} survives: {fault.breaks[0]} is not FAIL" for name, fault in FAULTS.items()][:9]
-    made = ProofMatrix(FaultOutcome("clean"), outcomes, variants, problems=problems)
-    selftest_pages.write(made, folder)
-    return folder / "selftest.html"
-
-
 MAKERS: dict[str, Maker] = {
     "report": _of_sample(sample),
     "hostile": _of_sample(hostile),
@@ -112,7 +88,6 @@ MAKERS: dict[str, Maker] = {
     "compare": _text(_compared),
     "matrix": _text(_side_by_side),
     "history": _text(_over_time),
-    "selftest": _selftest,
     "run-of-many": _of_sample(lambda: of_findings(MANY)),
     "check-of-none": _of_run(lambda: checked(conformant())),
     "replay-of-many": _of_run(lambda: replay_of(MANY)),

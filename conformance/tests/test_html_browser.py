@@ -68,8 +68,7 @@ def open_page(browser: Browser, files: PageFiles) -> Iterator[Open]:
         one.page.on("console", lambda message: one.errors.append(message.text))
         one.page.on("pageerror", lambda error: one.errors.append(str(error)))
         one.page.goto(files[name].as_uri() + at)
-        if name != "selftest":  # which has no script
-            one.page.wait_for_selector("html[data-ready]", state="attached")
+        one.page.wait_for_selector("html[data-ready]", state="attached")
         return one
 
     yield opened
@@ -78,7 +77,7 @@ def open_page(browser: Browser, files: PageFiles) -> Iterator[Open]:
 
 
 PAGES = (
-    *("report", "baseline", "load", "hostile", "compare", "matrix", "history", "selftest"),
+    *("report", "baseline", "load", "hostile", "compare", "matrix", "history"),
     *("run-of-many", "check-of-none", "replay-of-many"),
 )
 """Pages that show different parts, of nothing and of hundreds of findings."""
