@@ -21,8 +21,7 @@ import pytest
 from conformance.checks import CHECKS
 from conformance.errors import UsageError
 from conformance.report.model.words import plural
-from conformance.run.catalogue import Interruptible, pytest_arguments
-from conformance.run.planning import ids_of
+from conformance.run.catalogue import Interruptible, ids_of, pytest_arguments
 from conformance.selftest import workers
 from conformance.selftest.choice import (
     MANY_OPERATIONS,
