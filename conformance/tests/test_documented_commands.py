@@ -217,7 +217,7 @@ def test_a_command_of_pytest_runs_the_cases_from_an_installation(
     """One chapter is a suite: to collect all cases takes most of the time."""
     folder = tmp_path / "folder"
     shutil.copytree(workshop.folder, folder)
-    rule, chapter = ("LOGIN-043", "authentication") if "login" in text else (RULE, "constants")
+    rule, chapter = ("LOGIN-030", "authentication") if "login" in text else (RULE, "constants")
     (folder / "pytest.ini").write_text(f"[pytest]\nconformance_only = {rule}\n", encoding="utf-8")
 
     run = subprocess.run(

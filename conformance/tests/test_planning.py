@@ -18,13 +18,11 @@ from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_
 from conformance.spec import Impact
 from conformance.spec.endpoints import (
     LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
 )
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
-from conformance.target.profile.model import Profile, load, parse
+from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
-from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
 from conformance.tests.sample_run import URL, sample
 from conformance.verdicts.selection import select_rules
@@ -139,28 +137,6 @@ def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(t
     assert all(rule.startswith("LOGIN-") for rule in shown["rules"])
     assert shown["floor"] is None
     assert as_line(planned).endswith(f" · {planned.testable} of {planned.musts} musts")
-
-
-@pytest.mark.slow
-def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(tmp_path: Path) -> None:
-    with deployed(tmp_path, seed=7) as portal:
-        planned = plan(load(portal.profile), "mutating")
-        run = portal.run("--impact", "mutating")
-
-    decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
-    assert decided == set(planned.rules)
-    every = planned.cases + len(planned.untested)
-    assert f"\ncases     {every:,} selected, {planned.cases:,} of them can be tried" in run.said
-    assert f" a run would try {planned.cases:,} of {every:,} cases:" in as_text(planned)
-    untested = {
-        row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
-    }
-    assert {rule: untested[rule].startswith(why) for rule, why in planned.undecided.items()} == (
-        dict.fromkeys(untested, True)
-    )
-    asked = [timing["endpoint"] for timing in run.results["timings"] for _ in range(timing["requests"])]
-    assert 0 < asked.count(LOGIN_INITIATE) <= planned.sign_ins
-    assert 0 < asked.count(LOGIN_MFA_SEND) <= planned.mails
 
 
 def case(name: str, *, sign_ins: int = 0, waits: float = 0.0) -> CaseRow:
