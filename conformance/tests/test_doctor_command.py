@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.cli.command import Options
-from conformance.cli.target import USUAL_BUDGET, _budget, _next_step
+from conformance.cli.outlook import USUAL_BUDGET, _budget, _next_step
 from conformance.errors import UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part

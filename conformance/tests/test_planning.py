@@ -120,7 +120,7 @@ def test_each_option_that_plan_offers_reaches_the_plan(
         asked.append(asked_for)
         raise UsageError("planned")
 
-    monkeypatch.setattr("conformance.run.outlook.plan.plan", planned)
+    monkeypatch.setattr("conformance.cli.outlook.plan", planned)
     monkeypatch.chdir(tmp_path)
 
     usual = ["plan", "--profile=portal.toml", "--out=nowhere"]
