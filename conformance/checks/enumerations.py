@@ -10,12 +10,7 @@ import msgspec
 
 from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec import CONSTANT_LISTS
-from conformance.spec.endpoints import (
-    COUNTRIES,
-    NOTIFICATION_CHANNEL_STATUSES,
-    US_STATES,
-    USER_PERMISSION_STATUSES,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import (
     CODED_FIELDS,
     CONSTANTS,
@@ -171,8 +166,8 @@ def _listed_state_rule(requirement: str, endpoint: str, family: Mapping[str, int
                 )
 
 
-_listed_state_rule("STATE-005", NOTIFICATION_CHANNEL_STATUSES, STATES["Notification channel"])
-_listed_state_rule("STATE-008", USER_PERMISSION_STATUSES, STATES["Permission"])
+_listed_state_rule("STATE-005", op.NOTIFICATION_CHANNEL_STATUSES, STATES["Notification channel"])
+_listed_state_rule("STATE-008", op.USER_PERMISSION_STATUSES, STATES["Permission"])
 
 
 @check("CONSTANT-062", on=successes(*CONSTANT_KEYS))
@@ -183,7 +178,7 @@ def nothing_stands_twice_in_a_list(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
 
 
-NAMES_ONE = {COUNTRIES: ("alpha2Code", "alpha3Code", "numericCode"), US_STATES: ("isoCode",)}
+NAMES_ONE = {op.COUNTRIES: ("alpha2Code", "alpha3Code", "numericCode"), op.US_STATES: ("isoCode",)}
 """By list, the fields that name the same country or state everywhere."""
 
 
@@ -197,7 +192,7 @@ def no_country_or_state_has_the_code_of_another(exchange: Exchange) -> Iterator[
         yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
 
 
-@check("CONSTANT-063", on=successes(COUNTRIES))
+@check("CONSTANT-063", on=successes(op.COUNTRIES))
 def country_codes_have_their_lengths(exchange: Exchange) -> Iterator[Comparison]:
     for index, item in enumerate(entries(exchange)):
         for field, length in (("alpha2Code", 2), ("alpha3Code", 3)):

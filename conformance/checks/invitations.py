@@ -9,13 +9,7 @@ from conformance.checks.model.places import viewer_of
 from conformance.checks.notifications import WRITTEN_SECONDS
 from conformance.checks.records import moment, portal_time, records, sent_fields
 from conformance.checks.registry import Memory, answers, check, key_of, successes
-from conformance.spec.endpoints import (
-    INVITATION_ACCEPT,
-    INVITATION_CANCEL,
-    INVITATIONS,
-    INVITE,
-    OWN_INVITATIONS,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
@@ -45,14 +39,14 @@ def _seconds_left(now: datetime, record: dict[str, Json]) -> float | None:
     return None if expires is None else (expires - now).total_seconds()
 
 
-@check("INVITATION-021", on=successes(OWN_INVITATIONS))
+@check("INVITATION-021", on=successes(op.OWN_INVITATIONS))
 def a_closed_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record, status in with_status(exchange):
         if status in CLOSED and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
 
 
-@check("INVITATION-022", on=successes(OWN_INVITATIONS))
+@check("INVITATION-022", on=successes(op.OWN_INVITATIONS))
 def only_the_statuses_asked_for_are_given(exchange: Exchange) -> Iterator[Comparison]:
     wanted = _statuses(exchange)
     for name, entry in exchange.coded:
@@ -79,7 +73,7 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-@check("INVITATION-026", on=successes(OWN_INVITATIONS).at_its_moment())
+@check("INVITATION-026", on=successes(op.OWN_INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     now = portal_time(exchange)
     for path, record, status in with_status(exchange):
@@ -88,7 +82,7 @@ def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Compari
             yield equal(exchange, f"{path}.canAccept", True)
 
 
-@check("INVITATION-027", on=successes(OWN_INVITATIONS))
+@check("INVITATION-027", on=successes(op.OWN_INVITATIONS))
 def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record, status in with_status(exchange):
         held = (record.get("acceptedAt") is not None) == (status == "ACCEPTED")
@@ -99,7 +93,7 @@ def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
         )
 
 
-@check("INVITATION-028", on=successes(OWN_INVITATIONS).at_its_moment())
+@check("INVITATION-028", on=successes(op.OWN_INVITATIONS).at_its_moment())
 def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     now = portal_time(exchange)
     for path, record in records(exchange):
@@ -130,7 +124,7 @@ def _acceptance_rule(requirement: str, statuses: frozenset[str]) -> None:
 
     @check(
         requirement,
-        on=answers(OWN_INVITATIONS, INVITATION_ACCEPT).at_its_moment(),
+        on=answers(op.OWN_INVITATIONS, op.INVITATION_ACCEPT).at_its_moment(),
         remembers=True,
         compares=True,
     )
@@ -168,16 +162,16 @@ _acceptance_rule("INVITATION-030", frozenset({"DECLINED"}))
 
 @check(
     "INVITE-003",
-    on=answers(INVITATION_CANCEL, INVITE, OWN_INVITATIONS, INVITATIONS).at_its_moment(),
+    on=answers(op.INVITATION_CANCEL, op.INVITE, op.OWN_INVITATIONS, op.INVITATIONS).at_its_moment(),
     remembers=True,
     compares=True,
 )
 def what_was_cancelled_is_not_pending(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """In anybody's list, until somebody is invited again."""
     key = key_of(exchange)
-    if key == INVITE:
+    if key == op.INVITE:
         memory.clear()
-    elif key == INVITATION_CANCEL:
+    elif key == op.INVITATION_CANCEL:
         id = sent_fields(exchange).get("invitationBizId")
         if isinstance(id, str) and is_granted(exchange) and not _denies(exchange.data):
             memory[id] = exchange.time

@@ -23,21 +23,7 @@ from conformance.checks.records import (
     sent_fields,
 )
 from conformance.checks.registry import Memory, answers, check, key_of, successes
-from conformance.spec.endpoints import (
-    CHANNEL_ACTIVATE,
-    CHANNEL_COMMAND_DEACTIVATE,
-    CHANNEL_CREATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
@@ -45,13 +31,13 @@ from conformance.verdicts.comparisons import contradicts, equal, holds, is_grant
 from conformance.verdicts.findings import HELD, Comparison
 
 TYPE_STATES = STATES["Notification channel type"]
-SWITCHES = (CHANNEL_ACTIVATE, CHANNEL_UPDATE, CHANNEL_CREATE)
+SWITCHES = (op.CHANNEL_ACTIVATE, op.CHANNEL_UPDATE, op.CHANNEL_CREATE)
 """What may lead a channel to another state."""
 
 # Channel types.
 
 
-@check("CHANNELTYPE-025", on=successes(CHANNEL_TYPES_QUERY))
+@check("CHANNELTYPE-025", on=successes(op.CHANNEL_TYPES_QUERY))
 def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
     fits = False
     for path, record in records(exchange):
@@ -66,7 +52,7 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-@check("CHANNELTYPE-036", on=successes(CHANNEL_TYPES_QUERY))
+@check("CHANNELTYPE-036", on=successes(op.CHANNEL_TYPES_QUERY))
 def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Comparison]:
     """Judges one answer: later answers may reuse deleted codes. Records in unknown states may be deleted."""
     compared = [
@@ -94,7 +80,7 @@ def _is_in_a_state(channel_type: dict[str, Json]) -> bool:
 
 TOTAL = "data.pagination.totalRecords"
 
-filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId", is_the_same_id, TOTAL)
+filter_rule("CHANNELTYPE-020", op.CHANNEL_TYPES_QUERY, "bizId", is_the_same_id, TOTAL)
 
 
 def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparison:
@@ -102,9 +88,14 @@ def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparis
     return holds(exchange, place, folded(wanted) in folded(code), f"a text that contains {wanted!r}")
 
 
-filter_rule("CHANNELTYPE-021", CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
+filter_rule("CHANNELTYPE-021", op.CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
 coded_filter_rule(
-    "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration(TYPE_STATES), TOTAL
+    "CHANNELTYPE-022",
+    op.CHANNEL_TYPES_QUERY,
+    "typeStatus",
+    TYPE_STATES,
+    matches_enumeration(TYPE_STATES),
+    TOTAL,
 )
 
 
@@ -146,18 +137,18 @@ def _active_channels(exchange: Exchange) -> Iterator[Comparison]:
             yield holds(exchange, f"{path}.channelStatus", not inactive, "ACTIVE")
 
 
-_only_rule("CHANNELTYPE-023", CHANNEL_TYPES_QUERY, "enabledOnly", _enabled_types)
-_only_rule("CHANNEL-044", CHANNELS_QUERY, "activeOnly", _active_channels)
+_only_rule("CHANNELTYPE-023", op.CHANNEL_TYPES_QUERY, "enabledOnly", _enabled_types)
+_only_rule("CHANNEL-044", op.CHANNELS_QUERY, "activeOnly", _active_channels)
 
 # Channels.
 
-filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId", is_the_same_id, TOTAL)
+filter_rule("CHANNEL-040", op.CHANNELS_QUERY, "bizId", is_the_same_id, TOTAL)
 
 
 CATEGORIES = CONSTANTS["notification-channel-types"]
 STATES_OF_CHANNELS = STATES["Notification channel"]
 
-owner_filter_rule("CHANNEL-041", CHANNELS_QUERY, "institutionBizId", TOTAL)
+owner_filter_rule("CHANNEL-041", op.CHANNELS_QUERY, "institutionBizId", TOTAL)
 
 
 def _matches_text(family: Mapping[str, int]) -> Matching:
@@ -173,14 +164,14 @@ def _matches_text(family: Mapping[str, int]) -> Matching:
 
 
 def _filter_rule_of_texts(requirement: str, name: str, family: Mapping[str, int]) -> None:
-    coded_filter_rule(requirement, CHANNELS_QUERY, name, family, _matches_text(family), TOTAL)
+    coded_filter_rule(requirement, op.CHANNELS_QUERY, name, family, _matches_text(family), TOTAL)
 
 
 _filter_rule_of_texts("CHANNEL-042", "channelCategory", CATEGORIES)
 _filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
 
 
-@check("CHANNEL-008", on=successes(CHANNELS_QUERY, CHANNEL_COMMAND_DEACTIVATE))
+@check("CHANNEL-008", on=successes(op.CHANNELS_QUERY, op.CHANNEL_COMMAND_DEACTIVATE))
 def a_mail_channel_has_its_settings(exchange: Exchange) -> Iterator[Comparison]:
     """What a channel of another category holds is not shown."""
     for path, record in records(exchange):
@@ -189,31 +180,33 @@ def a_mail_channel_has_its_settings(exchange: Exchange) -> Iterator[Comparison]:
             yield holds(exchange, f"{path}.emailConfig", there, "an object with the mail settings")
 
 
-@check("CHANNEL-030", on=successes(CHANNEL_COMMAND_DEACTIVATE))
+@check("CHANNEL-030", on=successes(op.CHANNEL_COMMAND_DEACTIVATE))
 def a_deactivated_channel_is_inactive(exchange: Exchange) -> Iterator[Comparison]:
     if exchange.at("data.channelStatus") is not ABSENT:
         yield equal(exchange, "data.channelStatus", "INACTIVE")
 
 
-@check("CHANNEL-055", on=successes(CHANNEL_COMMAND_DEACTIVATE))
+@check("CHANNEL-055", on=successes(op.CHANNEL_COMMAND_DEACTIVATE))
 def the_answer_is_the_channel_that_was_named(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(sent_fields(exchange).get("bizId"), str) and exchange.at("data.bizId") is not ABSENT:
         yield equal(exchange, "data.bizId", sent_fields(exchange)["bizId"])
 
 
-@check("CHANNEL-058", on=successes(CHANNEL_TYPES_QUERY, CHANNELS_QUERY))
+@check("CHANNEL-058", on=successes(op.CHANNEL_TYPES_QUERY, op.CHANNELS_QUERY))
 def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data.items", items(exchange, "items"))
 
 
-@check("CHANNEL-031", on=successes(CHANNEL_COMMAND_DEACTIVATE, CHANNELS_QUERY, *SWITCHES), remembers=True)
+@check(
+    "CHANNEL-031", on=successes(op.CHANNEL_COMMAND_DEACTIVATE, op.CHANNELS_QUERY, *SWITCHES), remembers=True
+)
 def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Only the first listing that shows it is held to it, once the change has had its time, unless it was
     switched in between: afterwards anybody may have activated it again."""
     operation = exchange.request.operation
-    if operation is not None and operation.key != CHANNELS_QUERY:
+    if operation is not None and operation.key != op.CHANNELS_QUERY:
         memory.clear()
-        if operation.key == CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
+        if operation.key == op.CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
             memory["last"] = exchange.data.get("bizId"), exchange.time
         return
     id, moment = memory.get("last", (None, 0.0))
@@ -266,32 +259,32 @@ def _code_in(state: Json) -> Json:
     return state.get("code") if isinstance(state, dict) else state
 
 
-_TYPES = (CHANNEL_TYPE_CREATE, CHANNEL_TYPE_UPDATE, CHANNEL_TYPE_DELETE)
+_TYPES = (op.CHANNEL_TYPE_CREATE, op.CHANNEL_TYPE_UPDATE, op.CHANNEL_TYPE_DELETE)
 
 _switch_rule(
     "CHANNEL-049",
     Switch(
-        CHANNEL_DEACTIVATE,
-        CHANNELS_QUERY,
-        (CHANNEL_COMMAND_DEACTIVATE, CHANNEL_DELETE, *SWITCHES),
+        op.CHANNEL_DEACTIVATE,
+        op.CHANNELS_QUERY,
+        (op.CHANNEL_COMMAND_DEACTIVATE, op.CHANNEL_DELETE, *SWITCHES),
         *("channelStatus", "ACTIVE", "INACTIVE"),
     ),
 )
 _switch_rule(
     "CHANNELTYPE-028",
     Switch(
-        CHANNEL_TYPE_DISABLE,
-        CHANNEL_TYPES_QUERY,
-        (*_TYPES, CHANNEL_TYPE_ENABLE),
+        op.CHANNEL_TYPE_DISABLE,
+        op.CHANNEL_TYPES_QUERY,
+        (*_TYPES, op.CHANNEL_TYPE_ENABLE),
         *("typeStatus", "ENABLED", "DISABLED"),
     ),
 )
 _switch_rule(
     "CHANNELTYPE-029",
     Switch(
-        CHANNEL_TYPE_ENABLE,
-        CHANNEL_TYPES_QUERY,
-        (*_TYPES, CHANNEL_TYPE_DISABLE),
+        op.CHANNEL_TYPE_ENABLE,
+        op.CHANNEL_TYPES_QUERY,
+        (*_TYPES, op.CHANNEL_TYPE_DISABLE),
         *("typeStatus", "DISABLED", "ENABLED"),
     ),
 )
@@ -299,7 +292,7 @@ _switch_rule(
 
 @check(
     "CHANNEL-046",
-    on=successes(CHANNEL_CREATE, CHANNEL_UPDATE, CHANNELS_QUERY, CHANNEL_COMMAND_DEACTIVATE),
+    on=successes(op.CHANNEL_CREATE, op.CHANNEL_UPDATE, op.CHANNELS_QUERY, op.CHANNEL_COMMAND_DEACTIVATE),
     remembers=True,
 )
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:

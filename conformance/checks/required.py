@@ -13,13 +13,7 @@ from collections.abc import Iterator, Mapping
 from conformance.checks.envelope import is_mask
 from conformance.checks.records import sent_fields
 from conformance.checks.registry import Predicate, answers, check
-from conformance.spec.endpoints import (
-    ACCOUNT_UPDATE,
-    CHANNEL_COMMAND_DEACTIVATE,
-    INVITE,
-    LOGIN_INITIATE,
-    SECURE_SESSION,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.requests import LoginInitiate
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_redacted
@@ -120,14 +114,14 @@ def _required_rule(requirement: str, key: str, name: str, *mistaken: str) -> Non
             yield refused
 
 
-_required_rule("LOGIN-043", LOGIN_INITIATE, "email", "AUTH.INVALID_CREDENTIALS")
-_required_rule("LOGIN-044", LOGIN_INITIATE, "password", "AUTH.INVALID_CREDENTIALS")
-_required_rule("SECURE-010", SECURE_SESSION, "keyId")
-_required_rule("SECURE-011", SECURE_SESSION, "encReqKey")
-_required_rule("SECURE-012", SECURE_SESSION, "encRespKey")
-_required_rule("ACCOUNT-034", ACCOUNT_UPDATE, "userBizId", "RESOURCE.NOT_FOUND")
-_required_rule("CHANNEL-052", CHANNEL_COMMAND_DEACTIVATE, "bizId", "4040", "RESOURCE.NOT_FOUND")
-_required_rule("INVITE-004", INVITE, "inviteeEmail")
+_required_rule("LOGIN-043", op.LOGIN_INITIATE, "email", "AUTH.INVALID_CREDENTIALS")
+_required_rule("LOGIN-044", op.LOGIN_INITIATE, "password", "AUTH.INVALID_CREDENTIALS")
+_required_rule("SECURE-010", op.SECURE_SESSION, "keyId")
+_required_rule("SECURE-011", op.SECURE_SESSION, "encReqKey")
+_required_rule("SECURE-012", op.SECURE_SESSION, "encRespKey")
+_required_rule("ACCOUNT-034", op.ACCOUNT_UPDATE, "userBizId", "RESOURCE.NOT_FOUND")
+_required_rule("CHANNEL-052", op.CHANNEL_COMMAND_DEACTIVATE, "bizId", "4040", "RESOURCE.NOT_FOUND")
+_required_rule("INVITE-004", op.INVITE, "inviteeEmail")
 
 PROPERTIES = frozenset(map(_alike, LoginInitiate.model_fields))
 
@@ -146,7 +140,7 @@ def _has_a_value_of_no_property(exchange: Exchange) -> bool:
     return any(sent[name] is not None for name in _unknown_properties(exchange))
 
 
-@check("LOGIN-053", on=answers(LOGIN_INITIATE).where(_has_a_value_of_no_property))
+@check("LOGIN-053", on=answers(op.LOGIN_INITIATE).where(_has_a_value_of_no_property))
 def initiate_refuses_what_it_does_not_know(exchange: Exchange) -> Iterator[Comparison]:
     """Judged by success only: refusals may concern the credentials."""
     if is_granted(exchange):
@@ -165,7 +159,7 @@ def _invites_no_address(exchange: Exchange) -> bool:
     return not (local and at and domain)
 
 
-@check("INVITE-001", on=answers(INVITE).at_its_moment().where(_invites_no_address).where(is_as_sent))
+@check("INVITE-001", on=answers(op.INVITE).at_its_moment().where(_invites_no_address).where(is_as_sent))
 def only_an_address_is_invited(exchange: Exchange) -> Iterator[Comparison]:
     if is_granted(exchange):
         yield is_refused(exchange, message="a text that is no email address was invited")

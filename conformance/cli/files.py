@@ -14,6 +14,7 @@ from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
     BASELINE_UPDATE,
+    FORCE,
     FORMAT,
     NO_CACHE,
     ONLY,
@@ -57,6 +58,7 @@ RUN = "a results.json, or the folder of a run"
     BASELINE_UPDATE,
     BASELINE_PRUNE,
     OUT_BESIDE,
+    FORCE,
     flag("--model", help="also compare answers that show the same thing; slower"),
     *REDACTION,
     NO_CACHE,
@@ -73,7 +75,7 @@ def check_files(options: Options) -> int:
     refuse_both_kinds_of_workers(options)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
-        out=folder_beside_run(options.out, "check"),
+        out=folder_beside_run(options, "check"),
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,
@@ -161,14 +163,17 @@ def write_baseline(options: Options) -> int:
         "runs", "RUN", nargs=-1, required=True, help="the report folder of the check or replay of a part"
     ),
     OUT,
+    FORCE,
     FORMAT,
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
     from conformance.report.formats.closing import closing_block
     from conformance.report.formats.terminal import summary_lines, wants_colour
+    from conformance.report.formats.write import refuse_foreign_files
     from conformance.work.merge import merge
 
+    refuse_foreign_files(options.out, force=options.force)
     run = merge([Path(place) for place in options.runs], options.out)
     if options.format == "json":
         print_text(run.text(), form=options.format)
@@ -189,6 +194,7 @@ def merge_runs(options: Options) -> int:
 def show_history(options: Options) -> int:
     """Prints the trend, flaky requirements, and since when each failure lasts."""
     from conformance.report.across import history
+    from conformance.traffic.replacing import write_report
 
     if not options.history.exists():
         raise UsageError(
@@ -198,7 +204,7 @@ def show_history(options: Options) -> int:
     trends = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "history.html").write_text(history.as_html(trends, options.out), encoding="utf-8")
+        write_report(options.out / "history.html", history.as_html(trends, options.out))
     form = history.as_json if options.format == "json" else history.as_text
     print_text(form(trends), form=options.format)
     _name_page("history.html", options)

@@ -92,7 +92,13 @@ def print_line(line: str, *, stream: TextIO | None = None) -> None:
 def print_error(text: str) -> None:
     """Prints a message to the standard error, line by line as ``print_line`` does."""
     for line in text.split("\n"):
-        print_line(line, stream=sys.stderr)
+        print_line(line if line.isprintable() else _visible(line), stream=sys.stderr)
+
+
+def _visible(line: str) -> str:
+    from conformance.report.model.visible import visible  # half a second, for what is rarely typed
+
+    return visible(line)
 
 
 @contextmanager

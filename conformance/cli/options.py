@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ TIME_BUDGET = option(
 )
 """Of the doctor, which is quick itself."""
 
-ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
+ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
 
 
 def use_default_profile(options: Options) -> None:
@@ -152,14 +153,17 @@ def use_default_profile(options: Options) -> None:
         print_error(f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.")
 
 
-def folder_beside_run(out: Path | None, command: str) -> Path:
+def folder_beside_run(options: Options, command: str) -> Path:
     """The report folder of a check or replay: the user's choice, else the default folder; a subfolder if the
-    default holds a whole run's report."""
+    default holds a whole run's report. UsageError: it has files of others."""
+    from conformance.report.formats.write import refuse_foreign_files
     from conformance.run.rerun import holds_whole_run
 
     usual = Path(BY_NAME["out"].default)
-    if out is not None or not holds_whole_run(usual):
-        return out or usual
+    if options.out is not None or not holds_whole_run(usual):
+        out = options.out or usual
+        refuse_foreign_files(out, force=options.force)
+        return out
     return beside_whole_run(usual, usual / command, command)
 
 
@@ -192,3 +196,15 @@ def profile_of(options: Options) -> Profile | None:
     if options.profile:
         return load(options.profile, target=options.target)
     return of_target(options.target) if options.target else None
+
+
+@contextmanager
+def alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
+    """Holds the accounts at the target against runs and replays. The lock goes on naming the ledger of the
+    last run, for which the doctor looks."""
+    from conformance.target.locks import held, target_lock
+
+    lock = target_lock(profile)
+    note = "" if lock is None else str(lock.content().get("note", ""))
+    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
+        yield

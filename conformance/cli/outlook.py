@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 
 from conformance.cli.command import Options
 from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
-from conformance.cli.options import note_what_failed, profile_of
+from conformance.cli.options import alone, note_what_failed, profile_of
 from conformance.errors import ExitCode, UsageError
 from conformance.run.options import BY_NAME
 from conformance.run.outlook import plan_text
@@ -23,7 +22,6 @@ from conformance.run.settings import seconds_of
 from conformance.spec import Impact
 from conformance.target.doctor import Diagnosis, diagnosis
 from conformance.target.doctor import examine as examine_profile
-from conformance.target.locks import held, target_lock
 from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
 from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
 from conformance.target.profile.model import NO_PROFILE, Profile
@@ -46,7 +44,7 @@ def diagnose(options: Options) -> int:
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
-    with _alone(profile, is_waiting=options.wait), status_line() as show:
+    with alone(profile, is_waiting=options.wait), status_line() as show:
         results = examine_profile(profile, on_check=lambda part: show(f"trying {part} …"))
         show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
@@ -84,16 +82,6 @@ def _budget(profile: Profile, options: Options) -> str | None:
     if options.time_budget is None and profile.clock.advance is not None:
         return None
     return str(options.time_budget or USUAL_BUDGET)
-
-
-@contextmanager
-def _alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
-    """Holds the accounts at the target against runs. The lock goes on naming the ledger of the last run, for
-    which the doctor looks."""
-    lock = target_lock(profile)
-    note = "" if lock is None else str(lock.content().get("note", ""))
-    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
-        yield
 
 
 def _reach(planned: RunPlan, run: str) -> str:

@@ -5,12 +5,15 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
     BASELINE_UPDATE,
+    FORCE,
     FORMAT,
     IMPACT,
     NO_CACHE,
@@ -21,7 +24,9 @@ from conformance.cli.options import (
     SCHEDULER,
     STRICT,
     TARGET,
+    WAIT,
     WORKERS,
+    alone,
     folder_beside_run,
     profile_of,
     refuse_both_kinds_of_workers,
@@ -182,6 +187,7 @@ def record_traffic(options: Options) -> int:
     PROFILE,
     IMPACT,
     OUT_BESIDE,
+    FORCE,
     *SELECTION,
     *COMPARISON,
     *MEANING,
@@ -191,6 +197,7 @@ def record_traffic(options: Options) -> int:
     BASELINE,
     BASELINE_UPDATE,
     BASELINE_PRUNE,
+    WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     flag("--explain", help="print where each dynamic value comes from"),
     NO_CACHE,
@@ -202,7 +209,7 @@ def replay_traffic(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
-    options.out = folder_beside_run(options.out, "replay")
+    options.out = folder_beside_run(options, "replay")
     return _replayed(profile, options)
 
 
@@ -213,10 +220,11 @@ def _replayed(profile: Profile, options: Options) -> int:
 
     is_alone = options.dry_run or not (options.workers > 1 or options.scheduler)
     run = replay_command.run if is_alone else workers.run
-    if options.format == "json":
-        return run(profile, options, print_line=print_line)
-    with status_until_shown(f"replaying against {profile.portal.url} …") as show:
-        return run(profile, options, print_line=show)
+    with nullcontext() if options.dry_run else alone(profile, is_waiting=options.wait):
+        if options.format == "json":
+            return run(profile, options, print_line=print_line)
+        with status_until_shown(f"replaying against {profile.portal.url} …") as show:
+            return run(profile, options, print_line=show)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

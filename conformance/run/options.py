@@ -74,6 +74,7 @@ OPTIONS = (
         choices=IMPACTS,
     ),
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
+    Option("force", "write reports also where other files have their names", type=None),
     Option("strict", "a WARN counts as a FAIL", type=None),
     Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),

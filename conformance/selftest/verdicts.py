@@ -11,6 +11,7 @@ from typing import Any
 from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault
+from conformance.traffic.replacing import write_report
 
 TURNS = {"must": "fail", "should": "warn"}
 FEW_UNTESTED = 80
@@ -186,7 +187,7 @@ def write(matrix: ProofMatrix, folder: Path) -> None:
     """Writes ``selftest.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
-    (folder / "selftest.json").write_text(text + "\n", encoding="utf-8")
+    write_report(folder / "selftest.json", text + "\n")
 
 
 def as_json(matrix: ProofMatrix) -> dict[str, Any]:

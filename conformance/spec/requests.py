@@ -11,13 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    OWN_INVITATIONS,
-    TRANSFER_ORDERS,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.resources import Boolean, Integer, Text
 from conformance.spec.tables import LIMITS
 
@@ -141,41 +135,41 @@ class Open(Body):
 
 UNFILTERED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        ACCOUNTS_QUERY: {
+        op.ACCOUNTS_QUERY: {
             **dict.fromkeys(AccountQuery.model_fields),
             "page": LIMITS.page,
             "size": LIMITS.size,
         },
-        CHANNEL_TYPES_QUERY: {**dict.fromkeys(ChannelTypeQuery.model_fields), "enabledOnly": False},
-        CHANNELS_QUERY: {**dict.fromkeys(ChannelQuery.model_fields), "activeOnly": False},
+        op.CHANNEL_TYPES_QUERY: {**dict.fromkeys(ChannelTypeQuery.model_fields), "enabledOnly": False},
+        op.CHANNELS_QUERY: {**dict.fromkeys(ChannelQuery.model_fields), "activeOnly": False},
     }
 )
 """A body for each query that filters nothing out: every filter is there and null."""
 
 FILTERS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        ACCOUNTS_QUERY: {
+        op.ACCOUNTS_QUERY: {
             "institutionBizId": "institutionBizId",
             "accountPortal": "accountPortal",
             "accountStatus": "accountStatus",
             "email": "accountEmail",
             "name": "accountName",
         },
-        CHANNEL_TYPES_QUERY: {
+        op.CHANNEL_TYPES_QUERY: {
             "bizId": "bizId",
             "typeCode": "typeCode",
             "typeStatus": "typeStatus",
             "enabledOnly": "enabled",
         },
-        CHANNELS_QUERY: {
+        op.CHANNELS_QUERY: {
             "bizId": "bizId",
             "institutionBizId": "institutionBizId",
             "channelCategory": "channelCategory",
             "channelStatus": "channelStatus",
             "activeOnly": "channelStatus",
         },
-        OWN_INVITATIONS: {"statuses": "invitationStatus"},
-        TRANSFER_ORDERS: {"startTime": "createdAt", "endTime": "createdAt"},
+        op.OWN_INVITATIONS: {"statuses": "invitationStatus"},
+        op.TRANSFER_ORDERS: {"startTime": "createdAt", "endTime": "createdAt"},
     }
 )
 """The filters of each listing, in its body or its query, each with the field that it asks about."""

@@ -14,14 +14,12 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.target.profile.model import Profile
 from conformance.target.state import state_file
+from conformance.traffic.replacing import NO_LINK
 
 try:
     import fcntl
 except ImportError:  # a system without it has no locks
     fcntl = None  # type: ignore[assignment]
-
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-"""Flag of ``os.open``: a link in the folder of reports is not followed out of it."""
 
 POLL_SECONDS = 0.5
 """Seconds between two tries to take a lock that another process holds."""

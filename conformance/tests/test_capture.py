@@ -124,13 +124,6 @@ def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(
     assert "2 lines before it were used" in reader.notes[0]
 
 
-def test_a_last_line_without_its_newline_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(lines(2)[:-1])
-
-    assert len(list(capture.read(path))) == 2
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -15,7 +15,6 @@ import zstandard
 from conformance.errors import CaptureError
 from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
 from conformance.traffic import capture
-from conformance.traffic.capture.scan import Scanner
 
 
 def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks_unless_the_user_says_so() -> None:
@@ -205,12 +204,3 @@ def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
 
     with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 complete entries"):
         list(capture.read(path))
-
-
-def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> None:
-    path = tmp_path / "values"
-    path.write_bytes(b'[ {"a": "]"} , [1, 2], "x\\"", 12.5e3 , true ]')
-
-    with path.open("rb") as file:
-        values = [raw.strip() for raw in Scanner(file).items()]
-    assert values == [b'{"a": "]"}', b"[1, 2]", b'"x\\""', b"12.5e3", b"true"]

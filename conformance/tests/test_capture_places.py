@@ -19,7 +19,7 @@ from conformance.errors import CaptureError, ExitCode
 from conformance.tests.test_work_dask import results, written
 from conformance.tests.test_work_dask import visit as visit
 from conformance.traffic import capture
-from conformance.traffic.capture.places import StoredFile, matching, place_of
+from conformance.traffic.capture.places import matching, place_of
 from conformance.traffic.exchange import Exchange
 
 
@@ -133,18 +133,6 @@ def test_an_address_of_this_machine_is_a_path(visit: list[Exchange], tmp_path: P
     recording = written(tmp_path / "traffic.jsonl", visit)
     assert place_of(recording.as_uri()) == recording
     assert matching(recording.as_uri().replace("traffic", "tr*")) == [recording]
-
-
-@pytest.mark.parametrize(
-    "address, shown",
-    [
-        ("ftp://ann:secret@files.example.test/a.jsonl", "ftp://files.example.test/a.jsonl"),
-        ("https://files.example.test/a.jsonl?signature=secret", "https://files.example.test/a.jsonl"),
-        ("s3://captures/a.jsonl", "s3://captures/a.jsonl"),
-    ],
-)
-def test_credentials_of_an_address_are_not_shown(address: str, shown: str) -> None:
-    assert str(StoredFile(address)) == shown
 
 
 def test_credentials_of_an_address_are_not_shown_by_an_error() -> None:

@@ -65,19 +65,6 @@ READ_BACK = [
 PROOFS = [
     *READ_BACK,
     Proof(
-        "ACCOUNT-014",
-        [profile(createdAt="2031-05-01T00:00:00.000+00:00"), profile(createdAt="2031-05-01T00:00:00.000")],
-        profile(createdAt="2031-05-01T09:00:00.000+09:00"),
-    ),
-    Proof(
-        "ACCOUNT-043",
-        profile(createdAt="2031-05-01T09:00:00.000+09:00"),
-        profile(createdAt="2031-05-01T00:00:00.000"),
-    ),
-    Proof(
-        "ACCOUNT-015", profile(createdAt="2031-05-01T00:00:00.1Z"), profile(createdAt="2031-05-01T00:00:00Z")
-    ),
-    Proof(
         "ACCOUNT-016",
         profile(createdAt=at(days=1), updatedAt=at(days=1)),
         accounts(account(), account(createdAt=at(days=1), updatedAt=at(days=2))),

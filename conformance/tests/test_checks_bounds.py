@@ -6,20 +6,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_CREATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    COUNTRIES,
-    LOGIN_COMPLETE,
-    LOGIN_MFA_SEND,
-    LOGOUT,
-    OWN_INVITATIONS,
-    PASSWORD_FORGOT,
-    ROLES,
-    TRANSFER_ORDERS,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Reading
 from conformance.tests.traffic import (
     NOW,
@@ -55,12 +42,12 @@ def ordered(days: float, **asked: str) -> Exchange:
 
 
 def typed(size: int, total: int, pages: int) -> Exchange:
-    return answer(CHANNEL_TYPES_QUERY, page(pageSize=size, totalRecords=total, totalPages=pages))
+    return answer(op.CHANNEL_TYPES_QUERY, page(pageSize=size, totalRecords=total, totalPages=pages))
 
 
 def accounts(size: int, total: int, pages: int) -> Exchange:
     counts = account_page(pageSize=size, totalElements=total, totalPages=pages)
-    return answer(ACCOUNTS_QUERY, counts, sent={})
+    return answer(op.ACCOUNTS_QUERY, counts, sent={})
 
 
 SIZES = [(1, 3, 3), (0, 3, 9), (20, 0, 0), (20, -1, 9)]
@@ -75,7 +62,7 @@ CHINA = {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode
 
 
 def countries(*codes: str) -> Exchange:
-    return answer(COUNTRIES, [coded(code, 95010301 + number) for number, code in enumerate(codes)])
+    return answer(op.COUNTRIES, [coded(code, 95010301 + number) for number, code in enumerate(codes)])
 
 
 def shown(label: str = "Active", **more: Json) -> Exchange:
@@ -84,22 +71,24 @@ def shown(label: str = "Active", **more: Json) -> Exchange:
 
 def enabled_only(status: Json, enabled: bool) -> Exchange:
     listed = page(channel_type(typeStatus=status, enabled=enabled))
-    return answer(CHANNEL_TYPES_QUERY, listed, sent={"enabledOnly": True})
+    return answer(op.CHANNEL_TYPES_QUERY, listed, sent={"enabledOnly": True})
 
 
 ON, OFF = coded("ENABLED", 80010301), coded("DISABLED", 80010302)
 
 
 def mail_password(password: str) -> list[Exchange]:
-    made = answer(CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
+    made = answer(
+        op.CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}}
+    )
     listed = page(channel(emailConfig=email_config(password=password)))
-    return [made, answer(CHANNELS_QUERY, listed, sent={}, n=2)]
+    return [made, answer(op.CHANNELS_QUERY, listed, sent={}, n=2)]
 
 
 def sent_code(n: int, seconds: int, **data: Json) -> Exchange:
     told = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **data}
     return answer(
-        LOGIN_MFA_SEND,
+        op.LOGIN_MFA_SEND,
         sent={"sessionId": "session-1", "method": 10011001},
         n=n,
         started=NOW + timedelta(seconds=seconds),
@@ -112,8 +101,8 @@ def sent_twice(seconds: int, **first: Json) -> list[Exchange]:
 
 
 def signed_out(ended: int) -> list[Exchange]:
-    left = answer(LOGOUT, {"success": True, "terminatedSessions": ended})
-    return [answer(LOGIN_COMPLETE, completed(accessToken=TOKEN)), left]
+    left = answer(op.LOGOUT, {"success": True, "terminatedSessions": ended})
+    return [answer(op.LOGIN_COMPLETE, completed(accessToken=TOKEN)), left]
 
 
 CLAIMS = """email accountEmail name accountName phone accountPhone phone_number given_name family_name"""
@@ -121,20 +110,20 @@ CLAIMS = """email accountEmail name accountName phone accountPhone phone_number 
 
 def refused_without(header: str, status: int) -> Exchange:
     headers = {"Authorization": None, header: None}
-    return answer(ROLES, body=envelope("SOMETHING"), status=status, headers=headers)
+    return answer(op.ROLES, body=envelope("SOMETHING"), status=status, headers=headers)
 
 
 def named(**headers: str | None) -> Exchange:
     asked = {name.replace("_", "-"): value for name, value in headers.items()}
-    return answer(TRANSFER_ORDERS, order_page(order(status=2, statusName="DONE")), headers=asked)
+    return answer(op.TRANSFER_ORDERS, order_page(order(status=2, statusName="DONE")), headers=asked)
 
 
 def told(language: str, message: str) -> Exchange:
     headers = {"Accept-Language": language}
-    return refusal(ROLES, "RESOURCE.NOT_FOUND", 404, message=message, headers=headers)
+    return refusal(op.ROLES, "RESOURCE.NOT_FOUND", 404, message=message, headers=headers)
 
 
-LABELLED = answer(ROLES, [])
+LABELLED = answer(op.ROLES, [])
 SECRET = "a-secret-token"
 ECHOED = {"success": True, "message": "Sent", "seen": [{"x": [SECRET]}]}
 
@@ -186,7 +175,7 @@ BOUNDS = [
         "whatever may choose a page leaves open which one is answered",
         "PAGE-009",
         lawful=[
-            answer(CHANNEL_TYPES_QUERY, page(channel_type(), currentPage=3), sent=sent)
+            answer(op.CHANNEL_TYPES_QUERY, page(channel_type(), currentPage=3), sent=sent)
             for sent in ({"pageNo": 3, "x": 1}, {"x": 1, "currentPage": 3})
         ],
     ),
@@ -199,13 +188,13 @@ BOUNDS = [
     Bound(
         "counts without a listing are no record",
         "RESOURCE-001",
-        lawful=[answer(ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})],
+        lawful=[answer(op.ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})],
     ),
     *(
         Bound(
             "the letters of a country are counted in each of its codes",
             "CONSTANT-063",
-            wrong=[answer(COUNTRIES, [coded("CN", 95010301, **{**CHINA, field: code})])],
+            wrong=[answer(op.COUNTRIES, [coded("CN", 95010301, **{**CHINA, field: code})])],
             at=[f"data[0].{field}"],
         )
         for field, code in (("alpha2Code", "CHN"), ("alpha3Code", "CN"))
@@ -220,13 +209,15 @@ BOUNDS = [
     Bound(
         "an echoed secret is found wherever it stands",
         "ENV-019",
-        wrong=[answer(PASSWORD_FORGOT, ECHOED, sent={"email": "one@example.test", "turnstileToken": SECRET})],
+        wrong=[
+            answer(op.PASSWORD_FORGOT, ECHOED, sent={"email": "one@example.test", "turnstileToken": SECRET})
+        ],
         at=["data.seen[0].x[0]"],
     ),
     Bound(
         "a status in other digits than ours is no filter and breaks nothing",
         "INVITATION-023 INVITATION-024",
-        lawful=[answer(OWN_INVITATIONS, [invitation()], query="statuses=%C2%B2")],
+        lawful=[answer(op.OWN_INVITATIONS, [invitation()], query="statuses=%C2%B2")],
     ),
     Bound(
         "a type is enabled by its status or by its flag",
@@ -263,7 +254,8 @@ BOUNDS = [
         "each claim with profile data is found in a token",
         "TOKEN-018",
         wrong=[
-            answer(LOGIN_COMPLETE, completed(accessToken=jwt(**{claim: "One"}))) for claim in CLAIMS.split()
+            answer(op.LOGIN_COMPLETE, completed(accessToken=jwt(**{claim: "One"})))
+            for claim in CLAIMS.split()
         ],
     ),
     Bound(
@@ -303,6 +295,6 @@ READ = [
 def test_what_stands_twice_in_a_list_is_named() -> None:
     first, second = coded("CN", 95010301), coded("JP", 95010302)
     for part in ("code", "value"):
-        findings = judged(answer(COUNTRIES, [first, {**second, part: first[part]}])).findings
+        findings = judged(answer(op.COUNTRIES, [first, {**second, part: first[part]}])).findings
         twice = [one.actual for one in findings if one.requirement == "CONSTANT-062"]
         assert twice == [{"twice": [str(first[part])]}]

@@ -5,15 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from conformance.checks.envelope import is_mask
-from conformance.spec.endpoints import (
-    CHANNEL_UPDATE,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    ROLES,
-    SECURE_SESSION,
-    TOKEN_REFRESH,
-    TRANSFER_ORDERS,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof, Reading
 from conformance.tests.traffic import ABSENT_STAMP, answer, completed, envelope, refusal, role, roles
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
@@ -22,23 +14,25 @@ PENDING = "ACCOUNT_PENDING_APPROVAL"
 
 
 def success(**fields: Json) -> Exchange:
-    return answer(ROLES, body=envelope(data=[], **fields))
+    return answer(op.ROLES, body=envelope(data=[], **fields))
 
 
 def asked_in(language: str, message: str) -> Exchange:
-    return answer(ROLES, body=envelope(data=[], message=message), headers={"Accept-Language": language})
+    return answer(op.ROLES, body=envelope(data=[], message=message), headers={"Accept-Language": language})
 
 
 def error(code: str = "RESOURCE.NOT_FOUND", status: int = 404, **fields: Json) -> Exchange:
-    return answer(ROLES, body=envelope(code, **fields), status=status)
+    return answer(op.ROLES, body=envelope(code, **fields), status=status)
 
 
 def page_of_a_proxy(status: int, label: str = "text/html") -> Exchange:
-    return answer(ROLES, body={"length": 6}, status=status, form="not-json", answered={"Content-Type": label})
+    return answer(
+        op.ROLES, body={"length": 6}, status=status, form="not-json", answered={"Content-Type": label}
+    )
 
 
-OVERLOADED = refusal(LOGIN_INITIATE, "E-17", 503, answered={"Retry-After": "30"})
-RATE_OF_A_GATEWAY = answer(ROLES, body={"error": "too many requests"}, status=429)
+OVERLOADED = refusal(op.LOGIN_INITIATE, "E-17", 503, answered={"Retry-After": "30"})
+RATE_OF_A_GATEWAY = answer(op.ROLES, body={"error": "too many requests"}, status=429)
 
 
 PROOFS = [
@@ -60,43 +54,43 @@ PROOFS = [
         "ENV-010", [success(timestamp=1.9e12), success(**ABSENT_STAMP)], success(timestamp="1900000000000")
     ),
     Proof("ENV-011", success(timestamp=1_000_000_000_000), success(timestamp=1_900_000_000)),
-    Proof("ENV-014", error(), answer(ROLES, [], status=400)),
+    Proof("ENV-014", error(), answer(op.ROLES, [], status=400)),
     Proof(
         "ENV-015",
-        answer(ROLES, [], answered={"Content-Type": "application/problem+JSON"}),
-        answer(ROLES, [], answered={"Content-Type": "text/html"}),
+        answer(op.ROLES, [], answered={"Content-Type": "application/problem+JSON"}),
+        answer(op.ROLES, [], answered={"Content-Type": "text/html"}),
     ),
     Proof(
         "ENV-018",
-        [error(), page_of_a_proxy(503), refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 503), OVERLOADED],
+        [error(), page_of_a_proxy(503), refusal(op.LOGIN_INITIATE, "RATE.SLOW_DOWN", 503), OVERLOADED],
         error("INTERNAL", 500),
     ),
     Proof(
         "ENV-019",
         [
-            answer(LOGIN_COMPLETE, completed(), sent={"sessionId": "a", "code": "123456"}),
-            answer(CHANNEL_UPDATE, {"password": "******"}, sent={"emailConfig": {"password": "******"}}),
+            answer(op.LOGIN_COMPLETE, completed(), sent={"sessionId": "a", "code": "123456"}),
+            answer(op.CHANNEL_UPDATE, {"password": "******"}, sent={"emailConfig": {"password": "******"}}),
         ],
-        refusal(LOGIN_COMPLETE, "AUTH.MFA_CODE_INVALID", 400, message="123456", sent={"code": "123456"}),
+        refusal(op.LOGIN_COMPLETE, "AUTH.MFA_CODE_INVALID", 400, message="123456", sent={"code": "123456"}),
     ),
     Proof(
         "VERSION-001",
         [
             success(),
             success(**ABSENT_STAMP),
-            answer(TRANSFER_ORDERS, body=envelope(data={}, version="1.3.0")),
+            answer(op.TRANSFER_ORDERS, body=envelope(data={}, version="1.3.0")),
         ],
         success(version="2.1.0"),
     ),
     Proof(
         "VERSION-002",
-        answer(SECURE_SESSION, body=envelope(data={}, version="1.3.0")),
-        answer(SECURE_SESSION, body=envelope(data={}, version="2.0.0")),
+        answer(op.SECURE_SESSION, body=envelope(data={}, version="1.3.0")),
+        answer(op.SECURE_SESSION, body=envelope(data={}, version="2.0.0")),
     ),
 ]
 
 
-UNAVAILABLE = refusal(LOGIN_INITIATE, "E-17", 503)
+UNAVAILABLE = refusal(op.LOGIN_INITIATE, "E-17", 503)
 BARE_HEADERS = {"X-PORTAL-ACCESS-CODE": None}
 SETTINGS = {"emailConfig": {"password": "open-sesame"}}
 REFRESH = {"refreshToken": "refresh-1"}
@@ -106,11 +100,11 @@ BOUNDS = [
         "a server error is one unless it is an overload of a stated rate",
         "ENV-018",
         wrong=[
-            refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 500),
-            refusal(LOGIN_INITIATE, "E-17", 500, answered={"Retry-After": "30"}),
-            refusal(LOGIN_INITIATE, "SERVICE_UNAVAILABLE", 503),
-            refusal(ROLES, "RATE.SLOW_DOWN", 503),
-            refusal(ROLES, "E-17", 503, answered={"Retry-After": "30"}),
+            refusal(op.LOGIN_INITIATE, "RATE.SLOW_DOWN", 500),
+            refusal(op.LOGIN_INITIATE, "E-17", 500, answered={"Retry-After": "30"}),
+            refusal(op.LOGIN_INITIATE, "SERVICE_UNAVAILABLE", 503),
+            refusal(op.ROLES, "RATE.SLOW_DOWN", 503),
+            refusal(op.ROLES, "E-17", 503, answered={"Retry-After": "30"}),
             UNAVAILABLE,
         ],
         lawful=[
@@ -121,31 +115,31 @@ BOUNDS = [
     Bound(
         "what did not come through the ingress is not held to the envelope",
         "",
-        lawful=[answer(ROLES, body={"error": "no"}, status=403, headers=BARE_HEADERS)],
+        lawful=[answer(op.ROLES, body={"error": "no"}, status=403, headers=BARE_HEADERS)],
     ),
     Bound(
         "a secret within a settings object is not echoed",
         "ENV-019",
-        wrong=[answer(CHANNEL_UPDATE, {"password": "open-sesame"}, sent=SETTINGS)],
+        wrong=[answer(op.CHANNEL_UPDATE, {"password": "open-sesame"}, sent=SETTINGS)],
     ),
     Bound(
         "a refresh token that stays is no echo",
         "",
-        lawful=[answer(TOKEN_REFRESH, completed(**REFRESH), sent=REFRESH)],
+        lawful=[answer(op.TOKEN_REFRESH, completed(**REFRESH), sent=REFRESH)],
     ),
     Bound("a listing that is all right contradicts nothing", "", lawful=[roles(role())]),
 ]
 READ = [
     Reading("envelope-version", success(version=ABSENT), ["absent"]),
     Reading("envelope-timestamp", success(), ["present"]),
-    Reading("success-status", answer(ROLES, [], status=201), [201]),
+    Reading("success-status", answer(op.ROLES, [], status=201), [201]),
     Reading("null-data", error(data=ABSENT), ["left out"]),
     Reading(
         "message-language",
-        refusal(ROLES, "X", 400, message="错误", headers={"Accept-Language": "zh"}),
+        refusal(op.ROLES, "X", 400, message="错误", headers={"Accept-Language": "zh"}),
         ["translated"],
     ),
-    Reading("bot-challenge-endpoints", refusal(ROLES, "4030", 403), [ROLES]),
+    Reading("bot-challenge-endpoints", refusal(op.ROLES, "4030", 403), [op.ROLES]),
 ]
 
 

@@ -6,13 +6,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from conformance.spec.endpoints import (
-    INVITATION_ACCEPT,
-    INVITATION_CANCEL,
-    INVITATIONS,
-    INVITE,
-    OWN_INVITATIONS,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof
 from conformance.tests.traffic import (
     ABSENT_STAMP,
@@ -31,7 +25,7 @@ LATE = invitation(expiresAt=at(days=1), canAccept=False)
 
 
 def invitations(*listed: Json, query: dict[str, str] | str = "") -> Exchange:
-    return answer(OWN_INVITATIONS, list(listed), query=query)
+    return answer(op.OWN_INVITATIONS, list(listed), query=query)
 
 
 def later(exchange: Exchange, seconds: float) -> Exchange:
@@ -41,12 +35,12 @@ def later(exchange: Exchange, seconds: float) -> Exchange:
 ASKED = {"invitationBizId": "invitation-1", "reason": "Changed my mind"}
 EXPIRED = invitations(invitation("EXPIRED", 10050304))
 DECLINED = invitations(invitation("DECLINED", 10050303))
-NOT_OPEN = refusal(INVITATION_ACCEPT, "VALIDATION.INVALID_PARAMETER", 400, sent=ASKED)
-CANCELLED = answer(INVITATION_CANCEL, None, sent=ASKED)
+NOT_OPEN = refusal(op.INVITATION_ACCEPT, "VALIDATION.INVALID_PARAMETER", 400, sent=ASKED)
+CANCELLED = answer(op.INVITATION_CANCEL, None, sent=ASKED)
 
 
 def accepted(data: Json = None, **other: Json) -> Exchange:
-    return answer(INVITATION_ACCEPT, data, sent=ASKED, **other)
+    return answer(op.INVITATION_ACCEPT, data, sent=ASKED, **other)
 
 
 LAWFULLY_ACCEPTED = [
@@ -55,8 +49,8 @@ LAWFULLY_ACCEPTED = [
     [EXPIRED, invitations(invitation()), accepted()],
     [EXPIRED, accepted(headers={"Authorization": "Bearer another"})],
     [EXPIRED, later(accepted(), 601)],
-    [EXPIRED, refusal(INVITATION_ACCEPT, "RATE_LIMITED", 429, sent=ASKED)],
-    [EXPIRED, refusal(INVITATION_ACCEPT, "4010", 401, sent=ASKED)],
+    [EXPIRED, refusal(op.INVITATION_ACCEPT, "RATE_LIMITED", 429, sent=ASKED)],
+    [EXPIRED, refusal(op.INVITATION_ACCEPT, "4010", 401, sent=ASKED)],
     [invitations(invitation("EXPIRED", 10050304, canAccept=True)), accepted()],
 ]
 
@@ -76,10 +70,10 @@ PROOFS = [
             later(invitations(invitation()), 4),
             later(invitations(invitation(bizId="invitation-2")), 5),
             later(invitations(invitation()), 601),
-            answer(INVITE, None, sent={"inviteeEmail": "one@example.test"}),
+            answer(op.INVITE, None, sent={"inviteeEmail": "one@example.test"}),
             later(invitations(invitation()), 5),
         ],
-        [CANCELLED, later(answer(INVITATIONS, [invitation()]), 5)],
+        [CANCELLED, later(answer(op.INVITATIONS, [invitation()]), 5)],
         silent=True,
     ),
     Proof(
@@ -127,4 +121,4 @@ BOUNDS = [
 
 def test_without_a_timestamp_the_senders_clock_tells_what_has_expired() -> None:
     stampless = envelope(data=[invitation(expiresAt=at(days=1))], **ABSENT_STAMP)
-    assert contradicted_by(answer(OWN_INVITATIONS, body=stampless)) == {"INVITATION-028"}
+    assert contradicted_by(answer(op.OWN_INVITATIONS, body=stampless)) == {"INVITATION-028"}

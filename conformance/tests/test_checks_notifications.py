@@ -5,15 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from conformance.spec.endpoints import (
-    CHANNEL_COMMAND_DEACTIVATE,
-    CHANNEL_CREATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof
 from conformance.tests.traffic import (
     DISABLED,
@@ -31,15 +23,19 @@ INACTIVE = channel(channelStatus="INACTIVE")
 
 
 def types(*listed: Json, **filters: Json) -> Exchange:
-    return answer(CHANNEL_TYPES_QUERY, page(*listed), sent=filters)
+    return answer(op.CHANNEL_TYPES_QUERY, page(*listed), sent=filters)
 
 
 def channels(*listed: Json, n: int = 1, minutes: float = 0, **filters: Json) -> Exchange:
-    return answer(CHANNELS_QUERY, page(*listed), sent=filters, n=n, started=NOW + timedelta(minutes=minutes))
+    return answer(
+        op.CHANNELS_QUERY, page(*listed), sent=filters, n=n, started=NOW + timedelta(minutes=minutes)
+    )
 
 
 def created(password: str) -> Exchange:
-    return answer(CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
+    return answer(
+        op.CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}}
+    )
 
 
 def shows(password: Json) -> dict[str, Any]:
@@ -49,7 +45,7 @@ def shows(password: Json) -> dict[str, Any]:
 ACTIVATE = "POST /web/v1/system/notifications/channels/activate"
 TENANTS = channel(bizId="channel-2", institutionBizId="institution-2")
 SMS = channel(channelCategory="SMS", emailConfig=None)
-COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-1"}, n=3)
+COMMANDED = answer(op.CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-1"}, n=3)
 
 OF_SMS = channel_type(bizId="type-2", typeCode="SMS", typeValue=80010102)
 
@@ -61,41 +57,41 @@ def switched(key: str, id: str = "channel-1") -> Exchange:
 
 
 def types_after(seconds: float, *listed: Json) -> Exchange:
-    return answer(CHANNEL_TYPES_QUERY, page(*listed), sent={}, started=NOW + timedelta(seconds=seconds))
+    return answer(op.CHANNEL_TYPES_QUERY, page(*listed), sent={}, started=NOW + timedelta(seconds=seconds))
 
 
-UNSWITCHED = [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=0.5)]
+UNSWITCHED = [switched(op.CHANNEL_DEACTIVATE), channels(channel(), minutes=0.5)]
 
 SWITCHED = [
-    Proof("CHANNEL-049", [switched(CHANNEL_DEACTIVATE), channels(INACTIVE)], UNSWITCHED),
+    Proof("CHANNEL-049", [switched(op.CHANNEL_DEACTIVATE), channels(INACTIVE)], UNSWITCHED),
     *(
         Proof("CHANNEL-049", traced, UNSWITCHED, silent=True)
         for traced in (
-            [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=0.05)],
-            [switched(CHANNEL_DEACTIVATE), channels(channel(), minutes=2)],
-            [switched(CHANNEL_DEACTIVATE), switched(ACTIVATE), channels(channel(), minutes=0.5)],
+            [switched(op.CHANNEL_DEACTIVATE), channels(channel(), minutes=0.05)],
+            [switched(op.CHANNEL_DEACTIVATE), channels(channel(), minutes=2)],
+            [switched(op.CHANNEL_DEACTIVATE), switched(ACTIVATE), channels(channel(), minutes=0.5)],
             [
-                switched(CHANNEL_DEACTIVATE),
+                switched(op.CHANNEL_DEACTIVATE),
                 refusal(ACTIVATE, "BUSY", 504, sent={"bizId": "channel-1"}),
                 channels(channel(), minutes=0.5),
             ],
-            [switched(CHANNEL_DEACTIVATE), channels(channel(channelStatus="ENDING"), minutes=0.5)],
-            [switched(CHANNEL_DEACTIVATE, "channel-2"), channels(channel(), minutes=0.5)],
+            [switched(op.CHANNEL_DEACTIVATE), channels(channel(channelStatus="ENDING"), minutes=0.5)],
+            [switched(op.CHANNEL_DEACTIVATE, "channel-2"), channels(channel(), minutes=0.5)],
             [
-                refusal(CHANNEL_DEACTIVATE, "4030", 403, sent={"bizId": "channel-1"}),
+                refusal(op.CHANNEL_DEACTIVATE, "4030", 403, sent={"bizId": "channel-1"}),
                 channels(channel(), minutes=0.5),
             ],
         )
     ),
     Proof(
         "CHANNELTYPE-028",
-        [switched(CHANNEL_TYPE_DISABLE, "type-1"), types_after(1, DISABLED_TYPE)],
-        [switched(CHANNEL_TYPE_DISABLE, "type-1"), types_after(6, channel_type())],
+        [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(1, DISABLED_TYPE)],
+        [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(6, channel_type())],
     ),
     Proof(
         "CHANNELTYPE-029",
-        [switched(CHANNEL_TYPE_ENABLE, "type-1"), types_after(1, channel_type())],
-        [switched(CHANNEL_TYPE_ENABLE, "type-1"), types_after(6, DISABLED_TYPE)],
+        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(1, channel_type())],
+        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(6, DISABLED_TYPE)],
     ),
 ]
 
@@ -222,7 +218,7 @@ PROOFS = [
         [created("open-sesame"), channels(shows("se****me"), shows("••••••••"), shows(None))],
         [
             created("open-sesame"),
-            answer(CHANNEL_COMMAND_DEACTIVATE, shows("open-sesame"), sent={"bizId": "channel-1"}),
+            answer(op.CHANNEL_COMMAND_DEACTIVATE, shows("open-sesame"), sent={"bizId": "channel-1"}),
         ],
     ),
     Proof(
@@ -232,10 +228,12 @@ PROOFS = [
     ),
     Proof("CHANNEL-008", channels(SMS), channels(channel(emailConfig=None))),
     Proof(
-        "CHANNEL-030", COMMANDED, answer(CHANNEL_COMMAND_DEACTIVATE, channel(), sent={"bizId": "channel-1"})
+        "CHANNEL-030",
+        COMMANDED,
+        answer(op.CHANNEL_COMMAND_DEACTIVATE, channel(), sent={"bizId": "channel-1"}),
     ),
     Proof(
-        "CHANNEL-055", COMMANDED, answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-2"})
+        "CHANNEL-055", COMMANDED, answer(op.CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-2"})
     ),
     Proof(
         "CHANNEL-031",
@@ -271,7 +269,7 @@ BOUNDS = [
         "",
         lawful=[
             [
-                refusal(CHANNEL_COMMAND_DEACTIVATE, "4040", 404, sent={"bizId": "channel-1"}),
+                refusal(op.CHANNEL_COMMAND_DEACTIVATE, "4040", 404, sent={"bizId": "channel-1"}),
                 channels(channel()),
             ]
         ],

@@ -13,16 +13,6 @@ NEAR = order(createdAt="2031-05-04T19:08:09", completedAt=None, status=1, status
 
 PROOFS = [
     Proof(
-        "STATE-007",
-        orders(order(), order(status=3, statusName="FAILED")),
-        orders(order(status=2, statusName="FAILED")),
-    ),
-    Proof(
-        "ORDER-025",
-        orders(order(amount=0.1, feeAmount=0.2, totalAmount=0.30000000000000004)),
-        orders(order(amount=100, feeAmount=1, totalAmount=100)),
-    ),
-    Proof(
         "ORDER-026",
         orders(order(completedAt=None), order(createdAt=at(days=2), completedAt=at(days=2))),
         orders(order(createdAt=at(days=1), completedAt=at(days=2))),
@@ -36,11 +26,6 @@ PROOFS = [
         "ORDER-034",
         orders(order(), order(status=3, statusName="FAILED", failureReason="No funds")),
         orders(order(failureReason="No funds")),
-    ),
-    Proof(
-        "ORDER-020",
-        orders(order(createdAt=at(days=30.5)), order(createdAt=at(hours=-1)), order(createdAt=at(days=40))),
-        orders(order(createdAt=at(days=32), completedAt=None)),
     ),
     Proof(
         "ORDER-021",

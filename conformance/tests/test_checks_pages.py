@@ -37,11 +37,6 @@ SECOND_OF_FULL_ONES = {"totalPages": 3, "totalRecords": 3, "pageSize": 1, "curre
 
 PROOFS = [
     Proof(
-        "PAGE-008",
-        [types(totalPages=0), types(totalPages=1), types(*TWENTY, **FIRST_OF_THREE)],
-        types(*TWENTY, **{**FIRST_OF_THREE, "totalPages": 2}),
-    ),
-    Proof(
         "PAGE-009",
         [types(), answer(SESSIONS_HISTORY, page(currentPage=3), query="pageNo=3")],
         types(channel_type(), currentPage=0),

@@ -5,14 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from conformance.checks.model.refusals import TEXTS_KEPT
-from conformance.spec.endpoints import (
-    ACCOUNT_UPDATE,
-    ACCOUNTS_QUERY,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-    PROFILE,
-    PROFILE_UPDATE,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof
 from conformance.tests.traffic import account, account_page, answer, channel, judged, page, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -24,7 +17,7 @@ BY_ONE = {"Authorization": "Bearer token-of-one"}
 
 
 def profile(name: str, **other: Json) -> Exchange:
-    return answer(PROFILE, account(accountName=name), **{"headers": BY_ONE, **other})
+    return answer(op.PROFILE, account(accountName=name), **{"headers": BY_ONE, **other})
 
 
 def refused(key: str, sent: Json, status: int = 400, **other: Json) -> Exchange:
@@ -36,12 +29,12 @@ def numbered(*exchanges: Exchange) -> list[Exchange]:
 
 
 def profile_update(**other: Json) -> Exchange:
-    return refused(PROFILE_UPDATE, {"accountName": WANTED}, **other)
+    return refused(op.PROFILE_UPDATE, {"accountName": WANTED}, **other)
 
 
 def accepted(name: str, **other: Json) -> Exchange:
     data = account(accountName=name)
-    return answer(PROFILE_UPDATE, data, sent={"accountName": name}, **{"headers": BY_ONE, **other})
+    return answer(op.PROFILE_UPDATE, data, sent={"accountName": name}, **{"headers": BY_ONE, **other})
 
 
 def accepted_unseen() -> Exchange:
@@ -55,15 +48,15 @@ PROOFS = [Proof("MODEL-014", KEPT, STORED)]
 
 
 def listed(name: str) -> Exchange:
-    return answer(ACCOUNTS_QUERY, account_page(account(accountName=name)), sent={}, headers=BY_ONE)
+    return answer(op.ACCOUNTS_QUERY, account_page(account(accountName=name)), sent={}, headers=BY_ONE)
 
 
 def channels(name: str) -> Exchange:
-    return answer(CHANNELS_QUERY, page(channel(channelName=name)), sent={}, headers=BY_ONE)
+    return answer(op.CHANNELS_QUERY, page(channel(channelName=name)), sent={}, headers=BY_ONE)
 
 
-REFUSED_RECORD = refused(ACCOUNT_UPDATE, {"userBizId": "account-1", "accountName": WANTED})
-REFUSED_CHANNEL = refused(CHANNEL_UPDATE, {"bizId": "channel-1", "channelName": WANTED})
+REFUSED_RECORD = refused(op.ACCOUNT_UPDATE, {"userBizId": "account-1", "accountName": WANTED})
+REFUSED_CHANNEL = refused(op.CHANNEL_UPDATE, {"bizId": "channel-1", "channelName": WANTED})
 LATER_UPDATES = [accepted(f"Name {number}") for number in range(TEXTS_KEPT + 1)]
 BY_TWO = {"Authorization": "Bearer of-two"}
 
@@ -107,7 +100,7 @@ BOUNDS = [
 def test_a_finding_names_what_was_read_before_and_the_refused_update() -> None:
     [finding] = [row for row in judged(*numbered(*STORED)).findings if row.requirement == "MODEL-014"]
 
-    assert finding.other == OtherPlace(1, PROFILE, "", "accountName")
+    assert finding.other == OtherPlace(1, op.PROFILE, "", "accountName")
     assert (finding.path, finding.expected, finding.actual) == ("data.accountName", BEFORE, WANTED)
-    assert f"sent by {PROFILE_UPDATE} and refused (exchange 2)" in finding.message
+    assert f"sent by {op.PROFILE_UPDATE} and refused (exchange 2)" in finding.message
     assert set(finding.exchanges) == {1, 2, 3}

@@ -8,13 +8,7 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from conformance.spec.endpoints import (
-    ACCOUNT_UPDATE,
-    CHANNEL_COMMAND_DEACTIVATE,
-    INVITE,
-    LOGIN_INITIATE,
-    SECURE_SESSION,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof
 from conformance.tests.traffic import answer, contradicted_by, envelope, initiated, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain
@@ -55,42 +49,42 @@ REMEMBERED = {**BOTH, "remember": True}
 def invited(email: str, sent: str | None = None) -> Exchange:
     """``sent``: what stood in place of the text that the record holds."""
     return granted(
-        INVITE, {"inviteeEmail": email}, was_sent={"inviteeEmail": email if sent is None else sent}
+        op.INVITE, {"inviteeEmail": email}, was_sent={"inviteeEmail": email if sent is None else sent}
     )
 
 
 PROOFS = [
-    Proof("LOGIN-043", refused(LOGIN_INITIATE, NO_EMAIL), granted(LOGIN_INITIATE, NO_EMAIL)),
     Proof(
         "LOGIN-043",
         [
-            refused(LOGIN_INITIATE, NO_EMAIL, "ACCESS.PORTAL_MISMATCH", 403),
-            refused(LOGIN_INITIATE, NO_EMAIL, "RATE_LIMITED", 429),
-            refused(LOGIN_INITIATE, {}, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
-            granted(LOGIN_INITIATE, NO_EMAIL, was_sent=BOTH),
-            granted(LOGIN_INITIATE, {**NO_EMAIL, "Email": EMAIL}),
-            granted(LOGIN_INITIATE, NO_EMAIL, query="email=one@example.test"),
-            answer(LOGIN_INITIATE, initiated(), sent=NO_EMAIL),
-            answer(LOGIN_INITIATE, sent=NO_EMAIL, body=envelope(), status=400, headers=length_of(NO_EMAIL)),
+            refused(op.LOGIN_INITIATE, NO_EMAIL, "ACCESS.PORTAL_MISMATCH", 403),
+            refused(op.LOGIN_INITIATE, NO_EMAIL, "RATE_LIMITED", 429),
+            refused(op.LOGIN_INITIATE, {}, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
+            granted(op.LOGIN_INITIATE, NO_EMAIL, was_sent=BOTH),
+            granted(op.LOGIN_INITIATE, {**NO_EMAIL, "Email": EMAIL}),
+            granted(op.LOGIN_INITIATE, NO_EMAIL, query="email=one@example.test"),
+            answer(op.LOGIN_INITIATE, initiated(), sent=NO_EMAIL),
+            answer(
+                op.LOGIN_INITIATE, sent=NO_EMAIL, body=envelope(), status=400, headers=length_of(NO_EMAIL)
+            ),
         ],
-        refused(LOGIN_INITIATE, NO_EMAIL, "AUTH.INVALID_CREDENTIALS", 401),
+        refused(op.LOGIN_INITIATE, NO_EMAIL, "AUTH.INVALID_CREDENTIALS", 401),
         silent=True,
     ),
-    Proof("LOGIN-044", refused(LOGIN_INITIATE, NO_PASSWORD), granted(LOGIN_INITIATE, NO_PASSWORD)),
     Proof(
         "LOGIN-044",
         [
-            granted(LOGIN_INITIATE, NO_PASSWORD, was_sent={**NO_PASSWORD, "password": "12345678"}),
-            refused(LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
+            granted(op.LOGIN_INITIATE, NO_PASSWORD, was_sent={**NO_PASSWORD, "password": "12345678"}),
+            refused(op.LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
         ],
-        refused(LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401),
+        refused(op.LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401),
         silent=True,
     ),
     *(
         Proof(
             requirement,
-            refused(SECURE_SESSION, session_without(name), "4000"),
-            granted(SECURE_SESSION, session_without(name)),
+            refused(op.SECURE_SESSION, session_without(name), "4000"),
+            granted(op.SECURE_SESSION, session_without(name)),
         )
         for requirement, name in (
             ("SECURE-010", "keyId"),
@@ -98,48 +92,40 @@ PROOFS = [
             ("SECURE-012", "encRespKey"),
         )
     ),
-    Proof("ACCOUNT-034", refused(ACCOUNT_UPDATE, {}), granted(ACCOUNT_UPDATE, {})),
     Proof(
         "ACCOUNT-034",
         [
-            refused(ACCOUNT_UPDATE, {}, "ACCESS.PERMISSION_DENIED", 403),
-            granted(ACCOUNT_UPDATE, {"account": {"userBizId": "account-1"}}),
-            granted(ACCOUNT_UPDATE, {"user_biz_id": "account-1"}),
-            answer(ACCOUNT_UPDATE, {}, sent={}, form="truncated"),
+            refused(op.ACCOUNT_UPDATE, {}, "ACCESS.PERMISSION_DENIED", 403),
+            granted(op.ACCOUNT_UPDATE, {"account": {"userBizId": "account-1"}}),
+            granted(op.ACCOUNT_UPDATE, {"user_biz_id": "account-1"}),
+            answer(op.ACCOUNT_UPDATE, {}, sent={}, form="truncated"),
         ],
-        refused(ACCOUNT_UPDATE, {}, NOT_FOUND, 404),
+        refused(op.ACCOUNT_UPDATE, {}, NOT_FOUND, 404),
         silent=True,
-    ),
-    Proof(
-        "CHANNEL-052",
-        refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4000"),
-        refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4040", 404),
     ),
     Proof(
         "CHANNEL-052",
         [
-            refused(CHANNEL_COMMAND_DEACTIVATE, {}, "4030", 403),
-            refused(CHANNEL_COMMAND_DEACTIVATE, {"bizId": "another"}, "4040", 404),
+            refused(op.CHANNEL_COMMAND_DEACTIVATE, {}, "4030", 403),
+            refused(op.CHANNEL_COMMAND_DEACTIVATE, {"bizId": "another"}, "4040", 404),
         ],
-        granted(CHANNEL_COMMAND_DEACTIVATE, {}),
+        granted(op.CHANNEL_COMMAND_DEACTIVATE, {}),
         silent=True,
     ),
-    Proof("INVITE-004", refused(INVITE, {"message": "Come"}), granted(INVITE, {"message": "Come"})),
-    Proof("LOGIN-053", refused(LOGIN_INITIATE, REMEMBERED), granted(LOGIN_INITIATE, REMEMBERED)),
+    Proof("INVITE-004", refused(op.INVITE, {"message": "Come"}), granted(op.INVITE, {"message": "Come"})),
     Proof(
         "LOGIN-053",
         [
-            refused(LOGIN_INITIATE, REMEMBERED, "AUTH.INVALID_CREDENTIALS", 401),
-            refused(LOGIN_INITIATE, REMEMBERED, "RATE_LIMITED", 429),
-            granted(LOGIN_INITIATE, BOTH),
-            granted(LOGIN_INITIATE, {**BOTH, "turnstileToken": "[bot-token-1]"}),
-            granted(LOGIN_INITIATE, {**BOTH, "Email": EMAIL}),
-            granted(LOGIN_INITIATE, {**BOTH, "remember": None}),
+            refused(op.LOGIN_INITIATE, REMEMBERED, "AUTH.INVALID_CREDENTIALS", 401),
+            refused(op.LOGIN_INITIATE, REMEMBERED, "RATE_LIMITED", 429),
+            granted(op.LOGIN_INITIATE, BOTH),
+            granted(op.LOGIN_INITIATE, {**BOTH, "turnstileToken": "[bot-token-1]"}),
+            granted(op.LOGIN_INITIATE, {**BOTH, "Email": EMAIL}),
+            granted(op.LOGIN_INITIATE, {**BOTH, "remember": None}),
         ],
-        granted(LOGIN_INITIATE, REMEMBERED),
+        granted(op.LOGIN_INITIATE, REMEMBERED),
         silent=True,
     ),
-    Proof("INVITE-001", refused(INVITE, {"inviteeEmail": "nobody"}), invited("nobody")),
     Proof(
         "INVITE-001",
         [
@@ -149,8 +135,8 @@ PROOFS = [
             invited("nobody", sent="nobody@example.test"),
             invited("[email-1]"),
             invited("***"),
-            answer(INVITE, {}, sent={"inviteeEmail": "nobody"}),
-            refused(INVITE, {"inviteeEmail": "nobody"}, "ACCESS.PERMISSION_DENIED", 403),
+            answer(op.INVITE, {}, sent={"inviteeEmail": "nobody"}),
+            refused(op.INVITE, {"inviteeEmail": "nobody"}, "ACCESS.PERMISSION_DENIED", 403),
         ],
         invited("nobody@"),
         silent=True,
@@ -167,8 +153,10 @@ BOUNDS = [
     Bound(
         "a body that was encrypted is not measured",
         "ACCOUNT-034",
-        wrong=[granted(ACCOUNT_UPDATE, {})],
-        lawful=[replace(answer(ACCOUNT_UPDATE, {}, sent={"v": 2, "p": "c2VhbGVk"}), plain=Plain(request={}))],
+        wrong=[granted(op.ACCOUNT_UPDATE, {})],
+        lawful=[
+            replace(answer(op.ACCOUNT_UPDATE, {}, sent={"v": 2, "p": "c2VhbGVk"}), plain=Plain(request={}))
+        ],
     ),
 ]
 
@@ -178,4 +166,4 @@ BOUNDS = [
     [({"a": 10**40}, "9"), ({"\ud800": float("nan")}, "9"), ({}, "9" * 5000), ({}, "two"), ({}, "²")],
 )
 def test_a_body_and_a_length_of_any_form_are_judged(sent: Json, length: str) -> None:
-    contradicted_by(answer(ACCOUNT_UPDATE, {}, sent=sent, headers={"Content-Length": length}))
+    contradicted_by(answer(op.ACCOUNT_UPDATE, {}, sent=sent, headers={"Content-Length": length}))

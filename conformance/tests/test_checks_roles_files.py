@@ -22,7 +22,6 @@ PROOFS = [
     Proof("ROLE-013", roles(role(), role(bizId="role-2")), roles(role(), role())),
     Proof("FILE-026", file(fileSize=0), file(fileSize=-1)),
     Proof("FILE-027", file(contentType="application/vnd.ms-excel; charset=utf-8"), file(contentType="pdf")),
-    Proof("FILE-022", refusal(FILE, "ACCESS.TOKEN_MISSING", 401, headers=API_KEY), with_key()),
     Proof(
         "FILE-022",
         [

@@ -52,11 +52,6 @@ PROOFS = [
     ),
     Proof(
         "PASSWORD-019",
-        refusal(PASSWORD_CHANGE, "VALIDATION.INVALID_PARAMETER", 400, sent=IN_THE_CLEAR),
-        change(),
-    ),
-    Proof(
-        "PASSWORD-019",
         [
             change(headers=OPENED_BY_TOOLS),
             change(lacks=("x-secure-channel-session-id",)),
@@ -68,13 +63,7 @@ PROOFS = [
         change(),
         silent=True,
     ),
-    Proof(
-        "SECURE-008",
-        [opened(expires=float(STAMP)), opened(expires=253_402_300_799_999)],
-        opened(expires=STAMP // 1000),
-    ),
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
-    Proof("SECURE-022", [opened("one"), opened("two")], [opened("one"), opened("two"), opened("one")]),
 ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from conformance.checks.access.sign_in import PROTECTED
 from conformance.checks.access.without_token import PRELOGIN, UNMARKED
-from conformance.spec.endpoints import COUNTRIES, PASSWORD_FORGOT, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import COUNTRIES, PROFILE, PROFILE_UPDATE
 from conformance.tests.proof import Bound, Proof, Reading
 from conformance.tests.traffic import NO_TOKEN, account, answer, refusal, verdict_on
 from conformance.traffic.exchange import Exchange
@@ -22,16 +22,8 @@ def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more
 
 
 PROOFS = [
-    Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
-    Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
     Proof(
         "AUTHN-023", bare(PROFILE_UPDATE), bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400)
-    ),
-    Proof("AUTHN-004", bare(COUNTRIES, "ANY"), bare(COUNTRIES, status=200)),
-    Proof(
-        "AUTHN-005",
-        refusal(PASSWORD_FORGOT, "4000", 400, headers=NO_TOKEN),
-        refusal(PASSWORD_FORGOT, "ACCESS.TOKEN_MISSING", 401, headers=NO_TOKEN),
     ),
 ]
 

@@ -74,15 +74,8 @@ def lawful_after(wrong: list[Exchange]) -> list[list[Exchange]]:
 
 
 PROOFS = [
-    Proof("LOGIN-030", in_turn(*ONE, RIGHT), in_turn(*ONE, unknown())),
-    Proof("LOGIN-080", in_turn(*TWO, RIGHT), in_turn(*TWO, unknown())),
     *(Proof("LOGIN-030", traced, in_turn(*ONE, unknown()), silent=True) for traced in lawful_after(ONE)),
     *(Proof("LOGIN-080", traced, in_turn(*TWO, unknown()), silent=True) for traced in lawful_after(TWO)),
-    Proof(
-        "LOGIN-090",
-        [begun(), mistyped(), refused(30, "AUTH.MFA_SEND_COOLDOWN", 429), sent(60)],
-        [begun(), mistyped(), refused(60)],
-    ),
     *(
         Proof("LOGIN-090", lawful, WITHIN_ANOTHERS, silent=True)
         for lawful in (UNTRIED, OVER, REPLACED, ENDED_BY_A_PASSWORD, USED_UP)

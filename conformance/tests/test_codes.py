@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from conformance.target.portal.codes import ADJACENT_STEPS, Codes, totp_at, wrong_code
+from conformance.target.portal.codes import ADJACENT_STEPS, Codes, totp_at
 from conformance.target.profile.authenticator import STEP, normal_secret
 from conformance.tests.reached import moved
 from conformance.traffic.redaction.redact import Secrets
@@ -58,11 +58,6 @@ def test_a_secret_is_base32_or_a_uri_that_can_be_followed(text: str, normal: str
     assert normal_secret(text) == normal
 
 
-@pytest.mark.parametrize("secret", ["JBSWY3DPEHPK3PXP", "jbswy3dpehpk3pxp", "JBSWY3DPEE", "ORSXG5A="])
-def test_secrets_of_any_length_and_case_make_a_code(secret: str) -> None:
-    assert len(totp_at(secret.rstrip("="), 1)) == 6
-
-
 def test_no_time_step_is_used_twice_for_one_secret() -> None:
     clock = moved()
     codes = Codes(clock, Secrets())
@@ -85,17 +80,6 @@ def test_an_early_code_is_that_of_the_next_time_step() -> None:
     assert early == codes.totp(RFC_SECRET) != first
 
 
-def test_another_secret_does_not_wait_for_the_first() -> None:
-    clock = moved()
-    codes = Codes(clock, Secrets())
-    began = clock.now()
-
-    codes.totp(RFC_SECRET)
-    codes.totp("JBSWY3DPEHPK3PXP")
-
-    assert clock.now() - began < 1
-
-
 def test_a_wrong_code_is_none_of_the_adjacent_right_ones() -> None:
     clock = moved()
     codes = Codes(clock, Secrets())
@@ -103,12 +87,6 @@ def test_a_wrong_code_is_none_of_the_adjacent_right_ones() -> None:
     right = {totp_at(RFC_SECRET, step + near) for near in range(1 - ADJACENT_STEPS, ADJACENT_STEPS)}
 
     assert not right & {codes.wrong_totp(RFC_SECRET) for _ in range(2000)}
-
-
-def test_a_wrong_code_avoids_what_it_is_told_to() -> None:
-    low = {f"{number:06d}" for number in range(900_000)}
-
-    assert all(wrong_code(low) >= "900000" for _ in range(3))
 
 
 def test_codes_and_secrets_are_known_as_such() -> None:

@@ -9,7 +9,6 @@ import pytest
 from conformance.tests.traffic import answer, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
-    contradicts,
     equal,
     holds,
     is_error,
@@ -143,10 +142,6 @@ def test_every_comparison_keeps_the_steps_that_led_there(
     compare: Callable[[Exchange, Exchange], Comparison],
 ) -> None:
     assert contradiction(compare(REFUSED, SERVED)).also == (SERVED,)
-
-
-def test_a_contradiction_can_be_made_outright() -> None:
-    assert contradicts(SERVED, "data", 1, 2, "because") == Contradiction(SERVED, "data", 1, 2, "because")
 
 
 def bare(status: int, label: str = "application/json") -> Exchange:

@@ -61,12 +61,6 @@ def test_the_envelope_is_the_same_by_whatever_is_asked_first(body: Json, plain: 
     assert data == (envelope or {}).get("data")
 
 
-@given(st.lists(st.sampled_from(["Content-Type", "content-type", "CONTENT-TYPE", "date", "x"]), max_size=5))
-def test_one_header_is_found_like_any(names: list[str]) -> None:
-    response = Response(status=200, headers=[(name, str(at)) for at, name in enumerate(names)])
-    assert response.find_header("content-type") == response.header("content-type")
-
-
 @pytest.mark.parametrize(
     ("url", "words"),
     [

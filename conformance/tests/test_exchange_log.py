@@ -30,15 +30,6 @@ def test_a_secret_that_is_known_only_later_is_taken_out_of_what_was_written(tmp_
     assert ["early [password-" in lines[0], "late [password-" in lines[2]] == [True, True]
 
 
-def test_a_secret_that_is_known_only_at_the_end_is_taken_out_too(tmp_path: Path) -> None:
-    secrets = Secrets()
-    log = ExchangeLog(tmp_path / "exchanges.jsonl", secrets)
-    log.write(answer(ROLES, {"note": "hidden-until-later-on"}))
-    secrets.add("hidden-until-later-on", "password")
-    log.close()
-    assert "hidden-until-later-on" not in log.path.read_text()
-
-
 def test_a_placeholder_is_no_secret() -> None:
     masked = answer(
         ROLES, [], headers={"Authorization": "Bearer [token-17]", "X-PORTAL-ACCESS-CODE": "[a-1]"}

@@ -38,23 +38,6 @@ def test_a_fact_is_computed_once_for_a_record() -> None:
     assert computed == [exchange.n]
 
 
-def test_an_attribute_is_stored_where_python_finds_it_without_a_call() -> None:
-    exchange = answer(ROLES, [role()])
-
-    assert exchange.data is exchange.data
-    assert vars(exchange)["data"] is exchange.data
-
-
-def test_a_fact_is_known_where_it_was_computed_or_stored_only() -> None:
-    exchange = answer(ROLES, [role()])
-
-    assert "coded" not in vars(exchange)
-    entries: list[tuple[str, dict[str, Any]]] = []
-    Exchange.coded.store(exchange, entries)
-
-    assert exchange.coded is entries
-
-
 def test_facts_are_no_fields() -> None:
     exchange = answer(ROLES, [role()])
     line = msgspec.json.encode(exchange)

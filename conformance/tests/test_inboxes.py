@@ -14,7 +14,7 @@ import pytest
 
 from conformance.errors import Untestable
 from conformance.target.clock import SystemClock
-from conformance.target.portal.inboxes import ProfileInboxReader, codes_in, reader
+from conformance.target.portal.inboxes import ProfileInboxReader, reader
 from conformance.target.portal.sign_ins.mail_text import mail_shape
 from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
 
@@ -198,18 +198,6 @@ def test_an_inbox_at_which_nothing_answers_is_named() -> None:
 
     with pytest.raises(Untestable, match=r"\[inboxes\.mail\]: nothing answers"):
         served.inbox().mark()
-
-
-@pytest.mark.parametrize(
-    "text, pattern, codes",
-    [
-        ("code 123456, not 1234567", r"\b(\d{6})\b", ["123456"]),
-        ("code: abc-DEF", r"[a-z]+-[A-Z]+", ["abc-DEF"]),
-        ("none", r"\d+", []),
-    ],
-)
-def test_a_code_is_the_first_group_or_the_whole_match(text: str, pattern: str, codes: list[str]) -> None:
-    assert codes_in(text, pattern) == codes
 
 
 def test_a_fixed_code_is_always_there() -> None:

@@ -24,24 +24,9 @@ def watched(ledger: Ledger, case: str | None = None) -> Watch:
     return watch(ledger, judge=judge_of(), case=lambda: case)
 
 
-def test_what_holds_is_counted_whenever_it_is_read() -> None:
-    ledger = Ledger(REQUIREMENTS)
-    judge = watched(ledger)
-    judge(answer(ROLES, [role()]))
-    judge(answer(ROLES, [role()]))
-
-    assert ledger.tallies["ENV-002"].satisfied == 2
-    assert ledger.tallies["ENV-002"].satisfied == 2
-
-
 def test_a_contradiction_is_given_at_once() -> None:
     found = watched(Ledger(REQUIREMENTS))(MISNAMED)
     assert [(finding.requirement, finding.verdict) for finding in found] == [("ENV-006", Verdict.FAIL)]
-
-
-def test_a_contradiction_that_comes_again_is_counted() -> None:
-    ledger = judged(MISNAMED, MISNAMED, MISNAMED)
-    assert [finding.times for finding in ledger.findings] == [3]
 
 
 def test_a_finding_names_the_case_that_acts_and_without_one_the_check() -> None:
@@ -86,18 +71,6 @@ def test_every_exchange_of_the_88_is_counted(no_cache: bool) -> None:
     for exchange in (answer(ROLES, []), refusal(ROLES, "4010", 401), elsewhere()):
         judge.judge(exchange)
     assert judge.operations_seen == {ROLES: 2}
-
-
-def test_equal_surfaces_are_judged_as_often_as_they_come() -> None:
-    exchanges = [answer(ROLES, [role(bizId=f"role-{number}")]) for number in range(5)]
-    ledger = judged(*exchanges)
-    assert ledger.tallies["ENV-007"].satisfied == 5
-    assert [one.times for one in ledger.observations if one.topic == "envelope-version"] == [5]
-
-
-def test_a_surface_that_differs_is_judged_anew() -> None:
-    right, wrong = answer(ROLES, []), answer(ROLES, body=envelope(data=[], message="OK"))
-    assert {finding.requirement for finding in judged(right, right, wrong).findings} == {"ENV-007"}
 
 
 def test_a_pending_approval_is_no_success_of_the_stated_shape() -> None:

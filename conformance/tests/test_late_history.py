@@ -6,38 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from cases.security.history import history, ids, is_completion, is_refusal, new_entries, of_before, since
+from cases.security.history import history, ids, is_completion, new_entries, of_before
 from conformance.checks.records import portal_time
 from conformance.errors import Untestable
 from conformance.tests.reached import connected
-
-LATE = ("history-is-written-later",)
-
-
-def test_a_refused_sign_in_is_found_in_a_history_that_is_written_later() -> None:
-    with connected(variants=LATE) as (portal, _, _):
-        spare = portal.account("spare")
-        earlier = ids(history(portal, spare.token))
-        refused = portal.login.initiate(spare, portal.wrong_password())
-
-        page = new_entries(portal, spare.token, earlier, refused, is_refusal)
-
-    assert any(map(is_refusal, since(page, earlier, refused)))
-
-
-def test_a_completed_sign_in_is_waited_for_behind_a_refused_one() -> None:
-    with connected(variants=LATE) as (portal, _, _):
-        spare = portal.account("spare")
-        spare.signed_in()
-        portal.clock.wait(6.0, "the first sign-in to be written")
-        earlier = ids(history(portal, spare.token))
-        portal.login.initiate(spare, portal.wrong_password())
-        portal.clock.wait(6.0, "the refused one to be written")
-        fresh = spare.fresh_sign_in()
-
-        page = new_entries(portal, fresh.token, earlier, fresh.completed, is_completion)
-
-    assert any(map(is_completion, since(page, earlier, fresh.completed)))
 
 
 def test_a_sign_in_past_a_first_page_that_has_become_full_is_not_missed_there() -> None:

@@ -10,6 +10,7 @@ import string
 import tomllib
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from conformance.check import CheckOptions, check
 from conformance.errors import UsageError
 from conformance.record.log import Log
 from conformance.replay import replay
-from conformance.target.profile.model import parse
+from conformance.target.profile.model import Profile, parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import Walker, walk
 from conformance.traffic import capture
@@ -264,55 +265,57 @@ def test_a_name_that_the_user_gives_is_redacted_and_one_that_is_kept_is_not() ->
         finder_of(["/(/"], [])
 
 
-def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_path: Path) -> None:
-    out = tmp_path / "traffic.jsonl"
+@dataclass(frozen=True)
+class Visit:
+    """A client at a recorder that knows the profile of its portal."""
+
+    portal: reference.Running
+    profile: Profile
+    walker: Walker
+    finder: SecretFinder
+
+
+@contextmanager
+def recorded(out: Path) -> Iterator[Visit]:
     with reference.start() as portal:
         text = portal.profile()
         profile = parse(text, {})
         with record.serve(portal.url, out, profile=profile) as recorder:
-            walker = Walker(recorder.url, tomllib.loads(text))
-            walker.get("/profile", **{"x-challenge-response": "0.Qk3rT9zLwXv2"})
-            body = {"verificationCode": "481526", "note": profile.accounts["spare"].password}
-            walker.post("/acme/verify", body)
-        lines = list(recorder.log.finder.lines())
+            yield Visit(portal, profile, Walker(recorder.url, tomllib.loads(text)), recorder.log.finder)
+
+
+def test_the_recorder_redacts_what_the_profile_knows_and_lists_what_it_took(tmp_path: Path) -> None:
+    out = tmp_path / "traffic.jsonl"
+    with recorded(out) as visit:
+        visit.walker.get("/profile", **{"x-challenge-response": "0.Qk3rT9zLwXv2"})
+        password = visit.profile.accounts["spare"].password
+        visit.walker.post("/acme/verify", {"verificationCode": "481526", "note": password})
 
     text = out.read_text()
-    for secret in ("0.Qk3rT9zLwXv2", "481526", profile.accounts["spare"].password):
-        assert secret not in text
-    assert {line.partition(": ")[2] for line in lines} == {
+    assert [secret for secret in ("0.Qk3rT9zLwXv2", "481526", password) if secret in text] == []
+    assert {line.partition(": ")[2] for line in visit.finder.lines()} == {
         "1 value of x-challenge-response. Where they are none, give --keep x-challenge-response.",
         "1 value of verificationCode. Where they are none, give --keep verificationCode.",
     }
 
 
-def test_the_ids_of_the_profile_are_no_secrets_before_a_response_returns_them(tmp_path: Path) -> None:
+def test_the_ids_of_the_profile_are_no_secrets_in_a_recording_or_a_replay(tmp_path: Path) -> None:
     out = tmp_path / "ids.jsonl"
-    with reference.start() as portal:
-        profile = parse(portal.profile(), {})
-        workspace = profile.records.workspace
-        with record.serve(portal.url, out, profile=profile) as recorder:
-            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-            walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
-
-    assert f'"ws":"{workspace}"' in out.read_text(encoding="utf-8").replace(" ", "")
-    assert not any("ws" in line for line in recorder.log.finder.lines())
-
-
-def test_a_replay_shows_the_ids_of_the_profile(tmp_path: Path) -> None:
-    out = tmp_path / "ids.jsonl"
-    with reference.start() as portal:
-        profile = parse(portal.profile(), {})
-        with record.serve(portal.url, out, profile=profile) as recorder:
-            walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-            walker.sign_in(walker.profile["accounts"]["admin"])
-            walker.get("/profile")
-            walker.post("/currency-grants", {"ws": profile.records.workspace, "ccy": "JPY"})
+    with recorded(out) as visit:
+        walker, workspace = visit.walker, str(visit.profile.records.workspace)
+        walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
         text = out.read_text(encoding="utf-8")
-        out.write_text(text.replace('"VALIDATION.INVALID_PARAMETER"', '"4000"'), encoding="utf-8")
-        told = replay([out], profile, options_for(tmp_path / "reports"))
+        walker.sign_in(walker.profile["accounts"]["admin"])
+        walker.get("/profile")
+        walker.post("/currency-grants", {"ws": workspace, "ccy": "JPY"})
+        changed = out.read_text(encoding="utf-8").replace('"VALIDATION.INVALID_PARAMETER"', '"4000"')
+        out.write_text(changed, encoding="utf-8")
+        told = replay([out], visit.profile, options_for(tmp_path / "reports"))
 
+    assert f'"ws":"{workspace}"' in text.replace(" ", "")
+    assert not any("ws" in line for line in visit.finder.lines())
     assert told.run.regressions
-    assert str(profile.records.workspace) in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
+    assert workspace in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
 
 
 @pytest.mark.parametrize("form", ["bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf"])

@@ -19,7 +19,7 @@ from conformance.target.portal.login import (
     sign_in,
 )
 from conformance.target.profile.tables import Factor
-from conformance.tests.reached import Played, answer, answering, envelope
+from conformance.tests.reached import Played, answering, envelope
 from conformance.traffic.exchange import Exchange, Json, Request, Response
 
 BOTH = [{"code": "EMAIL", "value": 10011001, "label": "x"}, {"code": "OTP", "value": 10011002, "label": "y"}]
@@ -162,12 +162,3 @@ def test_a_client_hash_is_kept_through_the_steps_and_with_the_tokens() -> None:
     portal.call(PROFILE, token="access")
 
     assert [request.headers["x-client-hash"] for request in played.asked] == ["my-own-hash"] * 4
-
-
-def test_a_session_that_is_not_there_cannot_be_gone_on_with() -> None:
-    portal = answering(Played(answer(code="AUTH.INVALID_CREDENTIALS", status=401)))
-
-    refused = portal.login.initiate("nobody@example.test", "password")
-
-    with pytest.raises(CannotSignIn, match=r"no login session was opened: HTTP 401"):
-        portal.login.send(refused)

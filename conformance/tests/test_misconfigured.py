@@ -57,20 +57,6 @@ def wrong_access_code(text: str) -> str:
     return re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', text)
 
 
-def wrong_secrets(text: str) -> str:
-    """Of every account; inboxes lead to another factor."""
-    return re.sub(r'otp_secret = ".*"', 'otp_secret = "JBSWY3DPEHPK3PXP"', text)
-
-
-def wrong_secrets_alone(text: str) -> str:
-    return wrong_secrets(by_otp_alone(text))
-
-
-def wrong_fixed_code(text: str) -> str:
-    fixed = '[inboxes.mail]\nkind = "fixed"\ncode = "000000"\n\n'
-    return re.sub(r"(?ms)^\[inboxes\.mail\]\n.*?(?=^\[)", fixed, by_mail_alone(text))
-
-
 def dead_inbox(text: str) -> str:
     """Nothing listens where its mails are read."""
     return re.sub(r'(?m)^url = ".*/inbox/.*"', f'url = "{nowhere()}/inbox/{{email}}"', by_mail_alone(text))
@@ -113,8 +99,9 @@ class Answering:
 class Locking:
     """A portal that refuses a sign-in whose password is right."""
 
-    def __init__(self, app: ASGIApp, refusal: Response) -> None:
-        self.app, self.refusal = app, refusal
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.refusal = JSONResponse(error("AUTH.PASSWORD_EXPIRED"), 403)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_refused = False
@@ -134,18 +121,8 @@ class Locking:
             await self.refusal(scope, receive, send)
 
 
-def locking(code: str, status: int) -> Mapping[str, Any]:
-    return {"wrap": lambda app: Locking(app, JSONResponse(error(code), status))}
-
-
 def answering(below: str, response: Callable[[], Response]) -> Mapping[str, Any]:
     return {"wrap": lambda app: Answering(app, below, response)}
-
-
-def refusing(code: str, status: int) -> Mapping[str, Any]:
-    """A portal that refuses with an error of its own."""
-    body = error(code)
-    return answering("/web/", lambda: JSONResponse(body, status))
 
 
 @dataclass(frozen=True)
@@ -167,9 +144,7 @@ ALIKE = "refuses every request alike"
 
 KINDS = (
     Misconfiguration("wrong-authenticator-secret", 5, NEVER, edit=wrong_secret),
-    Misconfiguration("wrong-authenticator-secrets", 5, NEVER, edit=wrong_secrets_alone),
     Misconfiguration("skewed-clock", 5, NEVER, {"now": lambda: time.time() + SKEW}, edit=by_otp_alone),
-    Misconfiguration("wrong-fixed-code", 5, NEVER, edit=wrong_fixed_code),
     Misconfiguration(
         "empty-variable",
         4,
@@ -182,10 +157,14 @@ KINDS = (
     ),
     Misconfiguration("no-account", 5, "The profile has no account.", bare=True),
     Misconfiguration("dead-inbox", 5, NEVER, edit=dead_inbox),
-    Misconfiguration("expired-password", 5, NEVER, locking("AUTH.PASSWORD_EXPIRED", 403)),
-    Misconfiguration("locked-account", 5, NEVER, locking("AUTH.ACCOUNT_LOCKED", 423)),
+    Misconfiguration("expired-password", 5, NEVER, {"wrap": Locking}),
     Misconfiguration("wrong-access-code", 4, ALIKE, edit=wrong_access_code),
-    Misconfiguration("excluding-whitelist", 5, ALIKE, refusing("ACCESS.IP_NOT_ALLOWED", 403)),
+    Misconfiguration(
+        "excluding-whitelist",
+        5,
+        ALIKE,
+        answering("/web/", lambda: JSONResponse(error("ACCESS.IP_NOT_ALLOWED"), 403)),
+    ),
     Misconfiguration(
         "maintenance-page",
         5,
@@ -250,7 +229,12 @@ def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfigura
             assert [name for name, text in texts.items() if kind.message not in text] == []
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+REPLAYED = ("wrong-authenticator-secret", "no-account", "expired-password", "wrong-access-code", "no-portal")
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.name in REPLAYED], ids=lambda kind: kind.name
+)
 def test_a_replay_to_a_target_that_cannot_be_judged_is_not_green(
     kind: Misconfiguration, tmp_path: Path, recording: Path
 ) -> None:

@@ -90,16 +90,6 @@ def test_a_long_wait_is_the_cases_own_matter(wait: str) -> None:
     assert busy.asked == 1
 
 
-def test_edge_headers_are_left_to_a_real_edge(recorder: Played) -> None:
-    portal = answering(recorder, profile=MINIMAL.replace("[accounts", "edge_headers = false\n[accounts", 1))
-
-    portal.call("GET /web/v1/system/profile")
-
-    assert not [
-        name for name in recorder.asked[-1].headers if name.startswith(("cf-", "x-forwarded", "x-real"))
-    ]
-
-
 def test_headers_of_the_profile_and_of_the_case_come_last_and_none_takes_away(recorder: Played) -> None:
     portal = answering(
         recorder, profile=MINIMAL.replace("[accounts", 'headers = {"x-locale" = "ja"}\n[accounts', 1)
@@ -151,20 +141,6 @@ def test_a_body_goes_out_as_it_was_given(
 
     assert recorder.asked[-1].content == sent
     assert recorder.asked[-1].headers["content-type"] == content_type
-
-
-def test_another_method_may_be_sent_to_a_known_path(recorder: Played) -> None:
-    answering(recorder).call("GET /web/v1/system/profile", method="DELETE")
-
-    assert recorder.asked[-1].method == "DELETE"
-
-
-def test_names_of_a_run_begin_alike_and_never_repeat(recorder: Played) -> None:
-    portal = answering(recorder)
-    names = {portal.unique() for _ in range(100)}
-
-    assert len(names) == 100
-    assert all(name.startswith(portal.run_id + "-") for name in names)
 
 
 def test_mails_are_counted_and_end_with_the_budget(recorder: Played) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import cast
 
-import jwt
 import pytest
 
-from cases.every_endpoint.tokens import changed_claims, changed_signature, unsigned
 from cases.premises import BEHIND, answered, authorized, granted, settled, unless_by_own_rule
 from conformance.cases import Portal
 from conformance.errors import Untestable
 from conformance.target.clock import SimulatedClock
 from conformance.traffic.exchange import Exchange, Json, Request, Response
-
-KEY = "a key of thirty-two octets or more"
-TOKEN = jwt.encode({"sub": "1", "exp": 4100000000}, KEY, algorithm="HS256")
-OPAQUE = "tok_0123456789abcdefghij"
 
 
 def answer(status: int, code: str = "2000", data: Json = None) -> Exchange:
@@ -94,21 +85,3 @@ def test_a_refused_request_is_an_answer_but_no_ground_to_go_on() -> None:
     assert authorized(refused) is refused
     with pytest.raises(Untestable, match=r"GET /web/v1/system/profile was refused \(HTTP 400, VALIDATION"):
         granted(refused)
-
-
-@pytest.mark.parametrize("forge", [changed_claims, changed_signature])
-def test_a_forged_token_is_still_one_by_its_form_but_not_valid(forge: Callable[[str], str]) -> None:
-    forged = forge(TOKEN)
-    jwt.decode(forged, options={"verify_signature": False})
-    with pytest.raises(jwt.InvalidSignatureError):
-        jwt.decode(forged, KEY, algorithms=["HS256"])
-    assert forge(OPAQUE) != OPAQUE
-    assert len(forge(OPAQUE)) == len(OPAQUE)
-
-
-def test_an_unsigned_token_keeps_its_claims_and_names_no_algorithm() -> None:
-    header, claims, signature = unsigned(TOKEN).split(".")
-    assert json.loads(base64.urlsafe_b64decode(header + "==")) == {"alg": "none", "typ": "JWT"}
-    assert claims == TOKEN.split(".")[1] or json.loads(base64.urlsafe_b64decode(claims + "=="))["sub"] == "1"
-    assert signature == ""
-    assert unsigned(OPAQUE).count(".") == 2

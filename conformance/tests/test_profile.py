@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import ProfileError
-from conformance.target.profile.model import load, of_target, parse
+from conformance.target.profile.model import load, parse
 
 MINIMAL = """
 [portal]
@@ -39,63 +39,26 @@ def test_an_address_an_access_code_and_one_account_are_enough() -> None:
     assert profile.clock.advance is None
 
 
-def test_the_whole_profile_of_the_contract_is_read() -> None:
-    profile = parse(
-        MINIMAL
-        + """
-[inboxes.mail]
-kind = "http"
-url = "http://127.0.0.1:8025/inbox/{email}"
+OPERATION = '[operations."POST /web/v1/system/notifications/email/validate/smtp"]'
 
-[inboxes.post]
-kind = "imap"
-host = "mail.example.test"
-username = "u"
-password = "imap-secret"
 
-[inboxes.own]
-kind = "command"
-argv = ["show-mail", "{email}"]
+@pytest.mark.parametrize(
+    "text, secret",
+    [
+        ("", ("ingress", "access-code")),
+        ("", ("a password", "password")),
+        ('[inboxes.p]\nkind = "imap"\nhost = "h"\nusername = "u"\npassword = "mail"\n', ("mail", "password")),
+        ('[inboxes.c]\nkind = "fixed"\ncode = "000000"\n', ("000000", "code")),
+        ('[bot_challenge]\ntoken = "bot"\n', ("bot", "bot-token")),
+        ('[portal]\nother_access_code = "tenants"\n', ("tenants", "access-code")),
+        ('[portal]\napi_key = "a key"\n', ("a key", "api-key")),
+        (f'{OPERATION}\nbody = {{password = "${{SMTP}}"}}\n', ("smtp-password", "profile-value")),
+    ],
+)
+def test_what_a_profile_keeps_secret_is_known(text: str, secret: tuple[str, str]) -> None:
+    text = MINIMAL.replace("[portal]\n", text) if text.startswith("[portal]") else MINIMAL + text
 
-[inboxes.constant]
-kind = "fixed"
-code = "000000"
-
-[records]
-workspace = "w-1"
-
-[secure_channel]
-rsa_padding = "oaep-sha1"
-
-[bot_challenge]
-token = "bot"
-
-[operations."POST /web/v1/system/auth/password/change"]
-body = { oldPassword = "{password}", newPassword = "{new_password}" }
-
-[operations."POST /web/v1/system/notifications/channels/create"]
-body = { channelName = "suite-{unique}" }
-result_id = "data.bizId"
-
-[limits]
-login_window = 60
-
-[readings]
-"invalid-credentials-status" = 401
-
-[clock]
-advance = "http://127.0.0.1:8000/clock/advance"
-""",
-        {},
-    )
-
-    assert profile.inboxes["mail"].kind == "http"
-    assert profile.operations["POST /web/v1/system/notifications/channels/create"].result_id == "data.bizId"
-    assert profile.readings == {"invalid-credentials-status": 401}
-    assert profile.secure_channel.is_pinned("rsa_padding")
-    assert {"ingress", "a password", "imap-secret", "000000", "bot"} == {
-        value for value, _ in profile.secrets()
-    }
+    assert secret in set(parse(text, {"SMTP": "smtp-password"}).secrets())
 
 
 @pytest.mark.parametrize(
@@ -127,6 +90,8 @@ advance = "http://127.0.0.1:8000/clock/advance"
         (MINIMAL + '[limits]\nmax_mails = -1\n', "portal.toml: [limits] max_mails is not right: input should be greater than or equal to 0."),
         (MINIMAL + '[secure_channel]\npayload = "tag"\n', "portal.toml: [secure_channel] payload must be iv, ciphertext and tag"),
         (MINIMAL.replace("http://127.0.0.1:8000", "127.0.0.1"), "portal.toml: [portal] url must be an address"),
+        (MINIMAL + '[expect]\naccounts = ["spare"]\n', '[expect] accounts names "spare", and there is no such account. Add the table'),
+        (MINIMAL + '[expect]\nchapters = ["LOGN"]\n', 'has no chapter "LOGN". Did you mean "LOGIN"?'),
         ("profile = 2\n" + MINIMAL, "portal.toml: profile = 2 is not supported by this version; write profile = 1."),
         ("[portal\n", "portal.toml: this is not TOML: "),
         (MINIMAL.replace("a password", "${ADMIN_PASSWORD}"), "portal.toml: [accounts.admin] password needs the environment variable ADMIN_PASSWORD, which is not set."),
@@ -155,15 +120,6 @@ def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
     assert all(re.match(r"portal\.toml:\d+: ", line) for line in lines)
 
 
-def test_a_variable_that_is_not_set_names_the_like_that_is() -> None:
-    text = MINIMAL.replace("a password", "${ADMIN_PASSWORD}")
-
-    with pytest.raises(ProfileError, match=r"which is not set\. Did you mean ADMIN_PASWORD, which is set\?"):
-        parse(text, {"ADMIN_PASWORD": "a-long-password", "HOME": "/"})
-    with pytest.raises(ProfileError, match=r"which is not set\.$"):
-        parse(text, {"HOME": "/"})
-
-
 def test_the_environment_and_files_fill_in_what_the_profile_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("from the file\n")
     path = tmp_path / "portal.toml"
@@ -179,62 +135,9 @@ def test_a_doubled_dollar_is_a_dollar() -> None:
     assert parse(MINIMAL.replace("a password", "pa$${X}"), {}).accounts["admin"].password == "pa${X}"
 
 
-def test_the_target_takes_the_place_of_the_profiles_address() -> None:
-    assert parse(MINIMAL, {}, target="http://localhost:9/").portal.url == "http://localhost:9"
-
-
 def test_a_file_that_is_not_there_is_named_with_the_command_that_writes_one(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match=r"none\.toml: there is no such file\. `portal-conformance init`"):
         load(tmp_path / "none.toml")
-
-
-def test_a_target_without_a_profile_has_no_accounts() -> None:
-    profile = of_target("http://localhost:1", {"PORTAL_ACCESS_CODE": "x"})
-
-    assert profile.accounts == {}
-    assert profile.portal.access_code == "x"
-
-
-def test_another_access_code_and_an_api_key_are_secrets() -> None:
-    own = 'access_code = "ingress"'
-    text = MINIMAL.replace(
-        own, f'{own}\nother_access_code = "tenants"\napi_key = "a key"\napi_key_header = "X-Key"'
-    )
-
-    profile = parse(text, {})
-
-    assert {("tenants", "access-code"), ("a key", "api-key")} <= set(profile.secrets())
-    assert "X-Key" in profile.secret_names()
-
-
-def test_values_of_the_environment_in_bodies_count_as_secrets() -> None:
-    text = (
-        MINIMAL
-        + '[operations."POST /web/v1/system/notifications/email/validate/smtp"]\nbody = {password = "${SMTP}"}\n'
-    )
-
-    assert ("smtp-password", "profile-value") in set(parse(text, {"SMTP": "smtp-password"}).secrets())
-
-
-def test_an_expectation_names_what_a_run_must_have_tested() -> None:
-    text = MINIMAL + '[expect]\nmusts = 400\naccounts = ["admin"]\nchapters = ["LOGIN"]\n'
-
-    expect = parse(text, {}).expect
-
-    assert (expect.musts, expect.accounts, expect.chapters) == (400, ["admin"], ["LOGIN"])
-    assert parse(MINIMAL, {}).expect.musts is None
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        ('accounts = ["spare"]', 'names "spare", and there is no such account. Add the table'),
-        ('accounts = ["admn"]', 'Did you mean "admin"?'),
-        ('chapters = ["LOGN"]', 'has no chapter "LOGN". Did you mean "LOGIN"?'),
-    ],
-)
-def test_an_expectation_of_what_does_not_exist_is_a_mistake(line: str, message: str) -> None:
-    assert message in mistake(f"{MINIMAL}[expect]\n{line}\n")
 
 
 def test_all_variables_that_are_missing_or_empty_are_named_at_once() -> None:

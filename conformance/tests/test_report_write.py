@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -42,10 +43,10 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.Monk
     write_all(conformant().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
     before = (tmp_path / "report.html").read_bytes()
 
-    def full_disk(self: Path, *args: object, **kwargs: object) -> int:
+    def full_disk(*args: object, **kwargs: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full_disk)
+    monkeypatch.setattr(os, "fdopen", full_disk)
     with pytest.raises(OSError, match="No space left"):
         write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
 

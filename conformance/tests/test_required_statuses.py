@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from cases.profile import test_answering_invitations, test_invitations
-from conformance.errors import Untestable
+from cases.profile import test_answering_invitations
 from conformance.spec import REQUIREMENTS
 from conformance.tests.reached import connected
-from conformance.tests.traffic import verdict_on
 from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
 from reference_impl.choices import Choices
 
 REQUIRED = Choices(statuses_required=True)
 FAULT = "declined-invitation-can-be-accepted"
-
-
-@pytest.mark.parametrize("faults, verdict", [((), Verdict.PASS), ((FAULT,), Verdict.FAIL)])
-def test_invitations_that_are_over_are_asked_for(faults: tuple[str, ...], verdict: Verdict) -> None:
-    verify = Verify(Ledger(REQUIREMENTS), "a case", list(REQUIREMENTS))
-    with connected(choices=REQUIRED, faults=faults) as (portal, seen, _):
-        listed = test_invitations.test_without_a_status_everything_is_listed_or_nothing_is
-        with pytest.raises(Untestable, match="statuses must be sent"):
-            listed(portal, verify, portal.account("admin"))
-
-    assert verdict_on("INVITATION-021", seen) is verdict
 
 
 @pytest.mark.parametrize("faults, verdict", [((), Verdict.PASS), ((FAULT,), Verdict.WARN)])

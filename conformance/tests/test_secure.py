@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from cases.secure_channel.test_sessions import test_two_wrapped_keys_open_a_session_each_time as two_sessions
 from conformance.errors import Untestable
-from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
 from conformance.target.portal import Portal
 from conformance.target.portal.channel import ends_at
@@ -21,8 +19,6 @@ from conformance.tests.reached import Played, answer, answering, connected, with
 from conformance.tests.traffic import NOW, envelope
 from conformance.tests.traffic import answer as answered
 from conformance.traffic.exchange import ABSENT, Exchange
-from conformance.verdicts.findings import Ledger
-from conformance.verdicts.verify import Verify
 from reference_impl.choices import Choices
 
 DEFAULT = without("secure_channel")
@@ -87,31 +83,6 @@ def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, Any], readi
         assert portal.secure.readings == (choices if readings is ... else readings)
 
 
-@pytest.mark.parametrize("field", ["jwk.kid", "kid", "keyId"])
-def test_a_key_id_within_the_key_is_one_wherever_the_profile_says_that_it_is(field: str) -> None:
-    ledger = Ledger(REQUIREMENTS)
-    verify = Verify(ledger, "a case", [row for row in REQUIREMENTS if row.startswith(("SECURE", "VERSION"))])
-    with connected(edit=lambda text: text.replace('"jwk.kid"', f'"{field}"'), variants=["key-as-jwk"]) as (
-        portal,
-        _,
-        _,
-    ):
-        two_sessions(portal, verify)
-
-    assert [finding.requirement for finding in ledger.findings] == []
-    assert portal.secure.readings.get("key_id_field") == ("jwk.kid" if field == "keyId" else None)
-
-
-def test_what_was_found_out_is_not_tried_again() -> None:
-    with connected(edit=DEFAULT, choices=Choices(rsa_padding="pkcs1v15")) as (portal, seen, _):
-        portal.secure.open()
-        tried = len(seen)
-        portal.secure.open()
-
-        assert tried > 2
-        assert len(seen) == tried + 2
-
-
 def test_what_the_profile_says_is_all_that_is_tried() -> None:
     pinned = '[secure_channel]\nrsa_padding = "pkcs1v15"\n\n'
     with connected(edit=lambda text: DEFAULT(text) + pinned) as (portal, seen, _):
@@ -122,16 +93,6 @@ def test_what_the_profile_says_is_all_that_is_tried() -> None:
         assert (
             len([exchange for exchange in seen if exchange.request.method == "POST"]) == 2
         )  # its bytes, and their text
-
-
-def test_a_cipher_of_the_profile_is_used() -> None:
-    with connected(variants=["sealed-objects"]) as (portal, _, _running):
-        changed = change_password(portal)
-
-        assert changed.success
-        assert changed.plain is not None
-        assert changed.plain.response["success"] is True
-        assert isinstance(changed.request.body, dict)
 
 
 def test_a_refusal_of_what_the_body_says_is_not_taken_for_one_of_its_form() -> None:
@@ -162,17 +123,6 @@ def test_a_channel_that_serves_once_is_replaced_after_each_body() -> None:
 
         refused = [each for each in seen if each.code == "SECURE_CHANNEL.SESSION_EXPIRED"]
         assert len(refused) == 1
-
-
-@pytest.mark.parametrize("session_id", ["unknown-session", None])
-def test_another_session_id_may_stand_in_the_header_or_none(session_id: str | None) -> None:
-    with connected() as (portal, _, _running):
-        token = portal.account("spare").token
-
-        other = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id=session_id)
-
-        assert other.request.header(SESSION_HEADER) == session_id
-        assert not other.success
 
 
 def test_an_answer_without_a_key_says_where_to_say_it() -> None:

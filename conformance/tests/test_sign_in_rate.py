@@ -14,7 +14,6 @@ from cases.authentication.test_rate_limit import (
 from conformance.errors import Untestable
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import SimulatedClock
-from conformance.target.profile.tables import LimitSettings
 from conformance.tests.reached import MINIMAL, answer, answering
 from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
@@ -103,18 +102,6 @@ def test_no_portal_is_blamed_for_what_others_began_beside_a_clock_that_is_moved(
 
 def test_sign_ins_of_others_are_no_matter_where_each_account_is_counted() -> None:
     assert blamed(CountedPortal(others=2, meanwhile=3.0, by_account=True)) == set()
-
-
-def test_the_rules_that_need_the_window_are_named_where_it_is_described() -> None:
-    described = LimitSettings.model_fields["login_window"].description or ""
-    marks = {mark.name: mark.args for mark in ten_begin.pytestmark}  # type: ignore[attr-defined]
-
-    assert "limits.login_window" in marks["needs"]
-    named = "LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested"
-    assert named in described
-    assert set(marks["requirement"]) == {
-        f"LIMIT-{number}" for number in ("001", "002", "003", "004", "014", "017")
-    }
 
 
 LATER = {"Retry-After": "30"}

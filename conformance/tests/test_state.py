@@ -39,17 +39,6 @@ def test_a_new_file_removes_those_that_are_old(folder: Path) -> None:
     assert recent.exists()
 
 
-def test_a_file_that_is_there_already_removes_none(folder: Path) -> None:
-    mine = state_file("target", "http://127.0.0.1:8000")
-    assert mine is not None
-    mine.touch()
-    old = written(folder, "target-1", days=KEPT_DAYS + 1)
-
-    state_file("target", "http://127.0.0.1:8000")
-
-    assert old.exists()
-
-
 def test_a_file_that_names_what_a_run_has_left_is_kept(folder: Path, tmp_path: Path) -> None:
     ledger = tmp_path / "changes.jsonl"
     ledger.touch()

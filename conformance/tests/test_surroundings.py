@@ -6,7 +6,6 @@ import pytest
 
 from cases.accounts.queries import several_pages, verify_others
 from cases.administration.test_grants import granting
-from cases.agreement.test_times import test_what_is_read_twice_is_the_same as read_twice
 from cases.profile import test_profile
 from cases.profile.test_profile import test_other_accounts_stay_as_they_were as others_stay
 from cases.surroundings import MovesByItself, Surroundings, differ
@@ -90,19 +89,6 @@ def test_other_accounts_are_compared_across_the_first_update() -> None:
 
 def verdicts_of(ledger: Ledger) -> dict[str, Verdict]:
     return {row.requirement.id: row.verdict for row in ledger.results()}
-
-
-def test_whether_an_edit_without_its_editor_is_the_runs_is_left_open() -> None:
-    ledger = Ledger(REQUIREMENTS)
-    with connected(variants=("others-edit",)) as (portal, _, running):
-        shown = running.portal.fields
-        running.portal.fields = {
-            kind: tuple(row for row in rows if row[0] != "updatedBy") for kind, rows in shown.items()
-        }
-        read_twice(portal, Verify(ledger, "case", ["MODEL-015"]), portal.account("admin"))
-
-    assert verdicts_of(ledger)["MODEL-015"] is Verdict.UNTESTED
-    assert not ledger.findings
 
 
 @pytest.mark.parametrize("variants", [("others-edit",), ()])

@@ -16,8 +16,8 @@ RULE = "LOGIN-080"
 
 @pytest.mark.parametrize(
     "faults, verdict, is_stated",
-    [([], "pass", False), (["second-wrong-code-ends-session"], "warn", False), ([], "pass", True)],
-    ids=["two", "fault", "as-many-as-the-profile-says"],
+    [(["second-wrong-code-ends-session"], "warn", False), ([], "pass", True)],
+    ids=["two", "as-many-as-the-profile-says"],
 )
 def test_several_wrong_codes_decide_it(
     tmp_path: Path, faults: list[str], verdict: str, is_stated: bool

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Literal, Protocol, TextIO
 
 import msgspec
 
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import not_following, written_whole
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -39,35 +40,51 @@ class RedactedLines:
 
     def __init__(self, path: Path, *, buffering: int = -1, kept: int = 0) -> None:
         """``kept``: so many lines of an earlier part stay, and the next follow them."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.count = kept
-        self._file: TextIO = path.open("a" if kept else "w", buffering, encoding="utf-8")
+        self._buffering = buffering
+        self._is_new = not kept
+        self._file: TextIO | None = None
+
+    def _opened(self) -> TextIO:
+        """The file. Its first line opens it: a command that is refused before leaves an older file whole."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self._is_new and self.path.is_symlink():
+                self.path.unlink()
+            mode: Literal["w", "a"] = "w" if self._is_new else "a"
+            self._file = open(  # noqa: SIM115 (closed by `close`)
+                self.path, mode, self._buffering, encoding="utf-8", opener=not_following
+            )
+        return self._file
 
     def append(self, line: str) -> None:
         """Writes one line, given without its end."""
         self.count += 1
-        self._file.write(f"{line}\n")
+        self._opened().write(f"{line}\n")
 
     def extend(self, lines: Sequence[str]) -> None:
         """Writes several lines, one at least."""
         self.count += len(lines)
-        self._file.write("\n".join(lines))
-        self._file.write("\n")
+        file = self._opened()
+        file.write("\n".join(lines))
+        file.write("\n")
 
     def flush(self) -> None:
-        self._file.flush()
+        self._opened().flush()
 
     def close(self) -> None:
-        self._file.close()
+        self._opened().close()
 
     def redact_again(self, redact: Callable[[str], str], *, first: int) -> None:
         """Rewrites the first lines of the closed file; ``redact`` takes and returns one without its end."""
-        clean = self.path.with_suffix(".jsonl.clean")
-        with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
+        with (
+            written_whole(self.path) as clean,
+            self.path.open(encoding="utf-8") as lines,
+            clean.open("w", encoding="utf-8") as out,
+        ):
             out.writelines(f"{redact(line.rstrip(chr(10)))}\n" for line in islice(lines, first))
             shutil.copyfileobj(lines, out)
-        clean.replace(self.path)
 
 
 class ExchangeLog:

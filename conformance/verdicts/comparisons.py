@@ -6,15 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PASSWORD_CHANGE,
-    PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS, INVALID_PARAMETER, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import HELD, Comparison, Contradiction
@@ -46,13 +38,13 @@ def is_held_back(exchange: Exchange) -> bool:
 
 PACED = frozenset(
     {
-        LOGIN_INITIATE,
-        LOGIN_MFA_SEND,
-        LOGIN_COMPLETE,
-        PASSWORD_FORGOT,
-        PASSWORD_RESET,
-        PASSWORD_INIT,
-        PASSWORD_CHANGE,
+        op.LOGIN_INITIATE,
+        op.LOGIN_MFA_SEND,
+        op.LOGIN_COMPLETE,
+        op.PASSWORD_FORGOT,
+        op.PASSWORD_RESET,
+        op.PASSWORD_INIT,
+        op.PASSWORD_CHANGE,
     }
 )
 """Where rate-limit responses are reported: neither their status nor their code is shown."""

@@ -27,6 +27,7 @@ from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import IMPACTS, REQUIREMENTS
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
 from conformance.traffic.exchange import ABSENT, Json, split_url
+from conformance.traffic.replacing import written_whole
 from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
@@ -169,7 +170,8 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     _must_belong_together(folders)
     _must_be_elsewhere(folders, out)
     numbers = _numbers(folders)
-    _join(folders, numbers, out / EXCHANGES)
+    with written_whole(out / EXCHANGES) as path:
+        _join(folders, numbers, path)
     first = folders[0].run
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)

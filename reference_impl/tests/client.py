@@ -100,28 +100,19 @@ class Client:
         wrapped = [base64.b64encode(public.encrypt(one, OAEP)).decode() for one in keys]
         body = {"keyId": key["keyId"], "encReqKey": wrapped[0], "encRespKey": wrapped[1]}
         session = self.post("/web/v1/secure-channel/session", body)
-        return Channel(session["sessionId"], session["expiresAt"], keys[0], keys[1])
+        return Channel(session["sessionId"], keys[0])
 
 
 @dataclass
 class Channel:
     id: str
-    expires_at: int
     request_key: bytes
-    response_key: bytes
-
-    def sealed(self, body: Any, *, version: int = 2) -> str:
-        iv = b"0123456789ab"
-        octets = iv + AESGCM(self.request_key).encrypt(iv, json.dumps(body).encode(), None)
-        return json.dumps({"v": version, "p": base64.b64encode(octets).decode()})
-
-    def opened(self, text: str) -> Any:
-        octets = base64.b64decode(json.loads(text)["p"])
-        return json.loads(AESGCM(self.response_key).decrypt(octets[:12], octets[12:], None))
 
     def send(self, client: Client, path: str, body: Any) -> httpx.Response:
-        channelled = client.but(X_Secure_Channel_Session_Id=self.id)
-        return channelled.send(path, self.sealed(body))
+        iv = b"0123456789ab"
+        octets = iv + AESGCM(self.request_key).encrypt(iv, json.dumps(body).encode(), None)
+        sealed = json.dumps({"v": 2, "p": base64.b64encode(octets).decode()})
+        return client.but(X_Secure_Channel_Session_Id=self.id).send(path, sealed)
 
 
 def data_of(response: httpx.Response) -> Any:
@@ -150,6 +141,3 @@ INVALID = (400, "VALIDATION.INVALID_PARAMETER")
 NOT_FOUND = (404, "RESOURCE.NOT_FOUND")
 SESSION_NOT_FOUND = (404, "AUTH.SESSION_NOT_FOUND")
 WRONG_CODE = (400, "AUTH.MFA_CODE_INVALID")
-TOKEN_INVALID = (401, "4010")
-TOKEN_MISSING = (401, "ACCESS.TOKEN_MISSING")
-DENIED = (403, "ACCESS.PERMISSION_DENIED")

@@ -1,15 +1,16 @@
-"""Bad input, headers, languages, the envelope: what holds for every endpoint."""
+"""Bad input at every endpoint, and how a portal is built."""
 
 import time
 from typing import Any
 
 import pytest
 
+from reference_impl import errors
 from reference_impl.app import build
 from reference_impl.choices import Choices
+from reference_impl.messages import LANGUAGES, TEXTS
 from reference_impl.routes import ROWS
-from reference_impl.tests.client import INVALID, Client, path_of, refusal_of
-from reference_impl.tests.conftest import Portals
+from reference_impl.tests.client import INVALID, NOT_FOUND, Client, path_of, refusal_of
 
 DEEP = b"[" * 5000 + b"]" * 5000
 BODIES: dict[str, bytes] = {
@@ -103,46 +104,15 @@ def test_a_body_larger_than_the_portal_reads_is_invalid(client: Client) -> None:
     assert refusal_of(answer) == INVALID
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "application/xml", "multipart/form-data; boundary=x"])
-def test_only_json_is_read(client: Client, media_type: str) -> None:
-    headers = {"Content-Type": media_type}
-    answer = client.ask("POST", "/web/v1/system/auth/token/refresh", content=b"{}", headers=headers)
-
-    assert refusal_of(answer) == INVALID
+@pytest.mark.parametrize("path", ["/", "/web/v1/system/profile/", "/web/v1/system/roles/no%0Arole"])
+def test_an_unknown_path_or_id_is_not_found(admin: Client, path: str) -> None:
+    assert refusal_of(admin.ask("GET", path)) == NOT_FOUND
 
 
-def test_unknown_properties_are_accepted_but_where_they_are_said_not_to_be(portal_with: Portals) -> None:
-    body = {"refreshToken": "unknown", "more": 1}
-    lenient = portal_with().send("/web/v1/system/auth/token/refresh", body)
-    strict = portal_with(choices=Choices(unknown_properties="rejected"))
+def test_every_code_has_its_words_in_every_language() -> None:
+    codes = {error.code for error in errors.table(Choices()).values()}
 
-    assert lenient.status_code == 404
-    assert refusal_of(strict.send("/web/v1/system/auth/token/refresh", body)) == INVALID
-
-
-def test_the_envelope_has_its_six_fields(client: Client) -> None:
-    envelope = client.ask("GET", "/web/v1/secure-channel/public-key").json()
-
-    assert list(envelope) == ["version", "timestamp", "success", "code", "message", "data"]
-    assert envelope["version"] == "2.0.0"
-    assert abs(envelope["timestamp"] - time.time() * 1000) < 60_000
-
-
-@pytest.mark.parametrize(
-    ("language", "told"),
-    [
-        (None, "An access token is required."),
-        ("xx", "An access token is required."),
-        ("zh", "需要访问令牌。"),
-        ("zh-Hant", "需要存取權杖。"),
-        ("en;q=0.1, ja", "アクセストークンが必要です。"),
-        ("vi-VN", "Cần có mã truy cập."),
-    ],
-)
-def test_an_error_speaks_the_callers_language(client: Client, language: str | None, told: str) -> None:
-    answer = client.but(Accept_Language=language).ask("GET", "/web/v1/system/profile")
-
-    assert answer.json()["message"] == told
+    assert not {(code, language) for code in codes for language in LANGUAGES} - TEXTS.keys()
 
 
 def test_a_seeded_portal_is_built_the_same_again() -> None:

@@ -1,5 +1,6 @@
 """What a choice that no other test makes does; under each variant the selftest runs the cases as well."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -13,7 +14,16 @@ from reference_impl.choices import Choices
 from reference_impl.draw import Draw
 from reference_impl.errors import Refusal
 from reference_impl.routes import PERMISSIONS
-from reference_impl.tests.client import AUTH, INVALID, METHODS, WRONG_CODE, Client, data_of, refusal_of
+from reference_impl.tests.client import (
+    AUTH,
+    INVALID,
+    METHODS,
+    SESSION_NOT_FOUND,
+    WRONG_CODE,
+    Client,
+    data_of,
+    refusal_of,
+)
 from reference_impl.tests.conftest import Portals
 from reference_impl.tokens import VERIFIED_KEPT, Signed
 from reference_impl.tokens import tokens as signed
@@ -29,6 +39,7 @@ WORKSPACES = f"{SYSTEM}/workspaces/mine"
 COUNTRIES = f"{SYSTEM}/constants/countries"
 ORDERS = "/web/v1/admin/transfer/query/orders/workspace"
 SINGAPORE = {"currencyCode": "SGD"}
+UNREACHED = {"host": "127.0.0.1", "port": 1, "username": "a", "password": "b"}
 SOURCES = "".join(
     path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if "tests" not in path.parts
 )
@@ -67,6 +78,18 @@ def public_key(client: Client) -> type:
     return type(client.get(PUBLIC_KEY)["publicKey"])
 
 
+def completed_by_another(client: Client) -> tuple[int, str]:
+    session = data_of(client.but(X_Client_Hash="one").initiate("admin"))["sessionId"]
+    return refusal_of(client.but(X_Client_Hash="two").complete(session, "OTP", "000000"))
+
+
+def activated(client: Client) -> Any:
+    by_id = {"bizId": client.seeded.ids["channel"]}
+    for name in ("deactivate", "activate"):
+        client.post(f"{SYSTEM}/notifications/channels/{name}", by_id)
+    return client.post(CHANNELS, by_id)["items"][0]["channelStatus"]
+
+
 SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     (
         {"envelope_version": False, "envelope_timestamp": False},
@@ -93,6 +116,28 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         {"turnstile_required": False},
         lambda admin: admin.post(f"{AUTH}/password/forgot", {"email": "admin@example.test"})["success"],
         True,
+    ),
+    (
+        {"pending_at_initiate": "code"},
+        lambda admin: admin.initiate("pending").json()["code"],
+        "ACCOUNT_PENDING_APPROVAL",
+    ),
+    ({"client_hash_enforced": True}, completed_by_another, SESSION_NOT_FOUND),
+    (
+        {"responses": "encrypted"},
+        lambda admin: list(json.loads(admin.channel().send(admin, f"{AUTH}/password/reset", {}).json())),
+        ["v", "p"],
+    ),
+    (
+        {"mail_servers_contacted": True},
+        lambda admin: refusal_of(admin.send(f"{SYSTEM}/notifications/email/validate/smtp", UNREACHED)),
+        INVALID,
+    ),
+    ({"activated_status": "INACTIVE"}, activated, "INACTIVE"),
+    (
+        {"unknown_properties": "rejected"},
+        lambda admin: refusal_of(admin.send(f"{AUTH}/token/refresh", {"refreshToken": "x", "more": 1})),
+        INVALID,
     ),
     ({"unknown_path": "text"}, lambda admin: admin.ask("GET", "/unknown").text, "Not Found"),
     ({"text_filters": "equals"}, lambda admin: admin.post(ACCOUNTS, {"name": "person"})["totalElements"], 0),

@@ -8,13 +8,6 @@ from reference_impl.tests.conftest import Portals
 CHANNELS = "/web/v1/system/notifications/channels"
 
 
-def test_the_clock_moves_all_time(client: Client) -> None:
-    before = client.portal.now()
-    client.advance(61)
-
-    assert 61 <= client.portal.now() - before < 62
-
-
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"seconds":"x"}', b'{"seconds":null}'])
 def test_the_clock_tells_what_it_takes(client: Client, content: bytes) -> None:
     assert client.http.post("/clock/advance", content=content).status_code == 400
@@ -56,27 +49,6 @@ def test_the_dump_tells_no_secret(client: Client) -> None:
     secrets += [client.account("admin").otp_secret, *client.portal.refresh_tokens]
 
     assert not [secret for secret in secrets if secret in dumped]
-
-
-def test_what_was_received_is_logged(client: Client) -> None:
-    admin = client.signed_in()
-    admin.ask("GET", "/web/v1/system/profile")
-    admin.post("/web/v1/system/profile/update", {"accountName": "Other"})
-    told = client.http.get("/received").json()
-
-    assert [(entry["method"], entry["status"], entry["changed"]) for entry in told["requests"][-2:]] == [
-        ("GET", 200, False),
-        ("POST", 200, True),
-    ]
-    assert told["initiations"]["count"] == len(told["initiations"]["at"]) == 1
-
-
-def test_reading_leaves_the_dump_as_it_was(admin: Client) -> None:
-    before = state(admin)
-    for path in ("/web/v1/system/invitations", "/web/v1/system/profile/invitations"):
-        admin.get(path)
-
-    assert state(admin) == before
 
 
 def state(client: Client) -> str:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from reference_impl import serve
-from reference_impl.__main__ import limit, main
+from reference_impl.__main__ import main
 from reference_impl.limits import Limits
 from reference_impl.tests.client import Client
 from reference_impl.variants import VARIANTS
@@ -25,21 +25,6 @@ def test_a_profile_tells_all_that_signing_in_needs() -> None:
             assert client.signed_in("admin", told["accounts"]["admin"]["mfa"]).get(PROFILE)
             assert told["limits"]["login_window"] == 5
             assert "clock" not in told
-
-
-def test_two_portals_run_side_by_side() -> None:
-    with serve.start() as one, serve.start() as other:
-        assert one.port != other.port
-        assert one.portal is not other.portal
-        assert httpx.get(f"{other.url}/received", verify=False).status_code == 200
-
-
-def test_a_stopped_portal_answers_no_more() -> None:
-    with serve.start() as running:
-        pass
-
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(running.url, verify=False)
 
 
 def test_a_taken_port_is_an_error() -> None:
@@ -72,11 +57,6 @@ def test_the_command_lists_faults_and_variants(capsys: pytest.CaptureFixture[str
     listed = capsys.readouterr().out
     assert next(iter(VARIANTS)) in listed
     assert "profile-without-token  AUTHN-001 AUTHN-002  (GET /web/v1/system/profile)" in listed
-
-
-@pytest.mark.parametrize(("text", "value"), [("login_window=5", 5), ("mfa_code=0.5", 0.5)])
-def test_a_limit_is_a_name_and_a_number(text: str, value: float) -> None:
-    assert limit(text) == (text.split("=")[0], value)
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,7 @@ from conformance.checks.access.sign_in import HEARD_OF
 from conformance.checks.model.places import viewer_of
 from conformance.checks.records import sent_fields
 from conformance.checks.registry import Memory, answers, check, key_of
-from conformance.spec.endpoints import (
-    ACCOUNT_STATUS,
-    ACCOUNT_UPDATE,
-    IP_WHITELIST,
-    IP_WHITELIST_DISABLE,
-    IP_WHITELIST_ENABLE,
-    IP_WHITELIST_SET,
-    SESSIONS_CONFIG,
-    SESSIONS_CONFIG_SET,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, is_granted
@@ -54,14 +45,16 @@ class ValueSet(NamedTuple):
 
 @check(
     "SESSION-029",
-    on=answers(SESSIONS_CONFIG, SESSIONS_CONFIG_SET, ACCOUNT_UPDATE, ACCOUNT_STATUS).at_its_moment(),
+    on=answers(
+        op.SESSIONS_CONFIG, op.SESSIONS_CONFIG_SET, op.ACCOUNT_UPDATE, op.ACCOUNT_STATUS
+    ).at_its_moment(),
     remembers=True,
     compares=True,
 )
 def the_number_that_was_set_is_shown(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Numbers below an earlier shown number respect every limit of the portal."""
     viewer = viewer_of(exchange)
-    if key_of(exchange) != SESSIONS_CONFIG:
+    if key_of(exchange) != op.SESSIONS_CONFIG:
         _note_change(exchange, memory, _number_set(exchange))
         return
     shown = exchange.at("data.maxSessions")
@@ -81,7 +74,7 @@ def the_number_that_was_set_is_shown(exchange: Exchange, memory: Memory) -> Iter
 def _number_set(exchange: Exchange) -> Json:
     """The number of sessions that a request sets; None where it sets none, or may not have set it."""
     number: Json = sent_fields(exchange).get("maxConcurrentSessions")
-    is_set = key_of(exchange) == SESSIONS_CONFIG_SET and is_granted(exchange)
+    is_set = key_of(exchange) == op.SESSIONS_CONFIG_SET and is_granted(exchange)
     return number if is_set and is_integer(number) and number > 0 else None
 
 
@@ -104,7 +97,7 @@ Networks = frozenset[Network]
 
 @check(
     "IPWHITELIST-003",
-    on=answers(IP_WHITELIST, IP_WHITELIST_SET).at_its_moment(),
+    on=answers(op.IP_WHITELIST, op.IP_WHITELIST_SET).at_its_moment(),
     remembers=True,
     compares=True,
 )
@@ -112,7 +105,7 @@ def all_addresses_that_were_set_are_shown(exchange: Exchange, memory: Memory) ->
     """If some new addresses appear, all must appear, except forms that never appear and networks contained in
     others. Setting may also add."""
     viewer = viewer_of(exchange)
-    if key_of(exchange) == IP_WHITELIST_SET:
+    if key_of(exchange) == op.IP_WHITELIST_SET:
         addresses = _networks(sent_fields(exchange).get("ips"))
         _note_change(exchange, memory, addresses if addresses and is_granted(exchange) else None)
         return
@@ -177,14 +170,14 @@ def _is_within(network: Network, other: Network) -> bool:
 def _switch_rule(requirement: str, switch: str, *, enabled: bool) -> None:
     @check(
         requirement,
-        on=answers(IP_WHITELIST, *OF_THE_WHITELIST).at_its_moment(),
+        on=answers(op.IP_WHITELIST, *OF_THE_WHITELIST).at_its_moment(),
         remembers=True,
         compares=True,
     )
     def the_switch_shows(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         """By the same caller, once the change has had its time."""
         viewer, key = viewer_of(exchange), key_of(exchange)
-        if key != IP_WHITELIST:
+        if key != op.IP_WHITELIST:
             memory.clear()
             if key == switch and viewer is not None and is_granted(exchange):
                 memory[viewer] = exchange.time
@@ -197,7 +190,7 @@ def _switch_rule(requirement: str, switch: str, *, enabled: bool) -> None:
             yield equal(exchange, "data.enabled", enabled)
 
 
-OF_THE_WHITELIST = (IP_WHITELIST_SET, IP_WHITELIST_ENABLE, IP_WHITELIST_DISABLE)
+OF_THE_WHITELIST = (op.IP_WHITELIST_SET, op.IP_WHITELIST_ENABLE, op.IP_WHITELIST_DISABLE)
 
-_switch_rule("IPWHITELIST-004", IP_WHITELIST_ENABLE, enabled=True)
-_switch_rule("IPWHITELIST-005", IP_WHITELIST_DISABLE, enabled=False)
+_switch_rule("IPWHITELIST-004", op.IP_WHITELIST_ENABLE, enabled=True)
+_switch_rule("IPWHITELIST-005", op.IP_WHITELIST_DISABLE, enabled=False)

@@ -8,13 +8,7 @@ from collections.abc import Iterator
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.records import sent_fields
 from conformance.checks.registry import Memory, answers, check, reading, successes
-from conformance.spec.endpoints import (
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    PUBLIC_KEY,
-    SECURE_SESSION,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
@@ -30,7 +24,7 @@ from conformance.verdicts.findings import HELD, Comparison
 
 @check(
     "SECURE-008",
-    on=successes(SECURE_SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
+    on=successes(op.SECURE_SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
 )
 def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     held = int(exchange.at("data.expiresAt")) in MILLISECONDS
@@ -39,7 +33,7 @@ def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "SECURE-009",
-    on=successes(SECURE_SESSION)
+    on=successes(op.SECURE_SESSION)
     .at_its_moment()
     .where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
 )
@@ -50,7 +44,7 @@ def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.expiresAt", expires > stamp, f"after {stamp}")
 
 
-@check("SECURE-005", on=answers(PUBLIC_KEY, SECURE_SESSION), remembers=True)
+@check("SECURE-005", on=answers(op.PUBLIC_KEY, op.SECURE_SESSION), remembers=True)
 def an_unknown_key_id_is_no_unknown_record(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where the portal offers the channel: a session names nothing else that could be unknown."""
     host, id = exchange.request.parts.netloc, sent_fields(exchange).get("keyId")
@@ -66,7 +60,7 @@ AES_KEY = re.compile(r"\[aes-key-\d+\]")
 """What a recorder that knows the keys writes in the place of one, in whatever form it stands."""
 
 
-@check("SECURE-007", on=successes(SECURE_SESSION))
+@check("SECURE-007", on=successes(op.SECURE_SESSION))
 def no_key_is_returned(exchange: Exchange) -> Iterator[Comparison]:
     for path, text in _texts(exchange.data, "data"):
         if AES_KEY.search(text):
@@ -93,7 +87,7 @@ def _is_in_the_clear(exchange: Exchange) -> bool:
 
 @check(
     "PASSWORD-019",
-    on=answers(PASSWORD_RESET, PASSWORD_INIT, PASSWORD_CHANGE).where(_is_in_the_clear),
+    on=answers(op.PASSWORD_RESET, op.PASSWORD_INIT, op.PASSWORD_CHANGE).where(_is_in_the_clear),
 )
 def a_body_in_the_clear_is_refused(exchange: Exchange) -> Iterator[Comparison]:
     if is_granted(exchange):
@@ -102,7 +96,7 @@ def a_body_in_the_clear_is_refused(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-@check("SECURE-022", on=successes(SECURE_SESSION), remembers=True)
+@check("SECURE-022", on=successes(op.SECURE_SESSION), remembers=True)
 def every_session_has_its_own_id(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
@@ -110,7 +104,7 @@ def every_session_has_its_own_id(exchange: Exchange, memory: Memory) -> Iterator
         memory[session] = True
 
 
-@reading("public-key-form", on=successes(PUBLIC_KEY))
+@reading("public-key-form", on=successes(op.PUBLIC_KEY))
 def form_of_the_public_key(exchange: Exchange) -> Iterator[Json]:
     data = exchange.data
     yield sorted(data) if isinstance(data, dict) else type(data).__name__

@@ -9,17 +9,7 @@ from conformance.checks.model.places import viewer_of
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import Memory, answers, check, reading, sends_a_body, successes
-from conformance.spec.endpoints import (
-    BACKUP_CODES,
-    IP_WHITELIST,
-    LOGIN_COMPLETE,
-    MFA,
-    SESSIONS,
-    SESSIONS_CONFIG,
-    SESSIONS_HISTORY,
-    SESSIONS_TERMINATE_ALL,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_BODY
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
@@ -27,20 +17,20 @@ from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import Comparison
 
 
-@check("MFA-005", on=successes(MFA))
+@check("MFA-005", on=successes(op.MFA))
 def at_most_one_method_is_primary(exchange: Exchange) -> Iterator[Comparison]:
     settings = [setting for _, setting in records(exchange) if setting.get("isPrimary") is True]
     primary = {str(setting.get("mfaMethod")) for setting in settings}
     yield holds(exchange, "data", len(primary) <= 1, "at most one primary method", actual=sorted(primary))
 
 
-@check("MFA-007", on=successes(MFA))
+@check("MFA-007", on=successes(op.MFA))
 def no_method_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
     codes = [entry["code"] for name, entry in exchange.coded if name == "mfaMethod"]
     yield holds(exchange, "data", len(codes) == len(set(codes)), "each method once", actual=codes)
 
 
-@check("MFA-008", on=successes(MFA))
+@check("MFA-008", on=successes(op.MFA))
 def verified_at_is_a_time(exchange: Exchange) -> Iterator[Comparison]:
     for path, setting in records(exchange):
         if isinstance(setting.get("verifiedAt"), str) and setting["verifiedAt"]:
@@ -52,14 +42,14 @@ def verified_at_is_a_time(exchange: Exchange) -> Iterator[Comparison]:
             )
 
 
-@check("BACKUP-003", on=successes(BACKUP_CODES))
+@check("BACKUP-003", on=successes(op.BACKUP_CODES))
 def no_more_codes_remain_than_were_made(exchange: Exchange) -> Iterator[Comparison]:
     remaining, made = exchange.at("data.remainingCount"), exchange.at("data.totalGenerated")
     if is_integer(remaining) and is_integer(made):
         yield holds(exchange, "data.remainingCount", 0 <= remaining <= made, f"from 0 to {made}")
 
 
-@check("SESSION-020", on=successes(SESSIONS))
+@check("SESSION-020", on=successes(op.SESSIONS))
 def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
     flags = [(path, session.get("isCurrent")) for path, session in records(exchange)]
     current = [path for path, flag in flags if flag is True]
@@ -68,10 +58,10 @@ def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data", len(current) == 1, "one current session", actual=shown)
 
 
-TOKEN_ISSUING = (LOGIN_COMPLETE, TOKEN_REFRESH)
+TOKEN_ISSUING = (op.LOGIN_COMPLETE, op.TOKEN_REFRESH)
 
 
-@check("SESSION-035", on=successes(SESSIONS, *TOKEN_ISSUING).at_its_moment(), remembers=True)
+@check("SESSION-035", on=successes(op.SESSIONS, *TOKEN_ISSUING).at_its_moment(), remembers=True)
 def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Which of the sessions is the current one is the token's, and no sign-in elsewhere changes it. In
     recordings that were redacted apart one placeholder stands for several tokens: each is issued first."""
@@ -92,7 +82,7 @@ def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterat
         yield equal(exchange, f"{path}.sessionId", before, message=message)
 
 
-@check("SESSION-045", on=answers(SESSIONS_TERMINATE_ALL))
+@check("SESSION-045", on=answers(op.SESSIONS_TERMINATE_ALL))
 def terminating_all_takes_no_body(exchange: Exchange) -> Iterator[Comparison]:
     """Judged by the code for an invalid body: ``4000`` may have another cause."""
     if sends_a_body(exchange) or exchange.request.is_unknown:
@@ -104,7 +94,7 @@ def terminating_all_takes_no_body(exchange: Exchange) -> Iterator[Comparison]:
         )
 
 
-@check("SESSION-023", on=successes(SESSIONS))
+@check("SESSION-023", on=successes(op.SESSIONS))
 def activity_follows_the_login(exchange: Exchange) -> Iterator[Comparison]:
     for path, session in records(exchange):
         yield from in_order(exchange, path, session, "loginTime", "lastActivityTime")
@@ -114,7 +104,7 @@ IN_USE = timedelta(minutes=30)
 """By how much the time of the last activity may lag: a portal need not note each request."""
 
 
-@check("SESSION-043", on=successes(SESSIONS).at_its_moment())
+@check("SESSION-043", on=successes(op.SESSIONS).at_its_moment())
 def the_current_session_is_active(exchange: Exchange) -> Iterator[Comparison]:
     """By the portal's own clock, where the answer shows it: asking for the sessions is an activity."""
     if not is_integer(exchange.at("timestamp")):
@@ -127,12 +117,12 @@ def the_current_session_is_active(exchange: Exchange) -> Iterator[Comparison]:
             yield holds(exchange, f"{path}.lastActivityTime", held, f"shortly before {now.isoformat()}")
 
 
-@check("SESSION-024", on=successes(SESSIONS))
+@check("SESSION-024", on=successes(op.SESSIONS))
 def no_session_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [], "sessionId")
 
 
-@check("SESSION-033", on=successes(SESSIONS_CONFIG))
+@check("SESSION-033", on=successes(op.SESSIONS_CONFIG))
 def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for name in ("lastLoginAt", "passwordChangedAt"):
         value = exchange.at(f"data.{name}")
@@ -142,19 +132,19 @@ def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "HISTORY-012",
-    on=successes(SESSIONS_HISTORY).where(lambda exchange: not exchange.request.parts.query),
+    on=successes(op.SESSIONS_HISTORY).where(lambda exchange: not exchange.request.parts.query),
 )
 def the_history_has_pages_of_twenty(exchange: Exchange) -> Iterator[Comparison]:
     if is_integer(exchange.at("data.pagination.pageSize")):
         yield equal(exchange, "data.pagination.pageSize", 20)
 
 
-@check("HISTORY-014", on=successes(SESSIONS_HISTORY))
+@check("HISTORY-014", on=successes(op.SESSIONS_HISTORY))
 def no_entry_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data.items", items(exchange, "items"))
 
 
-@reading("ip-whitelist-entry", on=successes(IP_WHITELIST))
+@reading("ip-whitelist-entry", on=successes(op.IP_WHITELIST))
 def form_of_an_entry(exchange: Exchange) -> Iterator[Json]:
     listed = exchange.at("data.entries")
     if isinstance(listed, list) and listed:

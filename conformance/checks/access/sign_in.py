@@ -19,14 +19,7 @@ from conformance.checks.registry import (
     successes,
 )
 from conformance.spec import OPERATIONS, operation
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    LOGOUT,
-    PASSWORD_FORGOT,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -38,8 +31,8 @@ from conformance.verdicts.comparisons import (
 )
 from conformance.verdicts.findings import HELD, Comparison
 
-OPERATION_OF_LOGOUT = operation(LOGOUT)
-OPERATION_OF_SEND = operation(LOGIN_MFA_SEND)
+OPERATION_OF_LOGOUT = operation(op.LOGOUT)
+OPERATION_OF_SEND = operation(op.LOGIN_MFA_SEND)
 
 PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
 
@@ -71,22 +64,22 @@ def _by_mail(exchange: Exchange) -> bool:
     return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
 
 
-_number_rule("LIMIT-005", LOGIN_INITIATE, "data.expiresIn", LIMITS.login_session)
-_number_rule("LIMIT-006", LOGIN_MFA_SEND, "data.codeExpiresIn", LIMITS.mfa_code, meant=_by_mail)
-_number_rule("LIMIT-007", LOGIN_MFA_SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown, meant=_by_mail)
-_number_rule("LIMIT-008", LOGIN_COMPLETE, "data.expiresIn", LIMITS.access_token)
-_number_rule("LIMIT-009", TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
+_number_rule("LIMIT-005", op.LOGIN_INITIATE, "data.expiresIn", LIMITS.login_session)
+_number_rule("LIMIT-006", op.LOGIN_MFA_SEND, "data.codeExpiresIn", LIMITS.mfa_code, meant=_by_mail)
+_number_rule("LIMIT-007", op.LOGIN_MFA_SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown, meant=_by_mail)
+_number_rule("LIMIT-008", op.LOGIN_COMPLETE, "data.expiresIn", LIMITS.access_token)
+_number_rule("LIMIT-009", op.TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
 
 
 @check(
     "LOGIN-021",
-    on=successes(LOGIN_INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
+    on=successes(op.LOGIN_INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
 )
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
 
 
-@check("LOGIN-085", on=successes(LOGIN_INITIATE))
+@check("LOGIN-085", on=successes(op.LOGIN_INITIATE))
 def no_method_is_named_twice(exchange: Exchange) -> Iterator[Comparison]:
     codes = [entry["code"] for name, entry in exchange.coded if name == "mfaMethods"]
     if codes:
@@ -96,7 +89,7 @@ def no_method_is_named_twice(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "LOGIN-023",
-    on=successes(LOGIN_MFA_SEND)
+    on=successes(op.LOGIN_MFA_SEND)
     .where(_by_mail)
     .where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
 )
@@ -110,7 +103,7 @@ def _session_asked(exchange: Exchange) -> str | None:
     return session if isinstance(session, str) else None
 
 
-@check("LOGIN-025", on=answers(LOGIN_MFA_SEND).where(_by_mail), remembers=True)
+@check("LOGIN-025", on=answers(op.LOGIN_MFA_SEND).where(_by_mail), remembers=True)
 def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Between two sends for one session less than the cooldown passed, on every clock that shows.
 
@@ -147,7 +140,7 @@ def _passed(before: tuple[str, float], exchange: Exchange) -> float:
     return now + (exchange.elapsed_ms / 1000 if clock == "sender" else 0) - moment
 
 
-@check("LOGIN-031", on=answers(LOGIN_COMPLETE), remembers=True)
+@check("LOGIN-031", on=answers(op.LOGIN_COMPLETE), remembers=True)
 def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = _session_asked(exchange)
     if session is None:
@@ -158,7 +151,7 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
         memory[session] = True
 
 
-@check("LOGIN-072", on=answers(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
+@check("LOGIN-072", on=answers(op.LOGIN_COMPLETE, op.LOGIN_MFA_SEND), remembers=True)
 def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """An answer that reports no sent code contradicts nothing."""
     session = _session_asked(exchange)
@@ -173,7 +166,7 @@ def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) 
         memory[session] = True
 
 
-@check("LOGIN-064", on=successes(LOGIN_INITIATE), remembers=True)
+@check("LOGIN-064", on=successes(op.LOGIN_INITIATE), remembers=True)
 def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
@@ -181,7 +174,7 @@ def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> It
         memory[session] = True
 
 
-@check("LOGOUT-003", on=successes(LOGOUT, LOGIN_COMPLETE, TOKEN_REFRESH), remembers=True)
+@check("LOGOUT-003", on=successes(op.LOGOUT, op.LOGIN_COMPLETE, op.TOKEN_REFRESH), remembers=True)
 def logout_ends_at_least_one_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Of a token that was issued: a portal may let anybody log out who has no session."""
     issued = exchange.at("data.accessToken")
@@ -193,7 +186,8 @@ def logout_ends_at_least_one_session(exchange: Exchange, memory: Memory) -> Iter
 
 
 @check(
-    "LOGOUT-004", on=successes(LOGOUT).where(lambda exchange: isinstance(exchange.at("data.success"), bool))
+    "LOGOUT-004",
+    on=successes(op.LOGOUT).where(lambda exchange: isinstance(exchange.at("data.success"), bool)),
 )
 def logout_says_success(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.success", True)
@@ -274,7 +268,7 @@ A_TOKEN = re.compile(r"[\w.~+/-]{16,}=*")
 out of a recording."""
 
 
-@check("TOKEN-025", on=successes(LOGIN_COMPLETE))
+@check("TOKEN-025", on=successes(op.LOGIN_COMPLETE))
 def the_access_token_is_a_jwt(exchange: Exchange) -> Iterator[Comparison]:
     token = exchange.at("data.accessToken")
     if isinstance(token, str) and A_TOKEN.fullmatch(token) and any(map(str.isdigit, token)):
@@ -283,7 +277,7 @@ def the_access_token_is_a_jwt(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "TOKEN-018",
-    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
+    on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(
         lambda exchange: claims_of(exchange.at("data.accessToken")) is not None
     ),
 )
@@ -302,7 +296,7 @@ def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
     )
 
 
-@check("TOKEN-024", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH))
+@check("TOKEN-024", on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH))
 def the_subject_is_no_address(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
     if SUBJECT in claims:
@@ -324,7 +318,7 @@ def _is_address(text: str) -> bool:
 
 @check(
     "TOKEN-020",
-    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
+    on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(
         lambda exchange: is_integer(exchange.at("data.expiresIn"))
     ),
 )
@@ -348,7 +342,7 @@ SKEW_SECONDS = 600.0
 
 @check(
     "TOKEN-029",
-    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH)
+    on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH)
     .at_its_moment()
     .where(
         lambda exchange: is_integer(exchange.at("data.expiresIn")) and is_integer(exchange.at("timestamp"))
@@ -368,7 +362,7 @@ ALIKE_SECONDS = 2.0
 """Seconds within which two tokens may have been issued at one time."""
 
 
-@check("TOKEN-021", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH), remembers=True)
+@check("TOKEN-021", on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH), remembers=True)
 def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
     token = exchange.at("data.accessToken")
@@ -383,7 +377,7 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
         memory[token] = exchange.time
 
 
-@reading("access-token-form", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH))
+@reading("access-token-form", on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH))
 def form_of_the_access_token(exchange: Exchange) -> Iterator[str]:
     token = exchange.at("data.accessToken")
     if isinstance(token, str) and not is_redacted(token):
@@ -394,7 +388,7 @@ HEARD_OF = 5.0
 """Seconds in which every part of a portal has heard of a logout."""
 
 
-@check("TOKEN-011", on=answers(LOGOUT, *PROTECTED), remembers=True)
+@check("TOKEN-011", on=answers(op.LOGOUT, *PROTECTED), remembers=True)
 def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterable[Comparison]:
     """Requests on their way meanwhile may still be served; another logout asks for no more than a token."""
     request = exchange.request
@@ -424,7 +418,7 @@ def generic_message(exchange: Exchange) -> Json:
     return re.sub(re.escape(email), "{email}", message, flags=re.IGNORECASE)
 
 
-@check("PASSWORD-003", on=successes(PASSWORD_FORGOT), remembers=True)
+@check("PASSWORD-003", on=successes(op.PASSWORD_FORGOT), remembers=True)
 def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where it is granted: a challenge that failed, or a rate, may be told by ``success`` false."""
     language = json.dumps([exchange.request.header(name) for name in ("accept-language", "x-locale")])

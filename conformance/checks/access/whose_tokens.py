@@ -14,16 +14,7 @@ from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
 from conformance.checks.records import records, sent_fields
 from conformance.checks.registry import Memory, answers, check, key_of
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGOUT,
-    MFA,
-    OTP_REVOKE,
-    OTP_SETUP,
-    OTP_VERIFY,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import MFA_METHODS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import contradicts, holds, is_granted, is_refused
@@ -39,12 +30,12 @@ class Factors(NamedTuple):
     offered: Exchange | None = None
 
 
-STEPS = (LOGIN_INITIATE, LOGIN_COMPLETE, TOKEN_REFRESH)
+STEPS = (op.LOGIN_INITIATE, op.LOGIN_COMPLETE, op.TOKEN_REFRESH)
 
 
 @check(
     "MFA-015",
-    on=answers(*STEPS, MFA, OTP_SETUP, OTP_VERIFY, OTP_REVOKE).at_its_moment(),
+    on=answers(*STEPS, op.MFA, op.OTP_SETUP, op.OTP_VERIFY, op.OTP_REVOKE).at_its_moment(),
     remembers=True,
     compares=True,
 )
@@ -52,22 +43,22 @@ def what_is_not_verified_is_not_offered(exchange: Exchange, memory: Memory) -> I
     """Contradicted where it is shown as not enabled before and after it is offered: whoever enabled it in
     between, or a part of the portal that lags behind, would show it once."""
     key, host = key_of(exchange), exchange.request.parts.netloc
-    if key == LOGIN_INITIATE:
+    if key == op.LOGIN_INITIATE:
         yield from _offered(exchange, memory)
     elif key in STEPS:
         _signed_in(exchange, memory)
     elif (email := memory.get(f"{host} token {exchange.request.bearer}")) is not None:
         account = f"{host} account {email}"
         factors: Factors = memory.get(account, Factors())
-        if key == MFA and exchange.success:
+        if key == op.MFA and exchange.success:
             is_off = _is_off(exchange)
             if factors.offered is not None and is_off:
                 message = f"it was set up and not verified, and exchange {exchange.n} shows it as not enabled"
                 yield contradicts(factors.offered, "data.mfaMethods", "no authenticator", "OTP", message)
             memory[account] = Factors(is_off, factors.set_up if is_off else None)
-        elif key == OTP_SETUP and is_granted(exchange) and factors.is_off:
+        elif key == op.OTP_SETUP and is_granted(exchange) and factors.is_off:
             memory[account] = Factors(is_off=True, set_up=exchange.time)
-        elif key == OTP_REVOKE or (key == OTP_VERIFY and not _is_client_error(exchange)):
+        elif key == op.OTP_REVOKE or (key == op.OTP_VERIFY and not _is_client_error(exchange)):
             memory.pop(account, None)
             memory[f"{host} revoked {email}"] = exchange.time
 
@@ -114,7 +105,7 @@ def _whose_sign_in(exchange: Exchange, memory: Memory) -> str | None:
 def _signed_in(exchange: Exchange, memory: Memory) -> None:
     """Notes whose tokens are issued, by the login session or the refresh token that was sent."""
     host, sent = exchange.request.parts.netloc, sent_fields(exchange)
-    name = "session" if key_of(exchange) == LOGIN_COMPLETE else "refresh token"
+    name = "session" if key_of(exchange) == op.LOGIN_COMPLETE else "refresh token"
     email = memory.get(f"{host} {name} {sent.get('sessionId' if name == 'session' else 'refreshToken')}")
     for kind, path in (("token", "data.accessToken"), ("refresh token", "data.refreshToken")):
         token = exchange.at(path)
@@ -134,14 +125,14 @@ def _is_authenticator(method: Json) -> bool:
 
 @check(
     "MFA-012",
-    on=answers(*STEPS, OTP_SETUP, OTP_VERIFY, OTP_REVOKE).at_its_moment(),
+    on=answers(*STEPS, op.OTP_SETUP, op.OTP_VERIFY, op.OTP_REVOKE).at_its_moment(),
     remembers=True,
     compares=True,
 )
 def what_was_revoked_is_not_offered(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Once the change has had its time, and where no other is set up since."""
     key, host = key_of(exchange), exchange.request.parts.netloc
-    if key == LOGIN_INITIATE:
+    if key == op.LOGIN_INITIATE:
         email = _whose_sign_in(exchange, memory)
         revoked = memory.get(f"{host} revoked {email}", 0.0)
         codes = _offered_codes(exchange)
@@ -154,19 +145,19 @@ def what_was_revoked_is_not_offered(exchange: Exchange, memory: Memory) -> Itera
         _signed_in(exchange, memory)
     elif (email := memory.get(f"{host} token {exchange.request.bearer}")) is not None:
         memory.pop(f"{host} revoked {email}", None)
-        if key == OTP_REVOKE and is_granted(exchange):
+        if key == op.OTP_REVOKE and is_granted(exchange):
             memory[f"{host} revoked {email}"] = exchange.time
 
 
-@check("TOKEN-012", on=answers(*STEPS[1:], LOGOUT).at_its_moment(), remembers=True)
+@check("TOKEN-012", on=answers(*STEPS[1:], op.LOGOUT).at_its_moment(), remembers=True)
 def no_refresh_after_the_logout(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Of the token pair that logged out, once every part of a portal has heard of it."""
     host, key = exchange.request.parts.netloc, key_of(exchange)
-    if key == LOGOUT:
+    if key == op.LOGOUT:
         if is_granted(exchange) and viewer_of(exchange) is not None:
             memory[f"{host} ended {exchange.request.bearer}"] = exchange.time + exchange.elapsed_ms / 1000
         return
-    if key == TOKEN_REFRESH:
+    if key == op.TOKEN_REFRESH:
         access = memory.get(f"{host} pair {sent_fields(exchange).get('refreshToken')}")
         ended = memory.get(f"{host} ended {access}") if access is not None else None
         if ended is not None:

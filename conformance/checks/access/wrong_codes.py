@@ -6,40 +6,37 @@ from collections.abc import Iterator
 
 from conformance.checks.records import sent_fields
 from conformance.checks.registry import Memory, answers, check, key_of
-from conformance.spec.endpoints import (
-    ACCOUNT_STATUS,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    SESSIONS_TERMINATE_ALL,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import COOLDOWN, LIMITS, NO_SESSION, WRONG_CODE
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import HELD, Comparison
 
-MAY_END_SIGN_INS = (PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT, SESSIONS_TERMINATE_ALL, ACCOUNT_STATUS)
+MAY_END_SIGN_INS = (
+    op.PASSWORD_CHANGE,
+    op.PASSWORD_RESET,
+    op.PASSWORD_INIT,
+    op.SESSIONS_TERMINATE_ALL,
+    op.ACCOUNT_STATUS,
+)
 """What may end login sessions as well: their effects are not shown (N1, N5)."""
 
 
 @check(
     "LOGIN-090",
-    on=answers(LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE, *MAY_END_SIGN_INS),
+    on=answers(op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE, *MAY_END_SIGN_INS),
     remembers=True,
 )
 def a_code_can_be_sent_after_a_wrong_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """While the login session lasts, and where no other of the account was begun after it."""
     operation = exchange.request.operation
     key = None if operation is None else operation.key
-    if key == LOGIN_INITIATE:
+    if key == op.LOGIN_INITIATE:
         _begun(exchange, memory)
-    elif key == LOGIN_COMPLETE:
+    elif key == op.LOGIN_COMPLETE:
         _tried(exchange, memory)
-    elif key == LOGIN_MFA_SEND:
+    elif key == op.LOGIN_MFA_SEND:
         yield from _sent(exchange, memory)
     elif exchange.success:
         memory.clear()
@@ -81,12 +78,12 @@ def _attempts_rule(requirement: str, wrong: range) -> None:
     """``wrong``: how many wrong codes were sent before. The session counts as ended by the last of them where
     nothing else was sent in between: a completion whose answer was lost would have used it up."""
 
-    @check(requirement, on=answers(LOGIN_INITIATE, LOGIN_COMPLETE, *MAY_END_SIGN_INS), remembers=True)
+    @check(requirement, on=answers(op.LOGIN_INITIATE, op.LOGIN_COMPLETE, *MAY_END_SIGN_INS), remembers=True)
     def wrong_codes_leave_the_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         key = key_of(exchange)
-        if key == LOGIN_INITIATE:
+        if key == op.LOGIN_INITIATE:
             _begun(exchange, memory)
-        elif key == LOGIN_COMPLETE:
+        elif key == op.LOGIN_COMPLETE:
             login = memory.get(str(sent_fields(exchange).get("sessionId")))
             if login is not None and login["wrong"] in wrong:
                 yield from _still_valid(exchange, login, memory)

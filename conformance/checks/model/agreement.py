@@ -15,20 +15,7 @@ from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
 from conformance.checks.records import are_alike, folded, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    INVITATIONS,
-    OWN_INVITATIONS,
-    PROFILE,
-    ROLE,
-    ROLES,
-    TRANSFER_ORDERS,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
 from conformance.traffic.values import is_integer
@@ -63,47 +50,47 @@ def _kind(name: str, *reads: str, fields: str) -> Kind:
 KINDS = {
     "AGREE-001": _kind(
         "account",
-        PROFILE,
-        ACCOUNTS_QUERY,
-        ACCOUNT,
+        op.PROFILE,
+        op.ACCOUNTS_QUERY,
+        op.ACCOUNT,
         fields="institutionBizId accountEmail accountPhone accountName accountRemark accountPortal "
         "accountStatus defaultLanguage defaultTimezone defaultCountry createdAt updatedAt",
     ),
     "AGREE-002": _kind(
         "role",
-        ROLES,
-        ROLE,
+        op.ROLES,
+        op.ROLE,
         fields="workspaceBizId roleName roleType description permissionCodes createdAt updatedAt",
     ),
     "AGREE-003": _kind(
         "workspace",
-        WORKSPACES_CURRENT,
-        WORKSPACES_MINE,
+        op.WORKSPACES_CURRENT,
+        op.WORKSPACES_MINE,
         fields="institutionBizId entityBizId workspaceName workspaceTimezone workspaceStatus workspaceKind "
         "createdAt updatedAt",
     ),
     "AGREE-004": _kind(
         "invitation",
-        OWN_INVITATIONS,
-        INVITATIONS,
+        op.OWN_INVITATIONS,
+        op.INVITATIONS,
         fields="workspaceBizId workspaceName inviterBizId inviterName inviteeEmail inviteeAccountBizId "
         "inviteeAccountName invitationStatus message expiresAt acceptedAt createdAt",
     ),
     "AGREE-005": _kind(
         "notification channel",
-        CHANNELS_QUERY,
+        op.CHANNELS_QUERY,
         fields="institutionBizId channelName channelRemark channelHost channelCategory channelStatus "
         "emailConfig createdBy updatedBy createdAt updatedAt",
     ),
     "AGREE-006": _kind(
         "channel type",
-        CHANNEL_TYPES_QUERY,
+        op.CHANNEL_TYPES_QUERY,
         fields="typeCode typeValue typeName typeDescription typeStatus displayOrder enabled "
         "createdAt updatedAt",
     ),
     "AGREE-007": _kind(
         "transfer order",
-        TRANSFER_ORDERS,
+        op.TRANSFER_ORDERS,
         fields="fromWalletId toWalletId currency amount feeAmount totalAmount status statusName "
         "failureReason remark createdAt completedAt",
     ),

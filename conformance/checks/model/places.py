@@ -9,27 +9,19 @@ import msgspec
 
 from conformance.checks.envelope import MILLISECONDS, is_mask
 from conformance.spec import OPERATIONS
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    PUBLIC_KEY,
-    SECURE_SESSION,
-    SECURE_SESSION_CLOSE,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Request
 from conformance.traffic.facts import called, fact
 
 CHANGES_NO_RECORD = frozenset(
     {
-        ACCOUNTS_QUERY,
-        CHANNEL_TYPES_QUERY,
-        CHANNELS_QUERY,
-        PUBLIC_KEY,
-        SECURE_SESSION,
-        SECURE_SESSION_CLOSE,
-        TOKEN_REFRESH,
+        op.ACCOUNTS_QUERY,
+        op.CHANNEL_TYPES_QUERY,
+        op.CHANNELS_QUERY,
+        op.PUBLIC_KEY,
+        op.SECURE_SESSION,
+        op.SECURE_SESSION_CLOSE,
+        op.TOKEN_REFRESH,
     }
 )
 """Requests by POST that ask for records, or concern the channel or the token only."""

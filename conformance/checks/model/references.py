@@ -6,15 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from conformance.checks.records import folded, records
 from conformance.checks.registry import Memory, check, successes
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    INVITATIONS,
-    OWN_INVITATIONS,
-    PROFILE,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts
@@ -23,11 +15,11 @@ from conformance.verdicts.findings import HELD, Comparison
 OF_ACCOUNTS, OF_WORKSPACES = ("accountName", "accountEmail"), ("workspaceName",)
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    PROFILE: OF_ACCOUNTS,
-    ACCOUNT: OF_ACCOUNTS,
-    ACCOUNTS_QUERY: OF_ACCOUNTS,
-    WORKSPACES_CURRENT: OF_WORKSPACES,
-    WORKSPACES_MINE: OF_WORKSPACES,
+    op.PROFILE: OF_ACCOUNTS,
+    op.ACCOUNT: OF_ACCOUNTS,
+    op.ACCOUNTS_QUERY: OF_ACCOUNTS,
+    op.WORKSPACES_CURRENT: OF_WORKSPACES,
+    op.WORKSPACES_MINE: OF_WORKSPACES,
 }
 """Where records are shown by which names."""
 
@@ -61,7 +53,7 @@ def names_shown(exchange: Exchange) -> Names:
     )
 
 
-@check("AGREE-010", on=successes(*NAMES, INVITATIONS, OWN_INVITATIONS), remembers=True)
+@check("AGREE-010", on=successes(*NAMES, op.INVITATIONS, op.OWN_INVITATIONS), remembers=True)
 def what_is_named_has_the_name(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """A name may date from the invitation: it contradicts only as another record's name that this record
     never had."""

@@ -14,35 +14,25 @@ from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import Visit, viewer_of, visit_of
 from conformance.checks.records import are_alike, records, sent_fields
 from conformance.checks.registry import Memory, answers, check
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNT_UPDATE,
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-    PROFILE,
-    PROFILE_UPDATE,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
 UPDATES: Mapping[str, tuple[str, str | None]] = {
-    PROFILE_UPDATE: ("account", None),
-    ACCOUNT_UPDATE: ("account", "userBizId"),
-    CHANNEL_UPDATE: ("channel", "bizId"),
-    CHANNEL_TYPE_UPDATE: ("channel type", "bizId"),
+    op.PROFILE_UPDATE: ("account", None),
+    op.ACCOUNT_UPDATE: ("account", "userBizId"),
+    op.CHANNEL_UPDATE: ("channel", "bizId"),
+    op.CHANNEL_TYPE_UPDATE: ("channel type", "bizId"),
 }
 """The kind of record that an update changes, and the field that names it; None: it is the caller's own."""
 
 READS: Mapping[str, str] = {
-    PROFILE: "account",
-    ACCOUNT: "account",
-    ACCOUNTS_QUERY: "account",
-    CHANNELS_QUERY: "channel",
-    CHANNEL_TYPES_QUERY: "channel type",
+    op.PROFILE: "account",
+    op.ACCOUNT: "account",
+    op.ACCOUNTS_QUERY: "account",
+    op.CHANNELS_QUERY: "channel",
+    op.CHANNEL_TYPES_QUERY: "channel type",
 }
 
 OWN = "own"
@@ -92,7 +82,7 @@ def what_was_refused_is_not_shown(exchange: Exchange, memory: Memory) -> Iterato
     elif viewer is not None and exchange.success:
         visit = visit_of(exchange)
         for path, record in records(exchange)[:LISTED]:
-            id = OWN if operation.key == PROFILE else record.get("bizId")
+            id = OWN if operation.key == op.PROFILE else record.get("bizId")
             place = f"{viewer} {kind} {id}"
             before: Shown | None = memory.get(place)
             if before is not None and before.refused and before.unknown == written.unknown:

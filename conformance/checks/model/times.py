@@ -13,18 +13,7 @@ from conformance.checks.model.places import place_of, viewer_of
 from conformance.checks.records import DATED, has_offset, moment, portal_time, records
 from conformance.checks.registry import Memory, answers, check, successes, with_data
 from conformance.spec import OPERATIONS
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-    FILE,
-    INVITATIONS,
-    MFA,
-    OWN_INVITATIONS,
-    SESSIONS,
-    SESSIONS_CONFIG,
-    SESSIONS_HISTORY,
-    WORKSPACES_MINE,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
 from conformance.traffic.facts import called, fact
 from conformance.verdicts.comparisons import contradicts
@@ -35,7 +24,7 @@ PAGES_KEPT = 300
 
 A_SECOND = timedelta(seconds=1)
 
-UPDATED = (*DATED, *with_data("AccountPage", "Profile", "ChannelPage"), ACCOUNT, WORKSPACES_MINE)
+UPDATED = (*DATED, *with_data("AccountPage", "Profile", "ChannelPage"), op.ACCOUNT, op.WORKSPACES_MINE)
 
 
 Updates = Mapping[str, str]
@@ -103,7 +92,7 @@ def _keep(memory: Memory, key: str, value: object) -> None:
         del memory[next(iter(memory))]
 
 
-GRANTED = frozenset({ACCOUNT, ACCOUNTS_QUERY})
+GRANTED = frozenset({op.ACCOUNT, op.ACCOUNTS_QUERY})
 """Where a record may be one of a grant, which is made anew with each grant."""
 
 Creations = Mapping[str, str]
@@ -150,7 +139,16 @@ PAST = (
 )  # fmt: skip
 """Times of what has happened."""
 
-SHOWN_AT = (*UPDATED, MFA, SESSIONS, SESSIONS_CONFIG, SESSIONS_HISTORY, INVITATIONS, OWN_INVITATIONS, FILE)
+SHOWN_AT = (
+    *UPDATED,
+    op.MFA,
+    op.SESSIONS,
+    op.SESSIONS_CONFIG,
+    op.SESSIONS_HISTORY,
+    op.INVITATIONS,
+    op.OWN_INVITATIONS,
+    op.FILE,
+)
 
 AHEAD_SECONDS, FAR_AHEAD_SECONDS = 600.0, 3600.0
 """Seconds by which two clocks of a portal may differ; and its clock from the sender's, where no timestamp

@@ -20,7 +20,6 @@ from conformance.cli.output import RedactedStream
 from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html.run_page import link_cases
 from conformance.report.formats.terminal import Pen, wants_colour
-from conformance.report.formats.write import replace
 from conformance.report.model.visible import one_line
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
@@ -30,6 +29,7 @@ from conformance.run.options import value_of
 from conformance.run.planning import in_words
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.traffic.redaction.registries import redacted_by_all
+from conformance.traffic.replacing import write_report
 
 SHOWN_BY_PYTEST = (
     "--collect-only", "--co", "--pdb", "--trace", "--fixtures", "--fixtures-per-test", "--markers",
@@ -208,7 +208,7 @@ def run(
         if code == pytest.ExitCode.INTERRUPTED and ending.reports is None:
             print_error(_interrupted(out))
         if ending.reports is not None:
-            replace(ending.reports / PAGE, _redacted(page.read_text(encoding="utf-8")))
+            write_report(ending.reports / PAGE, _redacted(page.read_text(encoding="utf-8")))
             with suppress(OSError):  # the report's page could not be written
                 link_cases(ending.reports, PAGE)
     return int(code)

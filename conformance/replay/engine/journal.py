@@ -18,6 +18,7 @@ from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import NO_LINK
 
 JOURNAL = "replayed.jsonl"
 """The journal's name in the folder of the reports; it is removed when a replay has ended."""
@@ -72,7 +73,7 @@ class ReplayJournal:
         is_new = not self.path.exists()
         if not is_new:
             _remove_cut_line(self.path)
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, OF_ITS_OWNER)
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, OF_ITS_OWNER)
         self._file = os.fdopen(handle, "a", encoding="utf-8")
         os.fchmod(handle, OF_ITS_OWNER)
         if is_new:

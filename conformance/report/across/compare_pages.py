@@ -22,6 +22,7 @@ from conformance.report.model.regressions import change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import json_text, one_line
 from conformance.report.model.words import day_and_time, listed, plural
+from conformance.traffic.replacing import write_report
 
 MOST_ROWS = 200
 MOST_LINES = 40
@@ -114,7 +115,7 @@ def write_all(comparison: Comparison, out: Path) -> None:
         ("compare.html", as_html(comparison)),
         ("compare.json", as_json(comparison)),
     ):
-        (out / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_report(out / name, text)
 
 
 def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:

@@ -10,6 +10,7 @@ from conformance.report.formats.page import render, with_code
 from conformance.report.model.run import Run, VerdictName
 from conformance.report.model.visible import json_text
 from conformance.report.model.words import Tone, chapters, day_and_time, headline, numbers
+from conformance.traffic.replacing import write_report
 
 
 class Column(FrozenModel):
@@ -128,8 +129,8 @@ def as_html(runs_matrix: RunMatrix) -> str:
 def write_all(runs_matrix: RunMatrix, out: Path) -> None:
     """Writes ``matrix.html`` and ``matrix.json`` to a folder, which is created where it is missing."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "matrix.html").write_text(as_html(runs_matrix), encoding="utf-8")
-    (out / "matrix.json").write_text(as_json(runs_matrix), encoding="utf-8")
+    write_report(out / "matrix.html", as_html(runs_matrix))
+    write_report(out / "matrix.json", as_json(runs_matrix))
 
 
 def _column(run: Run, title: str) -> Column:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.context import names_a_value
 from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import write_report
 
 Format = Callable[[Run, RunEvidence], str]
 """Makes the text of one report from a redacted run and the exchanges that its findings name."""
@@ -37,6 +39,24 @@ FORMATS: dict[str, Format] = {
     "badge.json": lambda run, evidence: shield(run),
 }
 """Every report by the name of its file. A new format is a function and a row here."""
+
+
+OURS = re.compile(r'"name": ?"portal-conformance"')
+"""What ``results.json`` of a run begins with, whatever its version."""
+
+
+def refuse_foreign_files(out: Path, *, force: bool) -> None:
+    """UsageError: reports would replace files in ``out`` that no run of this tool wrote."""
+    present = [name for name in FORMATS if (out / name).exists()]
+    if force or not present:
+        return
+    with suppress(OSError), (out / "results.json").open(encoding="utf-8", errors="replace") as results:
+        if OURS.search(results.read(1000)):
+            return
+    raise UsageError(
+        f"--out {out}: it has {' and '.join(present)}, which portal-conformance did not write."
+        f" Name another folder, or replace them with --force."
+    )
 
 
 def write_all(
@@ -84,7 +104,7 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
     first_error: Exception | None = None
     for name, document in formats.items():
         try:
-            replace(out / name, document(run, exchanges))
+            write_report(out / name, document(run, exchanges))
         except Exception as error:
             first_error = first_error or error
     if first_error is not None:
@@ -127,13 +147,6 @@ def _earlier_run(run: Run, out: Path) -> Run | None:
         else earlier.target.url == run.target.url
     )
     return earlier if is_same and earlier.exit_code in (0, 1) else None
-
-
-def replace(path: Path, text: str) -> None:
-    """Puts a text in a file's place in one step, so that a reader never sees half of it."""
-    new = path.with_name(f".{path.name}.new")
-    new.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    os.replace(new, path)
 
 
 LABEL = "portal conformance"

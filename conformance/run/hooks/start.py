@@ -14,6 +14,7 @@ import conformance
 from conformance.errors import TargetUnreachable
 from conformance.report.across import history
 from conformance.report.across.baseline import initial_baseline
+from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import ALLOWED
@@ -61,9 +62,9 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         bundled=is_bundled,
     )
     _check(config, options)
-    for line in introduction(
-        profile, options, list(map(row_of, items)), is_selection=bool(selection_of(config))
-    ):
+    refuse_foreign_files(options.out, force=value_of(config, "force"))
+    rows = list(map(row_of, items))
+    for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
         say(config, line)
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)

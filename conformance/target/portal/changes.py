@@ -21,6 +21,7 @@ from conformance.target.clock import Clock
 from conformance.target.portal.records import own_id
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import NO_LINK
 
 Kind = Literal["creating", "changing", "password"]
 
@@ -450,7 +451,7 @@ class ChangeLedger:
                 if self._cut:
                     os.truncate(self.path, self.path.stat().st_size - self._cut)
                 self._file = os.fdopen(
-                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600),
+                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, 0o600),
                     "a",
                     encoding="utf-8",
                     errors=WRITTEN_OUT,
