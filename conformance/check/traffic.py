@@ -11,8 +11,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
+from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
+from conformance.traffic.address import is_http_address
 from conformance.traffic.capture import recording_numbers
 from conformance.traffic.capture.files import is_packed
 from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
@@ -112,7 +114,9 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Address:
-        """An address as the user writes it: a URL, or a host alone."""
+        """An address as the user writes it: a URL, or a host alone. UsageError: it is none."""
+        if not is_http_address(text if "://" in text else f"http://{text}"):
+            raise UsageError(f"--target {text}: give the address or the host of a portal.")
         parts = urlsplit(text if "://" in text else f"//{text}")
         return cls(parts.scheme, _host(parts), parts.path.rstrip("/"))
 

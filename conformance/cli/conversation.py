@@ -15,6 +15,7 @@ from conformance.cli.command import Choice, Options
 from conformance.cli.layout import print_text
 from conformance.errors import UsageError
 from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
+from conformance.traffic.address import is_http_address
 
 NO_TERMINAL = (
     "setup asks its questions on a terminal. Without one: `portal-conformance init > portal.toml`, fill in "
@@ -176,7 +177,7 @@ def _variable(question: str, usual: str) -> str:
 
 
 def _address(text: str) -> str:
-    if not re.fullmatch(r"https?://[^\s\"\\]+", text.strip(), re.IGNORECASE):
+    if not is_http_address(text.strip()) or set(text) & set('"\\'):
         raise click.BadParameter(
             "give an address that begins with https:// or http://, such as https://portal.example.test"
         )

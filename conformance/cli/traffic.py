@@ -5,7 +5,7 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
@@ -24,15 +24,15 @@ from conformance.cli.options import (
     SCHEDULER,
     STRICT,
     TARGET,
+    WAIT,
     WORKERS,
+    alone,
     folder_beside_run,
     profile_of,
     refuse_both_kinds_of_workers,
 )
 from conformance.errors import UsageError
-
-if TYPE_CHECKING:
-    from conformance.target.profile.model import Profile
+from conformance.target.profile.model import Profile, load
 
 SELECTION = (
     option(
@@ -161,7 +161,6 @@ MEANING = (
 def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
     from conformance import record
-    from conformance.target.profile.model import load
 
     return record.run(
         options.upstream,
@@ -198,6 +197,7 @@ def record_traffic(options: Options) -> int:
     BASELINE,
     BASELINE_UPDATE,
     BASELINE_PRUNE,
+    WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     flag("--explain", help="print where each dynamic value comes from"),
     NO_CACHE,
@@ -220,10 +220,11 @@ def _replayed(profile: Profile, options: Options) -> int:
 
     is_alone = options.dry_run or not (options.workers > 1 or options.scheduler)
     run = replay_command.run if is_alone else workers.run
-    if options.format == "json":
-        return run(profile, options, print_line=print_line)
-    with status_until_shown(f"replaying against {profile.portal.url} …") as show:
-        return run(profile, options, print_line=show)
+    with nullcontext() if options.dry_run else alone(profile, is_waiting=options.wait):
+        if options.format == "json":
+            return run(profile, options, print_line=print_line)
+        with status_until_shown(f"replaying against {profile.portal.url} …") as show:
+            return run(profile, options, print_line=show)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

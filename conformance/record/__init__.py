@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -24,6 +23,7 @@ from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
+from conformance.traffic.address import is_http_address
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
@@ -101,7 +101,7 @@ def serve(
     protocol = _extra()
     from conformance.record.proxy import Proxy  # needs the extra
 
-    if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
+    if not is_http_address(upstream):
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     secrets = Secrets() if secrets is None else secrets
     finder = _finder(options, profile, secrets)

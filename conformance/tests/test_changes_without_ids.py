@@ -15,7 +15,7 @@ from conformance.errors import Untestable
 from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, INVITATION_CANCEL, INVITE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
-from conformance.target.portal.records import own_id, own_ids
+from conformance.target.portal.records import own_id
 from conformance.target.portal.restoring.restore import restore
 from conformance.tests.reached import MINIMAL, Played, answer, answering
 from conformance.traffic.exchange import Exchange, Json
@@ -180,26 +180,6 @@ def test_a_channel_that_is_still_listed_was_not_deleted() -> None:
 
     (left,) = portal.restore()
     assert left.endswith("was refused: HTTP 404, ROUTE.UNKNOWN, and a listing still shows it")
-
-
-@pytest.mark.parametrize(
-    "value, ids",
-    [
-        ("01JQ0001", ["01JQ0001"]),
-        ("done", []),
-        ({"ref": "abc", "to": "a1@example.test", "state": "PENDING"}, ["abc"]),
-        ({"bizId": "b", "typeCode": "t1"}, ["b"]),
-        (
-            {"workspaceBizId": "w1", "createdAt": "2026-11-26T00:00Z", "no": "s1", "id": "i"},
-            ["i", "s1"],
-        ),
-        ({"invitation": {"uuid": "u1"}}, ["u1"]),
-        ([{"id": "i1"}], []),
-        (None, []),
-    ],
-)
-def test_what_may_be_the_id_of_a_record(value: Json, ids: list[str]) -> None:
-    assert own_ids(value) == ids
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ import pytest
 from conformance.cli import main
 from conformance.cli.options import folder_beside_run
 from conformance.spec.endpoints import PROFILE
+from conformance.target.locks import target_lock
+from conformance.target.profile.model import load
 from conformance.tests.sample_run import conformant
 from conformance.tests.traffic import answer
 from conformance.traffic.log import line_of
@@ -139,3 +141,17 @@ def test_a_refused_run_leaves_the_evidence_of_the_last_one(tmp_path: Path) -> No
     assert main(["run", "--target", NOTHING, "--out", str(tmp_path), "--quiet"]) == 4
 
     assert (tmp_path / "exchanges.jsonl").read_text(encoding="utf-8") == LINE
+
+
+def test_a_replay_leaves_the_accounts_of_a_run_alone(
+    tmp_path: Path, capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay = next(each for each in commands(tmp_path / "out", capture) if each[0] == "replay")
+    lock = target_lock(load(tmp_path / "portal.toml"))
+    assert lock is not None
+
+    with lock.held(on_wait=None, note=""):
+        assert main([*replay, "--out", str(tmp_path / "out")]) == 4
+
+    assert "is in use by process" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

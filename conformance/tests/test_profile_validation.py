@@ -159,7 +159,7 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
         (PORTAL + ADMIN + 'pasword = "x"\n', 7),
         (PORTAL + "\n" + ADMIN.replace("email =", "# a comment\nemial ="), 7),
         (PORTAL + "[accounts.admin]\npassword = 'x'\n", 4),
-        (PORTAL + ADMIN + '[inboxes.mail]\nkind = "http"\nurl = "y"\npattern = "("\n', 10),
+        (PORTAL + ADMIN + '[inboxes.mail]\nkind = "http"\nurl = "http://a"\npattern = "("\n', 10),
         (PORTAL + ADMIN + 'inbox = "mail"\n', 7),
         (PORTAL + ADMIN + "[readings]\ninvalid-credential-status = 401\n", 8),
         (PORTAL + 'headers = { "X" = """\n[a]\n""" }\ntimeout = "ten"\n' + ADMIN, 7),

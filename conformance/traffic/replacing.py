@@ -21,23 +21,23 @@ def replace_file(path: Path, text: str) -> None:
     Line ends are written as they stand in the text, and a symbolic link stays one. OSError: the folder cannot
     be written.
     """
-    _put(path.resolve(), text)
+    _put(path.resolve(), text.encode())
 
 
 def write_report(path: Path, text: str) -> None:
     """Puts a text in a report's place, as ``replace_file`` does. A link there is replaced, not followed."""
     if path.is_symlink():
         path.unlink()
-    _put(path, text)
+    _put(path, text.encode(errors="backslashreplace"))
 
 
-def _put(place: Path, text: str) -> None:
+def _put(place: Path, content: bytes) -> None:
     mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
     new = place.with_name(f".{place.name}.{os.getpid()}.new")
     handle = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, NEW_FILE if mode is None else mode)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode(errors="backslashreplace"))
+            file.write(content)
         if mode is not None:
             new.chmod(mode)
         os.replace(new, place)

@@ -5,53 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNT_PASSWORD_RESET,
-    ACCOUNT_STATUS,
-    ACCOUNT_UPDATE,
-    BACKUP_CODES_GENERATE,
-    CHANNEL_ACTIVATE,
-    CHANNEL_COMMAND_DEACTIVATE,
-    CHANNEL_CREATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNEL_UPDATE,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANT_REVOKE,
-    INVITATION_ACCEPT,
-    INVITATION_CANCEL,
-    INVITATION_DECLINE,
-    INVITE,
-    IP_WHITELIST,
-    IP_WHITELIST_DISABLE,
-    IP_WHITELIST_ENABLE,
-    IP_WHITELIST_SET,
-    OTP_REVOKE,
-    OTP_SETUP,
-    OTP_VERIFY,
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_CONFIG,
-    SESSIONS_CONFIG_SET,
-    SESSIONS_TERMINATE,
-    SESSIONS_TERMINATE_ALL,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json
 
 RESULT = "{result_id}"
 
-PASSWORDS = frozenset({PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT})
+PASSWORDS = frozenset({op.PASSWORD_CHANGE, op.PASSWORD_RESET, op.PASSWORD_INIT})
 """The operations by which an account gets another password of its own."""
 
 
@@ -86,45 +45,53 @@ class FieldsUndo:
 Undo = CreationUndo | SwitchUndo | FieldsUndo
 
 UNDO: Mapping[str, Undo] = {
-    CHANNEL_CREATE: CreationUndo(CHANNEL_DELETE),
-    CHANNEL_TYPE_CREATE: CreationUndo(CHANNEL_TYPE_DELETE),
-    INVITE: CreationUndo(
-        INVITATION_CANCEL, {"invitationBizId": RESULT, "reason": "It was sent by a replay, which is over"}
+    op.CHANNEL_CREATE: CreationUndo(op.CHANNEL_DELETE),
+    op.CHANNEL_TYPE_CREATE: CreationUndo(op.CHANNEL_TYPE_DELETE),
+    op.INVITE: CreationUndo(
+        op.INVITATION_CANCEL, {"invitationBizId": RESULT, "reason": "It was sent by a replay, which is over"}
     ),
-    CURRENCY_GRANT: CreationUndo(CURRENCY_GRANT_REVOKE),
-    CHANNEL_ACTIVATE: SwitchUndo(CHANNEL_DEACTIVATE, CHANNELS_QUERY, "channelStatus", "ACTIVE"),
-    CHANNEL_DEACTIVATE: SwitchUndo(CHANNEL_ACTIVATE, CHANNELS_QUERY, "channelStatus", "INACTIVE"),
-    CHANNEL_COMMAND_DEACTIVATE: SwitchUndo(CHANNEL_ACTIVATE, CHANNELS_QUERY, "channelStatus", "INACTIVE"),
-    CHANNEL_TYPE_ENABLE: SwitchUndo(CHANNEL_TYPE_DISABLE, CHANNEL_TYPES_QUERY, "typeStatus.code", "ENABLED"),
-    CHANNEL_TYPE_DISABLE: SwitchUndo(CHANNEL_TYPE_ENABLE, CHANNEL_TYPES_QUERY, "typeStatus.code", "DISABLED"),
-    IP_WHITELIST_ENABLE: SwitchUndo(IP_WHITELIST_DISABLE, IP_WHITELIST, "enabled", True),
-    IP_WHITELIST_DISABLE: SwitchUndo(IP_WHITELIST_ENABLE, IP_WHITELIST, "enabled", False),
-    IP_WHITELIST_SET: FieldsUndo(IP_WHITELIST, {"ips": "entries"}),
-    SESSIONS_CONFIG_SET: FieldsUndo(SESSIONS_CONFIG, {"maxConcurrentSessions": "maxSessions"}),
-    PROFILE_UPDATE: FieldsUndo(PROFILE),
-    ACCOUNT_UPDATE: FieldsUndo(ACCOUNT),
-    ACCOUNT_STATUS: FieldsUndo(ACCOUNT, {"status": "accountStatus"}),
-    CHANNEL_UPDATE: FieldsUndo(CHANNELS_QUERY),
-    CHANNEL_TYPE_UPDATE: FieldsUndo(CHANNEL_TYPES_QUERY),
+    op.CURRENCY_GRANT: CreationUndo(op.CURRENCY_GRANT_REVOKE),
+    op.CHANNEL_ACTIVATE: SwitchUndo(op.CHANNEL_DEACTIVATE, op.CHANNELS_QUERY, "channelStatus", "ACTIVE"),
+    op.CHANNEL_DEACTIVATE: SwitchUndo(op.CHANNEL_ACTIVATE, op.CHANNELS_QUERY, "channelStatus", "INACTIVE"),
+    op.CHANNEL_COMMAND_DEACTIVATE: SwitchUndo(
+        op.CHANNEL_ACTIVATE, op.CHANNELS_QUERY, "channelStatus", "INACTIVE"
+    ),
+    op.CHANNEL_TYPE_ENABLE: SwitchUndo(
+        op.CHANNEL_TYPE_DISABLE, op.CHANNEL_TYPES_QUERY, "typeStatus.code", "ENABLED"
+    ),
+    op.CHANNEL_TYPE_DISABLE: SwitchUndo(
+        op.CHANNEL_TYPE_ENABLE, op.CHANNEL_TYPES_QUERY, "typeStatus.code", "DISABLED"
+    ),
+    op.IP_WHITELIST_ENABLE: SwitchUndo(op.IP_WHITELIST_DISABLE, op.IP_WHITELIST, "enabled", True),
+    op.IP_WHITELIST_DISABLE: SwitchUndo(op.IP_WHITELIST_ENABLE, op.IP_WHITELIST, "enabled", False),
+    op.IP_WHITELIST_SET: FieldsUndo(op.IP_WHITELIST, {"ips": "entries"}),
+    op.SESSIONS_CONFIG_SET: FieldsUndo(op.SESSIONS_CONFIG, {"maxConcurrentSessions": "maxSessions"}),
+    op.PROFILE_UPDATE: FieldsUndo(op.PROFILE),
+    op.ACCOUNT_UPDATE: FieldsUndo(op.ACCOUNT),
+    op.ACCOUNT_STATUS: FieldsUndo(op.ACCOUNT, {"status": "accountStatus"}),
+    op.CHANNEL_UPDATE: FieldsUndo(op.CHANNELS_QUERY),
+    op.CHANNEL_TYPE_UPDATE: FieldsUndo(op.CHANNEL_TYPES_QUERY),
 }
 """The changes that can be restored. A record that the replay itself created needs no other way back."""
 
-REMOVALS = frozenset({CHANNEL_DELETE, CHANNEL_TYPE_DELETE, INVITATION_CANCEL, CURRENCY_GRANT_REVOKE})
+REMOVALS = frozenset(
+    {op.CHANNEL_DELETE, op.CHANNEL_TYPE_DELETE, op.INVITATION_CANCEL, op.CURRENCY_GRANT_REVOKE}
+)
 """The operations that remove a record: one of the replay's own is then restored, any other one is lost."""
 
-OF_A_RECORD = REMOVALS | {INVITATION_DECLINE}
+OF_A_RECORD = REMOVALS | {op.INVITATION_DECLINE}
 """The operations by which a record ends: of one that the replay itself made, nothing is lost."""
 
 NO_WAY_BACK: Mapping[str, str] = {
-    BACKUP_CODES_GENERATE: "the account's earlier backup codes become invalid",
-    OTP_SETUP: "the account gets another authenticator",
-    OTP_VERIFY: "the account gets another authenticator",
-    OTP_REVOKE: "the account loses its authenticator",
-    SESSIONS_TERMINATE: "a session ends, and whoever uses it has to sign in again",
-    SESSIONS_TERMINATE_ALL: "all sessions of the account end, and their users have to sign in again",
-    INVITATION_ACCEPT: "an accepted invitation cannot be withdrawn",
-    INVITATION_DECLINE: "a declined invitation cannot be renewed",
-    ACCOUNT_PASSWORD_RESET: "the account's earlier password is not in the profile",
+    op.BACKUP_CODES_GENERATE: "the account's earlier backup codes become invalid",
+    op.OTP_SETUP: "the account gets another authenticator",
+    op.OTP_VERIFY: "the account gets another authenticator",
+    op.OTP_REVOKE: "the account loses its authenticator",
+    op.SESSIONS_TERMINATE: "a session ends, and whoever uses it has to sign in again",
+    op.SESSIONS_TERMINATE_ALL: "all sessions of the account end, and their users have to sign in again",
+    op.INVITATION_ACCEPT: "an accepted invitation cannot be withdrawn",
+    op.INVITATION_DECLINE: "a declined invitation cannot be renewed",
+    op.ACCOUNT_PASSWORD_RESET: "the account's earlier password is not in the profile",
     **dict.fromkeys(sorted(REMOVALS), "a removed record cannot be created with its id again"),
 }
 """The changes that nothing restores, and what they mean."""

@@ -11,17 +11,28 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
 from conformance.target.profile.errors import nearest
 from conformance.target.profile.placeholders import PLACEHOLDERS, placeholders_in
+from conformance.traffic.address import is_http_address
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
 
 Factor = Literal["EMAIL", "OTP"]
+
+
+def _http_address(url: str) -> str:
+    """The address. ValueError: no request can be sent to it."""
+    if not is_http_address(url.replace("{email}", "a")):
+        raise ValueError('must be an address such as "http://127.0.0.1:8000"')
+    return url
+
+
+HttpAddress = Annotated[str, AfterValidator(_http_address)]
 
 ACCOUNTS: Mapping[str, str] = {
     "admin": "signs in for most cases",
@@ -100,7 +111,8 @@ class PortalSettings(ProfileTable):
     @field_validator("proxy")
     @classmethod
     def _is_a_proxy(cls, proxy: str | None) -> str | None:
-        if proxy is not None and not re.match(r"http://[^/\s?#]+/?\Z", proxy):
+        is_one = proxy is None or (re.match(r"http://[^/\s?#]+/?\Z", proxy) and is_http_address(proxy))
+        if not is_one:
             raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
         return proxy
 
@@ -118,9 +130,9 @@ class PortalSettings(ProfileTable):
     @field_validator("url")
     @classmethod
     def _is_http(cls, url: str) -> str:
-        if not re.match(r"https?://[^/\s@?#]+(/[^\s?#]*)?\Z", url):
+        if re.search("[@?#]", url):
             raise ValueError('must be an address such as "http://127.0.0.1:8000"')
-        return url.rstrip("/")
+        return _http_address(url).rstrip("/")
 
 
 class AccountSettings(ProfileTable):
@@ -184,7 +196,7 @@ class HttpInbox(Mailbox):
     """An address that answers with the messages, the newest first."""
 
     kind: Literal["http"] = Field(description="The kind of the inbox.")
-    url: str = Field(description="The address; `{email}` stands for the account's email address.")
+    url: HttpAddress = Field(description="The address; `{email}` stands for the account's email address.")
     headers: dict[str, str] = Field({}, description="Headers of the request, such as a token.")
 
     @property
@@ -353,7 +365,7 @@ class LimitSettings(ProfileTable):
 class ClockSettings(ProfileTable):
     """A test deployment whose time can be advanced."""
 
-    advance: str | None = Field(
+    advance: HttpAddress | None = Field(
         None,
         description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
         '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '

@@ -44,6 +44,9 @@ WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w
 ANY_WORD = re.compile(f"{WORD_EDGES[0]}[^\\W\\d_]{{4,20}}{WORD_EDGES[1]}")
 """What may be one of the words."""
 
+NAME_OF_LETTERS = re.compile(r'"([^\W\d_]{8,20})":')
+"""A member of JSON whose name may be one of the words."""
+
 SHORT_EDGES = ("(?<![A-Za-z0-9])", "(?![A-Za-z0-9])")
 
 
@@ -173,8 +176,10 @@ class Secrets:
         return clean + line[len(text) :]
 
     def needs_whole_line(self, text: str) -> bool:
-        """Whether a text holds a short word that is a secret only in a field that names one, so that a piece
-        of the line does not show whether it is."""
+        """Whether a text holds a short word, or a name of a member, that is a secret only in a field that
+        names one, so that a piece of the line does not show whether it is."""
+        if self._words and any(word in self._words for word in NAME_OF_LETTERS.findall(text)):
+            return True
         return bool(len(self._in_context)) and self._in_context.stand_in(text)
 
     def _redacted_json(self, text: str) -> str:
@@ -190,7 +195,9 @@ class Secrets:
             return self._in_context.redact_value(self.redact(value)) if is_named else self.redact(value)
         if isinstance(value, dict):
             return {
-                self.redact_name(name): self.redact_json(inner, is_named=is_named or names_a_value(name))
+                self.redact_name(name, is_named=is_named): self.redact_json(
+                    inner, is_named=is_named or names_a_value(name)
+                )
                 for name, inner in value.items()
             }
         if isinstance(value, list):
@@ -200,9 +207,12 @@ class Secrets:
             return self._numbers.get(str(value), value)
         return value
 
-    def redact_name(self, name: str) -> str:
-        """The redacted name of a JSON member; plain words stay, even if equal to a secret."""
-        return name if len(name) < SHORTEST or name in self._words else self.redact(name)
+    def redact_name(self, name: str, *, is_named: bool = False) -> str:
+        """The redacted name of a JSON member. A plain word stays, even if equal to a secret, unless it stands
+        in a field that names one (``is_named``)."""
+        if len(name) < SHORTEST or (name in self._words and not is_named):
+            return name
+        return self.redact(name)
 
     def _learn(self, value: str | bytes, placeholder: str, kind: str) -> None:
         raw = value.encode(errors="surrogatepass") if isinstance(value, str) else value
@@ -211,7 +221,8 @@ class Secrets:
         if isinstance(value, str) and value.isdecimal():
             self._numbers[value] = placeholder
             return
-        if isinstance(value, str) and value.isalpha() and may_be_words(value):
+        is_generated = kind == "backup-code" and len(value) >= FREE_MATCH_LENGTH
+        if isinstance(value, str) and value.isalpha() and may_be_words(value, is_generated=is_generated):
             if len(value) < FREE_MATCH_LENGTH:
                 self._in_context.add(value, placeholder, kind=kind)
             else:

@@ -40,10 +40,12 @@ def is_common(value: str | bytes) -> bool:
     return isinstance(value, str) and not value.isdecimal() and len(set(value)) < PLAINEST
 
 
-def may_be_words(text: str) -> bool:
-    """Whether a text, as a part of a secret, may stand anywhere: letters and blanks, or digits, and few."""
+def may_be_words(text: str, *, is_generated: bool = False) -> bool:
+    """Whether a text, as a part of a secret, may stand anywhere: letters and blanks, or digits, and few. Of
+    capital letters that a portal generated (``is_generated``) none does."""
     letters = text.replace(" ", "").replace("-", "")
-    is_word = letters.isalpha() and not (letters.isupper() and len(letters) >= LONGEST_ACRONYM)
+    is_long = is_generated or len(letters) >= LONGEST_ACRONYM
+    is_word = letters.isalpha() and not (letters.isupper() and is_long)
     return len(text) <= PHRASE and (is_word or letters.isdecimal())
 
 

@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
-from conformance.spec.endpoints import (
-    CHANNEL_CREATE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    INVITATIONS,
-    INVITE,
-    OWN_INVITATIONS,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import STATES
 from conformance.target.portal.changes import TargetChange
@@ -31,10 +21,10 @@ if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
 LISTED_BY = {
-    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
-    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
-    INVITE: (INVITATIONS, "data"),
-    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
+    op.CHANNEL_CREATE: (op.CHANNELS_QUERY, "data.items"),
+    op.CHANNEL_TYPE_CREATE: (op.CHANNEL_TYPES_QUERY, "data.items"),
+    op.INVITE: (op.INVITATIONS, "data"),
+    op.CURRENCY_GRANT: (op.CURRENCY_GRANTS, "data"),
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
@@ -45,7 +35,7 @@ ANSWERED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "DECLINED"})
 """The states of an invitation that there is nothing to cancel of."""
 
 
-BY_NAME = {CHANNEL_TYPES_QUERY: "typeCode"}
+BY_NAME = {op.CHANNEL_TYPES_QUERY: "typeCode"}
 """The listings with a filter by a name that the run gives."""
 
 SIZES, PAGES = ("pageSize", "size"), ("page", "currentPage")
@@ -71,7 +61,7 @@ class Made:
             shown += _shown(portal, change)
         except (NoAnswer, Untestable) as reason:
             problem = reason.reason
-        if change.key == INVITE and not shown:
+        if change.key == op.INVITE and not shown:
             shown += _among_own(portal, change)
         of_shown = [id for record in shown if (id := own_id(record, name=change.name)) is not None]
         ids = [id for id in dict.fromkeys([*of_shown, *change.ids]) if id not in others]
@@ -107,7 +97,7 @@ def listed_id(portal: Portal, key: str, exchange: Exchange, record: dict[str, Js
 
 def is_answered(portal: Portal, change: TargetChange, result: str | None) -> bool:
     """Whether an invitation is answered or expired, so that nothing needs cancelling."""
-    if change.key != INVITE or change.kind != "creating":
+    if change.key != op.INVITE or change.kind != "creating":
         return False
     with suppress(Untestable):
         return any(not _is_waiting(record) for record in _listed_as(portal, change, result))
@@ -118,7 +108,7 @@ def is_open(portal: Portal, change: TargetChange, result: str | None) -> bool:
     """Whether a listing still shows a record, and not as one that was taken away."""
     with suppress(Untestable):
         return any(
-            change.key != INVITE or _is_waiting(record) for record in _listed_as(portal, change, result)
+            change.key != op.INVITE or _is_waiting(record) for record in _listed_as(portal, change, result)
         )
     return False
 
@@ -179,10 +169,10 @@ def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]
             continue
         with suppress(NoAnswer, Untestable):
             token = portal.account(name).token
-            answer = portal.call(OWN_INVITATIONS, token=token)
+            answer = portal.call(op.OWN_INVITATIONS, token=token)
             if not answer.success:
                 query = {"statuses": str(STATES["Invitation"][WAITING])}
-                answer = portal.call(OWN_INVITATIONS, query=query, token=token)
+                answer = portal.call(op.OWN_INVITATIONS, query=query, token=token)
             yield from (each for each in records_in(answer.data) if shows(each, change.name))
 
 

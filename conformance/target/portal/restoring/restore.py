@@ -9,13 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
-from conformance.spec.endpoints import (
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    PASSWORD_CHANGE,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.operations import operation
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
@@ -33,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
 
-OUT_OF_USE = {CHANNEL_DELETE: CHANNEL_DEACTIVATE, CHANNEL_TYPE_DELETE: CHANNEL_TYPE_DISABLE}
+OUT_OF_USE = {op.CHANNEL_DELETE: op.CHANNEL_DEACTIVATE, op.CHANNEL_TYPE_DELETE: op.CHANNEL_TYPE_DISABLE}
 """What takes a record out of use, by what deletes it."""
 
 
@@ -264,12 +258,12 @@ class Restoring:
         password = self._passwords[account.name]
         if password != own:
             body = self._portal.operation_body(
-                PASSWORD_CHANGE, email=account.email, password=password, new_password=own
+                op.PASSWORD_CHANGE, email=account.email, password=password, new_password=own
             )
-            answer = self._paced(lambda: self._portal.secure.post(PASSWORD_CHANGE, body, token=token))
+            answer = self._paced(lambda: self._portal.secure.post(op.PASSWORD_CHANGE, body, token=token))
             if not answer.success:
                 self._answer = answer
-                return f"{PASSWORD_CHANGE} was refused: {refusal(answer)}"
+                return f"{op.PASSWORD_CHANGE} was refused: {refusal(answer)}"
             account.password_changed_to(own)
             self._passwords[account.name] = own
         for other in self._ledger.pending:

@@ -1,0 +1,21 @@
+"""Addresses as a user writes them: of a portal, an inbox, a clock."""
+
+from __future__ import annotations
+
+import re
+
+ADDRESS = re.compile(r"https?://[^/\s?#]+(?:[/?#]\S*)?", re.IGNORECASE)
+LAST_PORT = 65_535
+
+
+def is_http_address(text: str) -> bool:
+    """Whether a request can be sent to an address: of HTTP, with a host and a port that there can be."""
+    import httpx  # a tenth of a second, which a command without an address does not need
+
+    if not ADDRESS.fullmatch(text) or not text.isprintable():
+        return False
+    try:
+        url = httpx.URL(text)
+        return bool(url.host) and 0 < (url.port or 80) <= LAST_PORT
+    except (httpx.InvalidURL, ValueError):
+        return False
