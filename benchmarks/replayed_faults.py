@@ -80,8 +80,8 @@ def main() -> int:
 
 
 def reported(recordings: Sequence[Path], told: Sequence[str], names: Sequence[str], *, workers: int) -> int:
-    """Prints what the replays report. 0: enough faults in place, of variants only what is lawful, and mostly what
-    is harmless where a client survives them."""
+    """Prints what the replays report. 0: enough faults in place, of variants only what is lawful, and mostly
+    what is harmless where a client survives them."""
     with ProcessPoolExecutor(workers, initializer=prepare, initargs=(recordings,)) as pool:
         rows = []
         for row in pool.map(row_of, names):
