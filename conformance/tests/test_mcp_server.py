@@ -54,20 +54,6 @@ def test_the_server_offers_its_tools_and_none_takes_a_target(tmp_path: Path) -> 
     }
 
 
-def test_rules_are_listed_and_explained(tmp_path: Path) -> None:
-    (_, listed), (_, explained), (is_wrong, unknown) = answers(
-        server_of(Assistant(tmp_path)),
-        ("list_requirements", {"only": ["LOGIN-022"]}),
-        ("explain_requirement", {"rule": "LOGIN-022"}),
-        ("explain_requirement", {"rule": "LOGIN-O22"}),
-    )
-
-    assert '"id": "LOGIN-022"' in listed
-    assert json.loads(explained)["level"] == "must"
-    assert is_wrong
-    assert "LOGIN-022" in unknown
-
-
 def test_rules_are_run_over_stdio_against_the_profile_alone_and_findings_are_read(tmp_path: Path) -> None:
     with deployed(tmp_path, faults=["countries-value-off-by-one"]) as portal:
         words = ["-m", "conformance", "mcp", "--profile", str(portal.profile), "--out", str(tmp_path / "out")]
