@@ -76,8 +76,6 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
     misshapen: tuple[str, ...] = ()
     """The places of the data that have not the stated shape."""
     bugs: tuple[Bug, ...] = ()
-    is_momentary: bool = False
-    """Whether checks decided it that also read the time, a token or the number of an exchange."""
     parts: tuple[Verdicts, ...] = ()
     is_clean: bool = True
     """Whether nothing is contradicted, and no check raised."""
