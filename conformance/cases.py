@@ -53,6 +53,8 @@ from conformance.target.portal.inboxes import NothingArrived
 from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.portal.records import address, addresses_in, own_id, records_in, shows
 from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
+from conformance.target.portal.restoring.restore import take_away
+from conformance.target.portal.restoring.ways import undo_key
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel, Wrapping, wrapped
 from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 from conformance.target.profile.placeholders import placeholders_in
