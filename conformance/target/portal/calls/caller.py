@@ -90,11 +90,11 @@ class Caller:
         self,
         profile: Profile,
         transport: Transport,
+        client_hash: str,
         *,
         clock: Clock,
         budget: Budget,
         changes: ChangeLedger,
-        client_hash: str,
     ) -> None:
         self._profile, self._transport = profile, transport
         self._clock, self._budget, self._changes = clock, budget, changes
