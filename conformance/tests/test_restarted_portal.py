@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import parse
 from conformance.tests.deployment import command
@@ -26,7 +26,7 @@ AWAY = 1.5
 def sender(url: str, seen: list[Exchange]) -> Transport:
     return Transport(
         parse(MINIMAL.replace("http://portal.example.test", url), {}),
-        clock=SystemClock(),
+        clock=Clock(),
         impact="read-only",
         secrets=Secrets(),
         on_exchange=seen.append,
