@@ -23,18 +23,17 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
-import msgspec
 
 from conformance import record
 from conformance.tests.hostile import compression
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
-from conformance.tests.hostile.wire import Row
 from conformance.tests.scripted_client import SYSTEM, Walker
 from conformance.traffic.redaction.encodings import blocks, texts
 from reference_impl import serve as reference
@@ -77,37 +76,30 @@ CEILING = 3 * 1024**3
 
 STATED = frozenset({0, 1, 4, 5, 6, 7})
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-PYTESTS_OWN = re.compile(r"\d+ (passed|failed|skipped)|no tests ran|html report|^=|^FAILED")
 COMMAND_LINE = re.compile(r"^\s*(::|##\[)", re.MULTILINE)
-PATHS = (
-    "/constants/countries",
-    "/profile",
-    "/workspaces/mine",
-    "/security/sessions",
-    "/roles",
-    "/constants/timezones",
-    "/invitations",
-)
+BROKEN = ("Traceback (most recent", "the suite itself failed", "INTERNALERROR", "error of the suite")
+PATHS = ("/constants/countries", "/profile", "/workspaces/mine", "/security/sessions", "/roles")
 
 
 @dataclass
 class Cell:
-    """What one command did against one row."""
+    """What one command did against one row. ``slowest``: seconds of the longest request on record."""
 
     row: str
     command: str
-    code: int
+    code: int | None
     seconds: float
     megabytes: float
-    slowest: float = 0.0
-    """Seconds of the longest request that was recorded."""
-    fails: int = 0
-    says: str = ""
-    wrong: list[str] = field(default_factory=list)
+    slowest: float
+    says: str
+    wrong: list[str]
+
+    def __str__(self) -> str:
+        figures = f"{self.code} {self.seconds:6.1f} s {self.megabytes:5.0f} MB {self.slowest:5.1f} s"
+        return f"{self.row:24} {self.command:7} {figures}  {'; '.join(self.wrong) or 'well'}  | {self.says}"
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """A process that is over, or was killed (``code`` None)."""
 
     code: int | None
@@ -185,86 +177,57 @@ def visit(url: str, profile: dict[str, Any], started: float) -> None:
                 pass
 
 
-def arguments_of(command: str, folder: Path, recording: Path, upstream: str, port: int) -> list[str]:
-    """The command line of a cell."""
-    profile = ["--profile", "profile.toml"]
-    match command:
-        case "run":
-            return ["run", *profile, "--impact", "read-only", "--out", str(folder / "out")]
-        case "doctor":
-            return ["doctor", *profile]
-        case "replay":
-            return ["replay", str(recording), *profile, "--impact", "read-only", "--out", str(folder / "out")]
-    capture = str(folder / "capture.jsonl")
-    limits = ["--port", str(port), "--timeout", str(TIMEOUT)]
-    return ["record", "--upstream", upstream, "--out", capture, *limits]
-
-
 def tried(name: str, command: str, recording: Path) -> Cell:
     """One command against one row, on a portal of its own."""
-    row = ROWS[name]
-    with tempfile.TemporaryDirectory() as place, reference.start(seed=3) as portal:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        tempfile.TemporaryDirectory() as certificates,
+        reference.start(seed=3) as portal,
+        Hostile(ROWS[name], portal.url, Path(certificates)) as hostile,
+    ):
         folder = Path(place)
-        certificates = folder / "certificates"
-        certificates.mkdir()
-        with Hostile(row, portal.url, certificates) as hostile:
-            text = hostile.profile(portal.profile(), timeout=TIMEOUT)
-            (folder / "profile.toml").write_text(text)
+        text = hostile.profile(portal.profile(), timeout=TIMEOUT)
+        (folder / "profile.toml").write_text(text)
+        profile = tomllib.loads(text)
+        if command == "record":
             port = _free_port()
-            profile = tomllib.loads(text)
-            began = time.monotonic()
-
-            def during() -> None:
-                if command == "record":
-                    visit(f"http://127.0.0.1:{port}", profile, began)
-
-            arguments = arguments_of(command, folder, recording, hostile.url, port)
+            limits = ["--port", str(port), "--timeout", str(TIMEOUT)]
+            arguments = ["record", "--upstream", hostile.url, "--out", "capture.jsonl", *limits]
+            during = partial(visit, f"http://127.0.0.1:{port}", profile, time.monotonic())
+            ended = measured(arguments, folder, during)
+        else:
+            arguments = [command, *([str(recording)] if command == "replay" else [])]
+            arguments += ["--profile", "profile.toml"]
+            arguments += [] if command == "doctor" else ["--impact", "read-only", "--out", "out"]
             if command == "run" and name in BULKY:
                 arguments += ["--time-budget", BUDGET]
-            ended = measured(arguments, folder, during)
-            return _judged(row, command, ended, folder, hostile, profile)
+            ended = measured(arguments, folder)
+        shown = _text(folder / "stdout") + "\n" + _text(folder / "stderr")
+        says, slowest = ([""] + [line for line in shown.splitlines() if line.strip()])[-1], _slowest(folder)
+        wrong = [
+            *_wrong_of_process(ended, says, slowest),
+            *_wrong_of_text(shown),
+            *_wrong_of_traffic(hostile),
+        ]
+        wrong += [f"secret: {one}" for one in sorted(_leaked(shown, folder, profile, hostile.given))]
+        return Cell(name, command, *ended, slowest, says.strip()[:200], wrong)
 
 
-def _judged(
-    row: Row, command: str, ended: Ended, folder: Path, hostile: Hostile, profile: dict[str, Any]
-) -> Cell:
-    shown = _text(folder / "stdout") + "\n" + _text(folder / "stderr")
-    code = -9 if ended.code is None else ended.code
-    cell = Cell(row.name, command, code, round(ended.seconds, 1), round(ended.megabytes))
-    lines = [line for line in shown.splitlines() if line.strip()]
-    cell.says = _cause(lines)
-    cell.slowest = _slowest(folder)
-    cell.fails = _fails(folder)
-    cell.wrong = [*_wrong_of_process(cell, ended), *_wrong_of_text(shown), *_wrong_of_traffic(hostile)]
-    if cell.slowest > 2 * TIMEOUT:
-        cell.wrong.append(f"a request took {cell.slowest:.1f} s")
-    leaked = sorted(_leaked(shown, folder, profile, hostile.given))
-    cell.wrong += [f"secret: {one}" for one in leaked]
-    return cell
-
-
-def _cause(lines: list[str]) -> str:
-    """The line that says what came of it: an error's, or the last that is not pytest's own count."""
-    errors = [line for line in lines if line.startswith(("portal-conformance:", "wrong", "ERROR", "UNREACH"))]
-    own = [line for line in lines if not PYTESTS_OWN.search(line)]
-    return (errors or own or lines or [""])[-1].strip()[:200]
-
-
-def _wrong_of_process(cell: Cell, ended: Ended) -> Iterator[str]:
+def _wrong_of_process(ended: Ended, says: str, slowest: float) -> Iterator[str]:
     if ended.code is None:
         yield f"hung for {LONGEST:.0f} s"
     elif ended.code not in STATED:
         yield f"exit code {ended.code}"
     if ended.megabytes > MOST_MEMORY:
         yield f"{ended.megabytes:.0f} MB"
-    if not cell.says:
+    if not says:
         yield "says nothing"
+    if slowest > 2 * TIMEOUT:
+        yield f"a request took {slowest:.1f} s"
 
 
 def _wrong_of_text(shown: str) -> Iterator[str]:
-    for mark in ("Traceback (most recent", "the suite itself failed", "INTERNALERROR", "error of the suite"):
-        if mark in shown:
-            yield f"“{mark}”"
+    yield from (f"“{mark}”" for mark in BROKEN if mark in shown)
     if found := UNSEEN.findall(shown):
         yield f"{len(found)} unseen characters in the terminal"
     if found := COMMAND_LINE.findall(shown):
@@ -274,37 +237,26 @@ def _wrong_of_text(shown: str) -> Iterator[str]:
 def _wrong_of_traffic(hostile: Hostile) -> Iterator[str]:
     if hostile.trapped:
         yield "followed a redirect"
-    names = {name.lower() for asked in hostile.asked for name, _ in asked.headers}
-    if b"x-injected" in names:
+    if any(name.lower() == b"x-injected" for asked in hostile.asked for name, _ in asked.headers):
         yield "sent an injected header"
     if any("planted-by-the-portal" in asked.header("cookie") for asked in hostile.asked):
         yield "sent a cookie back"
 
 
-def secrets_of(profile: dict[str, Any], given: Iterable[str]) -> dict[str, str]:
-    """The secrets that a command knows, with what they are."""
-    known = {profile["portal"]["access_code"]: "access code", profile["bot_challenge"]["token"]: "bot token"}
-    for name, account in profile["accounts"].items():
-        known[account["password"]] = f"password of {name}"
-        if "otp_secret" in account:
-            known[account["otp_secret"]] = f"authenticator secret of {name}"
-    return {**known, **dict.fromkeys(given, "token")}
-
-
-def _leaked(shown: str, folder: Path, profile: dict[str, Any], given: Iterable[str]) -> set[str]:
+def _leaked(shown: str, folder: Path, profile: dict[str, Any], given: Iterable[str]) -> Iterator[str]:
     """Which secrets stand where, in whatever encoding, or three quarters of one."""
-    places = {"the terminal": shown}
-    for path in folder.rglob("*"):
-        if path.is_file() and path.name not in ("profile.toml", "stdout", "stderr") and path.suffix != ".pem":
-            places[path.name] = _text(path)
-    found: set[str] = set()
-    for value, kind in secrets_of(profile, given).items():
+    known = {profile["portal"]["access_code"]: "access code", profile["bot_challenge"]["token"]: "bot token"}
+    for account in profile["accounts"].values():
+        known |= {account[kind]: kind for kind in ("password", "otp_secret") if kind in account}
+    apart = ("profile.toml", "stdout", "stderr")
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
+    places = {"the terminal": shown, **{path.name: _text(path) for path in files}}
+    for value, kind in {**known, **dict.fromkeys(given, "token")}.items():
         raw = value.encode()
-        forms = {value, raw.hex(), value[: len(value) * 3 // 4]} | set(blocks(raw)) | set(texts(raw))
+        forms = {value, raw.hex(), value[: len(value) * 3 // 4], *blocks(raw), *texts(raw)}
         for place, text in places.items():
             if any(len(form) >= 8 and form in text for form in forms):
-                found.add(f"{kind} in {place}")
-    return found
+                yield f"{kind} in {place}"
 
 
 def _text(path: Path) -> str:
@@ -315,31 +267,15 @@ def _slowest(folder: Path) -> float:
     slowest = 0.0
     for path in folder.rglob("*.jsonl"):
         for line in path.read_bytes().splitlines():
-            with contextlib.suppress(msgspec.DecodeError):
-                told = msgspec.json.decode(line)
-                slowest = max(slowest, float(told.get("elapsed_ms") or 0) / 1000)
+            with contextlib.suppress(ValueError):
+                slowest = max(slowest, float(json.loads(line).get("elapsed_ms") or 0) / 1000)
     return slowest
-
-
-def _fails(folder: Path) -> int:
-    path = folder / "out" / "results.json"
-    if not path.exists():
-        return 0
-    told = json.loads(_text(path))
-    return int(told["summary"]["fail"])
 
 
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
-
-
-def line_of(cell: Cell) -> str:
-    """A cell as it is shown: exit code, seconds, memory, longest request, what is wrong, and what it says."""
-    figures = f"{cell.code:3} {cell.seconds:6.1f} s {cell.megabytes:5.0f} MB {cell.slowest:5.1f} s"
-    wrong = "; ".join(cell.wrong) or "well"
-    return f"{cell.row:24} {cell.command:7} {figures} {cell.fails:3} FAIL  {wrong}  | {cell.says}"
 
 
 def main() -> int:
@@ -349,27 +285,19 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="all rows, and not only those of the matrix")
     options = parser.parse_args()
     wanted = set(options.row) or (set(ROWS) if options.all else MATRIX)
-    chosen = [row for row in ROWS.values() if not wanted.isdisjoint((row.name, row.group))]
+    chosen = [row.name for row in ROWS.values() if not wanted.isdisjoint((row.name, row.group))]
     os.nice(NICENESS)
     compression.warm()
-    cells = []
-    with tempfile.TemporaryDirectory() as place:
-        recording = small_recording(Path(place))
-        tasks = [(row.name, command, recording) for row in chosen for command in options.command or COMMANDS]
-        for cell in measured_cells(tasks):
-            cells.append(cell)
-            print(line_of(cell), flush=True)
-    wrong = [cell for cell in cells if cell.wrong]
-    print(f"cells with something wrong: {len(wrong)} of {len(cells)}")
-    return int(bool(wrong))
-
-
-def measured_cells(tasks: Iterable[tuple[str, str, Path]]) -> Iterator[Cell]:
-    """The cells as they end, each of a process of its own, so that no portal waits for another."""
+    wrong, count = 0, 0
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(CELLS_AT_ONCE, mp_context=context) as pool:
+    with tempfile.TemporaryDirectory() as place, ProcessPoolExecutor(CELLS_AT_ONCE, context) as pool:
+        recording = small_recording(Path(place))
+        tasks = [(name, command, recording) for name in chosen for command in options.command or COMMANDS]
         for future in as_completed([pool.submit(tried, *task) for task in tasks]):
-            yield future.result()
+            count, wrong = count + 1, wrong + bool(future.result().wrong)
+            print(future.result(), flush=True)
+    print(f"cells with something wrong: {wrong} of {count}")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.tests.replays import without_clock
 from reference_impl.limits import Limits
 from reference_impl.offered import dump
 from reference_impl.serve import Running, start
@@ -36,6 +37,7 @@ LATEST = 10.0
 LONGEST_CLEANUP = 60.0
 """Seconds within which a clean-up must end."""
 
+COMMAND = (sys.executable, "-m", "conformance.cli")
 BY_CLOCK = ("with the clock", "without the clock")
 MANNERS = ("read-only", "mutating", "disruptive", "interrupted", "killed")
 
@@ -71,14 +73,9 @@ class Lodging:
         sign_ins = self.running.seeded.sign_ins.values()
         return {
             "records": dump(portal)["state"],
-            "passwords": {
-                one.name: portal.passwords[one.account_id].matches(one.password) for one in sign_ins
-            },
-            "secrets": {one.name: portal.security(one.account_id)["otpSecret"] for one in sign_ins},
+            "passwords": [portal.passwords[one.account_id].matches(one.password) for one in sign_ins],
+            "secrets": [portal.security(one.account_id)["otpSecret"] for one in sign_ins],
         }
-
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "conformance.cli", *arguments]
 
     def run(self, manner: str, clock: str, moment: random.Random) -> Outcome:
         """One run, and for a killed one the clean-up."""
@@ -87,7 +84,7 @@ class Lodging:
         budget = () if clock == BY_CLOCK[0] else ("--time-budget", "110s")
         options = ("--profile", str(profile), "--out", str(out), "--impact", impact, *budget)
         before, began = self.state(), time.monotonic()
-        run = subprocess.Popen(self.command("run", *options), stdout=subprocess.DEVNULL, cwd=self.folder)
+        run = subprocess.Popen([*COMMAND, "run", *options], stdout=subprocess.DEVNULL, cwd=self.folder)
         if manner in ("interrupted", "killed"):
             self._await_first_request(run)
             time.sleep(moment.uniform(0.0, LATEST))
@@ -110,10 +107,8 @@ class Lodging:
     ) -> Outcome:
         began = time.monotonic()
         ledger = str(self.folder / "out" / "changes.jsonl")
-        command = self.command("cleanup", ledger, "--profile", str(profile))
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, check=False, timeout=600
-        )
+        command = [*COMMAND, "cleanup", ledger, "--profile", str(profile)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=600)
         took = time.monotonic() - began
         left = differences(before, self.state())
         if done.returncode:
@@ -133,17 +128,13 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], at: str = "
     return found
 
 
-def without_clock(text: str) -> str:
-    """A profile of the same portal without its clock; by mail alone, as no authenticator has its time."""
-    text = re.sub(r"(?ms)^\[clock\]\n.*?(?=^\[|\Z)", "", text)
-    return re.sub(r"(?m)^otp_secret = .*\n", "", text).replace('mfa = "OTP"', 'mfa = "EMAIL"')
-
-
 def lodged(folder: Path, running: Running) -> Lodging:
+    """The second profile is by mail alone, as no authenticator has the time of a portal without its clock."""
     profiles = {clock: folder / f"{clock.replace(' ', '-')}.toml" for clock in BY_CLOCK}
-    text = running.profile()
-    profiles[BY_CLOCK[0]].write_text(text, encoding="utf-8")
-    profiles[BY_CLOCK[1]].write_text(without_clock(text), encoding="utf-8")
+    with_clock, by_mail = running.profile(), re.sub(r"(?m)^otp_secret = .*\n", "", running.profile())
+    profiles[BY_CLOCK[0]].write_text(with_clock, encoding="utf-8")
+    text = without_clock(by_mail.replace('mfa = "OTP"', 'mfa = "EMAIL"'))
+    profiles[BY_CLOCK[1]].write_text(text, encoding="utf-8")
     return Lodging(running, folder, profiles)
 
 

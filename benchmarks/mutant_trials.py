@@ -11,15 +11,15 @@ import importlib.util
 import json
 import os
 import resource
-import selectors
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import IO, Any, NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -40,27 +40,12 @@ LAST = "test_checks_places"
 
 CACHING = type(lru_cache(len))
 
-QUIET = (
-    "-q",
-    "-x",
-    "--no-header",
-    "--assert=plain",
-    "--noconftest",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:html",
-)
+QUIET = ("-q", "-x", "--no-header", "--assert=plain", "--noconftest", "-pno:cacheprovider", "-pno:html")
 ELSEWHERE = "elsewhere"
 """Said of a mutant that is not in a function, or in what exists only while the module is loaded."""
 
 Job = Callable[[], str]
 Note = Callable[[Mutant, str], None]
-
-
-# Which tests come to which function.
-
-
 Span = tuple[str, int, int]
 """A module, and the first and the last line of a function in it, or of the whole."""
 
@@ -337,50 +322,31 @@ class _Only:
 def forked(waiting: Iterable[tuple[str, Job]], *, jobs: int) -> Iterator[tuple[str, str]]:
     """What each job says, in the order in which they end: "" of one that breaks, "endless" of one that takes
     too long."""
-    left = iter(waiting)
-    with selectors.DefaultSelector() as selector:
-        while True:
-            while len(selector.get_map()) < jobs and (job := next(left, None)) is not None:
-                child = _Child.of(*job)
-                selector.register(child.pipe, selectors.EVENT_READ, child)
-            if not selector.get_map():
-                return
-            for key, _ in selector.select():
-                chunk = os.read(key.fd, 1 << 20)
-                if chunk:
-                    key.data.said.extend(chunk)
-                else:
-                    selector.unregister(key.fd)
-                    yield key.data.name, key.data.end()
+    left, running = iter(waiting), dict[int, tuple[str, IO[bytes]]]()
+    while True:
+        while len(running) < jobs and (named := next(left, None)) is not None:
+            name, job = named
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when its job has ended
+            pid = os.fork()
+            if not pid:
+                _do(job, file, is_limited=bool(name))
+            running[pid] = name, file
+        if not running:
+            return
+        pid, status = os.wait()
+        name, file = running.pop(pid)
+        file.seek(0)
+        yield name, "endless" if os.WIFSIGNALED(status) else file.read().decode()
+        file.close()
 
 
-@dataclass
-class _Child:
-    name: str
-    pid: int
-    pipe: int
-    said: bytearray = field(default_factory=bytearray)
-
-    @classmethod
-    def of(cls, name: str, job: Job) -> _Child:
-        reading, writing = os.pipe()
-        pid = os.fork()
-        if pid:
-            os.close(writing)
-            return cls(name, pid, reading)
-        with contextlib.suppress(BaseException):
-            os.close(reading)
-            if name:
-                resource.setrlimit(resource.RLIMIT_CPU, (TOO_LONG, TOO_LONG))
-            silence = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(silence, 1)
-            os.dup2(silence, 2)
-            said = job().encode()
-            while said:
-                said = said[os.write(writing, said) :]
-        os._exit(0)
-
-    def end(self) -> str:
-        os.close(self.pipe)
-        _, status = os.waitpid(self.pid, 0)
-        return "endless" if os.WIFSIGNALED(status) else self.said.decode()
+def _do(job: Job, file: IO[bytes], *, is_limited: bool) -> NoReturn:
+    with contextlib.suppress(BaseException):
+        if is_limited:
+            resource.setrlimit(resource.RLIMIT_CPU, (TOO_LONG, TOO_LONG))
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        file.write(job().encode())
+        file.flush()
+    os._exit(0)

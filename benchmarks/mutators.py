@@ -154,14 +154,16 @@ def _changes(node: ast.AST) -> Changes:
 @_changes.register
 def _of_comparison(node: ast.Compare) -> Changes:
     for at, operator in enumerate(node.ops):
-        yield "comparison", _with_operator(at, SWAPPED[type(operator)]())
+        others = [*node.ops]
+        others[at] = SWAPPED[type(operator)]()
+        yield "comparison", _with(ops=others)
 
 
 @_changes.register
 def _of_boolean(node: ast.BoolOp) -> Changes:
-    yield "and/or", _swapped_boolean
+    yield "and/or", _with(op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
     for at in range(len(node.values)):
-        yield "condition dropped", _without_value(at)
+        yield "condition dropped", _without("values", at)
 
 
 @_changes.register
@@ -173,19 +175,19 @@ def _of_unary(node: ast.UnaryOp) -> Changes:
 @_changes.register
 def _of_arithmetic(node: ast.BinOp) -> Changes:
     if type(node.op) in ARITHMETIC:
-        yield "arithmetic", _with_arithmetic(ARITHMETIC[type(node.op)]())
+        yield "arithmetic", _with(op=ARITHMETIC[type(node.op)]())
 
 
 @_changes.register
 def _of_comprehension(node: ast.comprehension) -> Changes:
     for at in range(len(node.ifs)):
-        yield "filter dropped", _without_filter(at)
+        yield "filter dropped", _without("ifs", at)
 
 
 @_changes.register
 def _of_test(node: ast.If | ast.IfExp | ast.While) -> Changes:
     if not _is_negated_otherwise(node.test):
-        yield "test negated", _negated
+        yield "test negated", _with(test=ast.UnaryOp(ast.Not(), node.test))
 
 
 def _is_negated_otherwise(test: ast.expr) -> bool:
@@ -210,11 +212,12 @@ def _of_constant(node: ast.Constant) -> Changes:
 @_changes.register
 def _of_call(node: ast.Call) -> Changes:
     function = node.func
-    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    if name in SISTERS:
-        yield "sister", _called(SISTERS[name])
+    if isinstance(function, ast.Name) and function.id in SISTERS:
+        yield "sister", _with(func=ast.Name(SISTERS[function.id], ast.Load()))
+    elif isinstance(function, ast.Attribute) and function.attr in SISTERS:
+        yield "sister", _with(func=ast.Attribute(function.value, SISTERS[function.attr], ast.Load()))
     for at in range(len(node.keywords)):
-        yield "argument dropped", _without_keyword(at)
+        yield "argument dropped", _without("keywords", at)
 
 
 @_changes.register
@@ -244,70 +247,23 @@ def _acts(node: ast.stmt) -> bool:
 # What is done to a copy of the node.
 
 
-def _with_operator(at: int, operator: ast.cmpop) -> Change:
+def _with(**fields: object) -> Change:
+    """The node with other fields."""
+
     def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.Compare)
-        node.ops[at] = operator
+        for name, value in fields.items():
+            setattr(node, name, value)
         return node
 
     return change
 
 
-def _swapped_boolean(node: ast.AST) -> ast.AST:
-    assert isinstance(node, ast.BoolOp)
-    node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-    return node
+def _without(name: str, at: int) -> Change:
+    """The node without one of several; of two conditions the other is left alone."""
 
-
-def _without_value(at: int) -> Change:
     def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.BoolOp)
-        del node.values[at]
-        return node if len(node.values) > 1 else node.values[0]
+        parts = getattr(node, name)
+        del parts[at]
+        return parts[0] if name == "values" and len(parts) == 1 else node
 
     return change
-
-
-def _with_arithmetic(operator: ast.operator) -> Change:
-    def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.BinOp)
-        node.op = operator
-        return node
-
-    return change
-
-
-def _called(name: str) -> Change:
-    def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.Call)
-        if isinstance(node.func, ast.Name):
-            node.func.id = name
-        elif isinstance(node.func, ast.Attribute):
-            node.func.attr = name
-        return node
-
-    return change
-
-
-def _without_keyword(at: int) -> Change:
-    def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.Call)
-        del node.keywords[at]
-        return node
-
-    return change
-
-
-def _without_filter(at: int) -> Change:
-    def change(node: ast.AST) -> ast.AST:
-        assert isinstance(node, ast.comprehension)
-        del node.ifs[at]
-        return node
-
-    return change
-
-
-def _negated(node: ast.AST) -> ast.AST:
-    assert isinstance(node, ast.If | ast.IfExp | ast.While)
-    node.test = ast.UnaryOp(ast.Not(), node.test)
-    return node

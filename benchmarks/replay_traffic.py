@@ -14,13 +14,10 @@ from reference_impl import serve
 from reference_impl.limits import Limits
 
 LIMITS = Limits(login_initiations=100_000)
-
-
-EMAIL = "admin@example.test"
-
-
-def email_of(person: int) -> str:
-    return f"admin-{person}@example.test" if person else EMAIL
+READS = (
+    *("/profile", "/workspaces/mine", "/security/mfa", "/security/ip-whitelist", "/constants/countries"),
+    *("/constants/user-mfa-methods", "/constants/wallet-statuses", "/profile/invitations?statuses=10050301"),
+)
 
 
 def recorded_visit(out: Path) -> list[str]:
@@ -30,32 +27,21 @@ def recorded_visit(out: Path) -> list[str]:
         walker = Walker(recorder.url, profile, hash="client-hash-0")
         walker.sign_in({**profile["accounts"]["admin"], "mfa": "EMAIL"})
         workspace = walker.get("/workspaces/current")["data"]
-        walker.get("/profile")
-        walker.get("/workspaces/mine")
-        walker.get("/security/mfa")
-        walker.get("/security/ip-whitelist")
-        walker.get("/profile/invitations?statuses=10050301")
-        walker.get(f"/institutions/{workspace['institutionBizId']}")
-        for suffix in ("countries", "user-mfa-methods", "wallet-statuses"):
-            walker.get(f"/constants/{suffix}")
+        for path in (*READS, f"/institutions/{workspace['institutionBizId']}"):
+            walker.get(path)
         for role in walker.get("/roles")["data"][:2]:
             walker.get(f"/roles/{role['bizId']}")
         walker.look_at_orders(workspace["bizId"])
         filters = {"page": 0, "size": 5, "email": None, "name": None}
         account = walker.post("/accounts/admin/query", filters)["data"]["accounts"][0]
         walker.call("GET", f"{SYSTEM}/accounts/admin/{account['bizId']}")
-    return [without_notes(line) for line in out.read_text().splitlines()]
+    # Without what the recorder says of hidden tokens: a stub gives others, which are no JWT.
+    lines = [json.loads(line) | {"hidden": None} for line in out.read_text().splitlines()]
+    return [json.dumps(line, separators=(",", ":"), ensure_ascii=False) for line in lines]
 
 
-def without_notes(line: str) -> str:
-    """A line without what the recorder says of hidden tokens: a stub gives others, which are no JWT."""
-    kept = {name: value for name, value in json.loads(line).items() if name != "hidden"}
-    return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
-
-
-def write_traffic(out: Path, *, sessions: int, exchanges: int, people: int = 1) -> int:
-    """Writes that many exchanges of that many clients, side by side in time; gives how many there are. The
-    first person is the recorded one."""
+def write_traffic(out: Path, *, sessions: int, exchanges: int) -> None:
+    """Writes that many exchanges of that many clients, side by side in time."""
     visit_file = out.with_suffix(".visit.jsonl")
     visit_file.unlink(missing_ok=True)
     visit = recorded_visit(visit_file)
@@ -70,16 +56,7 @@ def write_traffic(out: Path, *, sessions: int, exchanges: int, people: int = 1) 
             for session in range(sessions):
                 count += 1
                 started = began + timedelta(seconds=step / 10)
-                person = session % people
-                own = _of_person(line, person) if person else line
-                file.write(_of_session(own, ids, session, started, count) + "\n")
-    return count
-
-
-def _of_person(line: str, person: int) -> str:
-    """The same request of another person. The stub answers all of them alike, so that the answer stays."""
-    request, response, answer = line.partition('"response":')
-    return request.replace(EMAIL, email_of(person)) + response + answer
+                file.write(_of_session(line, ids, session, started, count) + "\n")
 
 
 def _of_session(line: str, ids: set[str], session: int, started: datetime, number: int) -> str:

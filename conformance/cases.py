@@ -11,7 +11,7 @@ from conformance.checks import CHECKS
 from conformance.checks.envelope import ENVELOPE
 from conformance.checks.registry import LEFT_TO_CASES, Kind
 from conformance.errors import Untestable
-from conformance.judging.shapes import shape_of
+from conformance.judging.shapes import Shape
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
@@ -122,7 +122,7 @@ def pauses(seconds: float) -> pytest.MarkDecorator:
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:
     """The fields of a successful answer that the specification does not show, without indexes."""
     beside = sorted((exchange.envelope or {}).keys() - ENVELOPE)
-    return [*beside, *shape_of(row).new_extras(exchange)] if row.data else beside
+    return [*beside, *Shape(row).new_extras(exchange)] if row.data else beside
 
 
 def offered(key: str) -> str:
@@ -132,7 +132,7 @@ def offered(key: str) -> str:
 
 def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:
     """The requirements that the checks decide by answers of a kind: what asking brings to light."""
-    shown = shape_of(row).not_shown if row.data and kind == "success" else set()
+    shown = Shape(row).not_shown if row.data and kind == "success" else set()
     checked = {check.requirement for check in CHECKS if row.key in check.on.keys and kind in check.on.kinds}
     checked -= LEFT_TO_CASES
     return tuple(sorted(shown | checked))

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from conformance.errors import SuiteError
+from conformance.run.catalogue import ids_of
 from conformance.run.hooks.loop import goes_on, guarded, run_all, step_through
 from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
     counted_rules,
-    keep_selected,
+    keep_chosen,
     refuse_parallel_cases,
     rules_by_options,
-    select_rerun,
 )
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
 from conformance.run.hooks.stash import DESELECTED, FINAL, RULES, SESSION, VERIFY
@@ -30,7 +30,7 @@ from conformance.run.hooks.terminal import (
     show_findings,
 )
 from conformance.run.options import add_to_pytest
-from conformance.run.planning import ids_of, is_generator
+from conformance.run.planning import is_generator
 from conformance.verdicts.findings import Verdict
 
 __all__ = ["say"]
@@ -75,8 +75,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     try:
         rules = rules_by_options(config)
-        selected = select_rerun(config, items)
-        keep_selected(config, items, rules)
+        selected = keep_chosen(config, items, rules)
         config.stash[RULES] = counted_rules(config, rules)
         run = config.stash[SESSION] = open_session(config, items)
         run.selected = selected

@@ -63,7 +63,7 @@ def invited(
     """
     body = {"inviteeEmail": email, "message": message or marker, "expirationDays": days}
     undo = {"invitationBizId": "{result_id}", "reason": f"cancelled {marker}"}
-    with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as making:
+    with creation(portal, op.INVITE, undo, by=admin, name=marker) as making:
         before = listed(granted(portal.call(op.INVITATIONS, token=admin.token)))
         answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not answer.success:

@@ -96,7 +96,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     before = listed(grants_once(portal, admin))
     template = portal.operation_body(op.CURRENCY_GRANT_REVOKE, result_id="{result_id}")
     body = portal.operation_body(op.CURRENCY_GRANT)
-    with creation(portal, op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE, template, by=admin) as making:
+    with creation(portal, op.CURRENCY_GRANT, template, by=admin) as making:
         time_to_settle(portal)
         answer = portal.call(op.CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:

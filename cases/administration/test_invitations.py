@@ -69,10 +69,8 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
     marker = portal.unique()
     right: dict[str, Json] = {"inviteeEmail": address_of(marker), "message": marker, "expirationDays": 1}
     body = {name: value for name, value in {**right, **wrong}.items() if value is not None}
-
-    with creation(
-        portal, op.INVITE, op.INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
-    ) as invitation:
+    undo = {"invitationBizId": "{result_id}"}
+    with creation(portal, op.INVITE, undo, by=admin, name=marker) as invitation:
         refused = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not refused.success:
             invitation.settled()

@@ -124,7 +124,7 @@ def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Ite
     key, delete, name = family.verb("create"), family.verb("delete"), portal.unique()
     body = portal.operation_body(key, unique=name)
     undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-    with creation(portal, key, delete, undo, by=by, name=name) as making:
+    with creation(portal, key, undo, by=by, name=name) as making:
         own, body = body, with_password(portal, body)
         exchange = portal.call(key, json=body, token=by.token)
         if body != own and is_invalid(exchange):

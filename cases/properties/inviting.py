@@ -64,11 +64,7 @@ class Inviting(Machine):
         email = address_of(marker) if invitee is None else invitee.email
         body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        self.admin.signed_in()  # first: what was never asked for leaves nothing behind
-        number = self.portal.changes.creating(
-            op.INVITE, op.INVITATION_CANCEL, undo, name=marker, account=self.admin.name
-        )
-        creation = Creation(self.portal, number, op.INVITATION_CANCEL, undo, self.admin)
+        creation = Creation(self.portal, op.INVITE, undo, by=self.admin, name=marker)
         before = listed(granted(self.portal.call(op.INVITATIONS, token=self.admin.token)))
         answer = authorized(self.portal.call(op.INVITE, json=body, token=self.admin.token))
         if not answer.success:
@@ -86,7 +82,7 @@ class Inviting(Machine):
         )
         id = listed_id(self.portal, op.INVITE, answer, record)
         if record is None or id is None:
-            self.portal.take_away(number)
+            creation.take_away()
             raise Untestable("the invitation that was made is not listed with its id", "target")
         creation.came_to(id)
         self.sent.append(Sent(creation, id, record, invitee, steps=[answer]))

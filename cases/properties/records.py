@@ -118,12 +118,10 @@ class Records(Machine):
     @move(lambda self: len(self.living()) < AT_ONCE and len(self.records) < MOST)
     def create(self) -> None:
         portal, family, name = self.portal, self.kind.family, self.portal.unique()
-        key, delete = family.verb("create"), family.verb("delete")
+        key = family.verb("create")
         body = portal.operation_body(key, unique=name)
-        undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-        self.by.signed_in()  # first: what was never asked for leaves nothing behind
-        number = portal.changes.creating(key, delete, undo, name=name, account=self.by.name)
-        creation = Creation(portal, number, delete, undo, self.by)
+        undo = portal.operation_body(family.verb("delete"), result_id="{result_id}", unique=name)
+        creation = Creation(portal, key, undo, by=self.by, name=name)
         answer = portal.call(key, json=body, token=self.by.token)
         if 400 <= (answer.status or 0) < 500:
             creation.settled()
@@ -131,7 +129,7 @@ class Records(Machine):
         try:
             id = told_id(portal, key, answer) or listed_id(portal, self.by, family, name)
         except Untestable:
-            portal.take_away(number)
+            creation.take_away()
             raise
         creation.came_to(id)
         self.records.append(Kept(creation, id, [answer]))

@@ -71,7 +71,7 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
         marker = portal.unique()
         body = {**drawn.body, "message": marker} if isinstance(drawn.body, dict) else drawn.body
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as invitation:
+        with creation(portal, op.INVITE, undo, by=admin, name=marker) as invitation:
             answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
             if not answer.success:
                 invitation.settled()
@@ -126,7 +126,7 @@ def test_a_record_of_any_kind_is_made_or_refused(
         name = portal.unique()
         body = _named(drawn.body, name)
         undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-        with creation(portal, create, delete, undo, by=admin, name=name) as making:
+        with creation(portal, create, undo, by=admin, name=name) as making:
             answer = portal.call(create, json=body, token=admin.token)
             if not answer.success and (answer.status or 0) < 500:
                 making.settled()

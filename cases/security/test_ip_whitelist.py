@@ -93,7 +93,7 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
         if not set(wanted) <= set(addresses(read(portal, spare))):
             raise Untestable("the address that the suite calls from is not read back", "target")
 
-        with put_back(portal, op.IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=op.IP_WHITELIST_DISABLE):
+        with put_back(portal, op.IP_WHITELIST_ENABLE, ABSENT, by=spare):
             enabled = granted(portal.call(op.IP_WHITELIST_ENABLE, token=spare.token))
             portal.call(op.IP_WHITELIST_ENABLE, token=spare.token)
             during = _switched(portal, spare, True)

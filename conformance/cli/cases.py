@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks, print_error, print_line, print_text
+from conformance.cli.layout import print_blocks, print_line
 from conformance.cli.options import (
     FORMAT,
     ONLY,
@@ -22,17 +19,13 @@ from conformance.cli.options import (
     SKIP,
     WATCH,
     beside_whole_run,
-    bundled_profile,
+    note_what_failed,
     profile_of,
     use_default_profile,
 )
 from conformance.errors import UsageError
 from conformance.run.options import BY_NAME, as_arguments
-from conformance.spec import REQUIREMENTS, Impact, Requirement
-
-if TYPE_CHECKING:
-    from conformance.run.outlook.plan import RunPlan
-    from conformance.target.profile.model import Profile
+from conformance.spec import REQUIREMENTS, Requirement
 
 SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
 """How options of pytest begin that leave cases out."""
@@ -75,22 +68,13 @@ def _folder(options: Options) -> Path:
 
     out = Path(options.out or BY_NAME["out"].default)
     if options.failed:
-        _note_what_failed(out)
+        note_what_failed(out)
         return repeat_folder(out)
     if options.rerun and not options.out:
         return repeat_folder(out)
     if (options.rerun or _selects(options)) and holds_whole_run(out):
         return beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
-
-
-def _note_what_failed(out: Path) -> None:
-    """Says where ``--failed`` reads no report of a whole run."""
-    from conformance.run.rerun import what_failed_is_of
-
-    note = what_failed_is_of(out)
-    if note:
-        print_error(note)
 
 
 def _selects(options: Options) -> bool:
@@ -101,56 +85,9 @@ def _selects(options: Options) -> bool:
 @command("plan", *PLAN_OPTIONS, FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    from conformance.run.outlook.plan_text import as_json, as_line, as_text
+    from conformance.cli.outlook import show_plan
 
-    profile = profile_of(options)
-    planned = _plan(options, profile)
-    if options.format == "json":
-        print(as_json(planned))
-    elif options.brief:
-        print_line(as_line(planned))
-    else:
-        print_text(as_text(planned), form=options.format)
-        _note_missing_code(profile)
-        if len(planned.rules) < (options.min_tested or 0):
-            print_line(f"With --min-tested {options.min_tested} such a run is inconclusive, exit code 5.")
-    return 0
-
-
-def _note_missing_code(profile: Profile | None) -> None:
-    """Says that a portal may let nobody in: the plan holds where it does."""
-    from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
-    from conformance.target.profile.model import NO_PROFILE
-
-    if profile is not None and not profile.portal.access_code:
-        print_line(NO_CODE if profile.source == NO_PROFILE else EMPTY_CODE)
-
-
-def _plan(options: Options, profile: Profile | None) -> RunPlan:
-    from conformance.run.outlook.plan import PlanChoice, plan
-    from conformance.run.rerun import failed_rules
-    from conformance.run.settings import seconds_of
-    from conformance.target.profile.model import NO_PROFILE
-    from conformance.verdicts.selection import select_rules
-
-    out = Path(options.out or BY_NAME["out"].default)
-    failed = failed_rules(out) if options.failed else None
-    if options.failed:
-        _note_what_failed(out)
-    choice = PlanChoice(
-        select_rules(options.only, options.skip, failed=failed),
-        options.rerun,
-        budget=inf if options.time_budget is None else seconds_of(str(options.time_budget)),
-    )
-    impact: Impact = options.impact or ("read-only" if profile else "disruptive")
-    planned = plan(profile or bundled_profile(), impact, choice)
-    if profile is None:
-        return replace(planned, target=BUNDLED)
-    of_file = "" if profile.source == NO_PROFILE else profile.source
-    return replace(planned, target=profile.portal.url, profile=of_file)
-
-
-BUNDLED = "the bundled reference portal"
+    return show_plan(options)
 
 
 @command(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
@@ -31,9 +30,7 @@ from conformance.cli.options import (
     refuse_both_kinds_of_workers,
 )
 from conformance.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from conformance.report.model.run import Run
+from conformance.report.model.run import Run
 
 RUN = "a results.json, or the folder of a run"
 
@@ -221,8 +218,6 @@ def _name_page(name: str, options: Options) -> None:
 
 
 def _results(place: Path) -> Run:
-    from conformance.report.model.run import Run
-
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
@@ -15,9 +15,7 @@ from conformance.errors import UsageError
 from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path, seconds_of
 from conformance.spec import IMPACTS
-
-if TYPE_CHECKING:  # the models of a profile take a fifth of a second to load
-    from conformance.target.profile.model import Profile
+from conformance.target.profile.model import Profile, load, of_target
 
 DEFAULT_PROFILE = Path("portal.toml")
 """The profile of a command that is called with neither ``--profile`` nor ``--target``, where it exists."""
@@ -177,6 +175,15 @@ def beside_whole_run(out: Path, folder: Path, what: str) -> Path:
     return folder
 
 
+def note_what_failed(out: Path) -> None:
+    """Says where ``--failed`` reads no report of a whole run."""
+    from conformance.run.rerun import what_failed_is_of
+
+    note = what_failed_is_of(out)
+    if note:
+        print_error(note)
+
+
 def refuse_both_kinds_of_workers(options: Options) -> None:
     """UsageError: workers of this machine and of a cluster are asked for."""
     if options.scheduler and options.workers > 1:
@@ -185,22 +192,10 @@ def refuse_both_kinds_of_workers(options: Options) -> None:
 
 def profile_of(options: Options) -> Profile | None:
     """The profile of the options, else ``portal.toml`` in this folder; None without. ProfileError."""
-    from conformance.target.profile.model import load, of_target  # see above
-
     use_default_profile(options)
     if options.profile:
         return load(options.profile, target=options.target)
     return of_target(options.target) if options.target else None
-
-
-def bundled_profile() -> Profile:
-    """The profile of a bundled portal that has stopped already: enough to plan a run."""
-    from conformance.target.bundled import (
-        running_portal,  # the reference portal: nobody with a target needs it
-    )
-
-    with running_portal() as profile:
-        return profile
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_pr
 from conformance.cli.output import give_up
 from conformance.cli.program import completion_script
 from conformance.errors import UsageError
+from conformance.target.profile.model import of_target
 
 
 @command(
@@ -138,8 +139,7 @@ FOR_ASSISTANTS = (
 
 def _check_target(options: Options) -> None:
     """Raises UsageError where each run of the assistant would fail, whatever the environment holds then."""
-    from conformance.target.profile.model import of_target  # models take a moment to load
-    from conformance.target.profile.validation import validate  # as above
+    from conformance.target.profile.validation import validate
 
     problems = validate(options.profile).problems if options.profile is not None else ()
     if problems:

@@ -6,7 +6,6 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
@@ -33,9 +32,7 @@ from conformance.cli.options import (
     refuse_both_kinds_of_workers,
 )
 from conformance.errors import UsageError
-
-if TYPE_CHECKING:
-    from conformance.target.profile.model import Profile
+from conformance.target.profile.model import Profile, load
 
 SELECTION = (
     option(
@@ -169,7 +166,6 @@ MEANING = (
 def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
     from conformance import record
-    from conformance.target.profile.model import load
     from conformance.target.tls import tls_context
 
     profile = load(options.profile) if options.profile else None

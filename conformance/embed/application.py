@@ -15,11 +15,10 @@ from conformance.embed.bridge import Application, ApplicationTransport
 from conformance.errors import UsageError
 from conformance.judging import watch
 from conformance.report.model.run import Run, Scope
-from conformance.run.catalogue import pytest_arguments
+from conformance.run.catalogue import ids_of, pytest_arguments
 from conformance.run.hooks.loop import run_all
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import RunOptions
-from conformance.run.planning import ids_of
 from conformance.run.session import ActingCase, RunSession
 from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import SystemClock

@@ -20,7 +20,7 @@ from conformance.checks.registry import (
     Sight,
     kind_of,
 )
-from conformance.judging.shapes import Shape, shape_of
+from conformance.judging.shapes import Shape
 from conformance.spec import Operation
 from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
@@ -47,14 +47,12 @@ class CheckSet:
     """Checks and readings that are applied together. They equal nothing but themselves."""
 
     groups: tuple[CheckGroup, ...]
-    is_momentary: bool
-    """Whether some read the moment of an exchange."""
     checks: tuple[Check, ...]
     """Of all groups, in their order."""
 
     @classmethod
-    def of(cls, groups: tuple[CheckGroup, ...], *, is_momentary: bool) -> CheckSet:
-        return cls(groups, is_momentary, tuple(check for group in groups for check in group.checks))
+    def of(cls, groups: tuple[CheckGroup, ...]) -> CheckSet:
+        return cls(groups, tuple(check for group in groups for check in group.checks))
 
 
 class RouteKey(NamedTuple):
@@ -162,7 +160,7 @@ class Dispatcher:
 
     def _new_route(self, key: RouteKey, operation: Operation) -> Route:
         if key.operation not in self._shapes:
-            self._shapes[key.operation] = None if operation.data is None else shape_of(operation)
+            self._shapes[key.operation] = None if operation.data is None else Shape(operation)
         by_sight = checks_by_sight(key, self._checks, steady=self._is_steady)
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
@@ -216,19 +214,14 @@ def checks_by_sight(
             _groups(
                 [row for row in applied if sight(row) == wanted],
                 [row for row in chosen if row.on.sight == wanted],
-            ),
-            is_momentary=wanted == "moment",
+            )
         )
         for wanted in get_args(Sight)
     }
 
 
 def _together(several: Iterable[CheckSet]) -> CheckSet:
-    several = tuple(several)
-    return CheckSet.of(
-        tuple(group for each in several for group in each.groups),
-        is_momentary=any(each.groups and each.is_momentary for each in several),
-    )
+    return CheckSet.of(tuple(group for each in several for group in each.groups))
 
 
 def _groups(checks: Iterable[Check], readings: Iterable[OpenReading]) -> tuple[CheckGroup, ...]:

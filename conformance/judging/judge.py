@@ -124,7 +124,6 @@ def verdicts_of(decided: Decided, checks: CheckSet, exchange: Exchange) -> Verdi
         tuple(contradictions),
         (),
         tuple(bugs),
-        checks.is_momentary,
         (),
         not contradictions and not bugs,
     )

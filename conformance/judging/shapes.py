@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,6 @@ from conformance.judging.fields import (
     shown_fields,
     shows,
 )
-from conformance.judging.slices import Slice, slices_of
 from conformance.judging.structs import Degree, struct_of
 from conformance.spec import Operation
 from conformance.spec.resources import RESOURCES
@@ -45,6 +45,9 @@ indexes is kept, so that a list of very many items weighs no more than a short o
 
 ITEMS_COMPARED = 2_000
 """Items of a list of which each contradiction is sought, also where there are ``MOST_ALIKE`` already."""
+
+SLICE = 500
+"""Items of a list that are validated together, so that what is wrong with very many is never held at once."""
 
 INSTANCE = "a valid dictionary or instance of "
 """How pydantic begins to name an object."""
@@ -96,32 +99,28 @@ class Shape:
 
     def compare(self, exchange: Exchange) -> Verdicts:
         """What the data contradicts; and what it is the first to show, where it is to be inspected."""
-        is_inspected = self.is_inspected
-        if self.is_exact_in(exchange):
-            return self._shown(exchange, extras=[]) if is_inspected else NO_VERDICTS
-        contradictions = self.contradictions(exchange)
-        if not contradictions:
-            return self.inspect(exchange) if is_inspected else NO_VERDICTS
+        is_exact = self.is_exact_in(exchange)
+        contradictions = [] if is_exact else self.contradictions(exchange)
         shown = NO_VERDICTS
-        if is_inspected:
-            shown = self.inspect(exchange, contradicted={requirement for requirement, _ in contradictions})
+        if self.is_inspected:
+            extras = [] if is_exact else self.new_extras(exchange)
+            shown = self._shown(exchange, extras, {requirement for requirement, _ in contradictions})
+        if not contradictions:
+            return shown
+        is_kept_whole = len(contradictions) < MOST_ALIKE
+        places = [each.path for _, each in contradictions] if is_kept_whole else ["data"]
         return Verdicts(
             self.key,
             exchange.n,
             shown.held,
             shown.readings,
             tuple([(requirement, NAME, contradiction) for requirement, contradiction in contradictions]),
-            misshapen=_places_of(contradictions),
+            misshapen=tuple(places),
             is_clean=False,
         )
 
-    def inspect(self, exchange: Exchange, *, contradicted: Collection[str] = ()) -> Verdicts:
+    def _shown(self, exchange: Exchange, extras: list[str], contradicted: Collection[str]) -> Verdicts:
         """What the data is the first to show: fields, fields beyond the stated ones, and forms of null."""
-        return self._shown(exchange, extras=self.new_extras(exchange), contradicted=contradicted)
-
-    def _shown(
-        self, exchange: Exchange, *, extras: list[str], contradicted: Collection[str] = ()
-    ) -> Verdicts:
         held = [((requirement, NAME), 1) for requirement in self.newly_shown(exchange, contradicted)]
         readings = [("extra-fields", path) for path in extras]
         readings += [("null-fields", form) for form in self.new_null_forms(exchange)]
@@ -246,16 +245,40 @@ def _takes(struct: type[msgspec.Struct] | None, data: Json) -> bool:
     return True
 
 
-def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str, ...]:
-    """The places that have not the stated shape; all of the data where there are more than can be kept."""
-    if len(contradictions) >= MOST_ALIKE:
-        return ("data",)
-    return tuple([contradiction.path for _, contradiction in contradictions])
+@dataclass(frozen=True)
+class Slice:
+    """The data with one of its lists cut: ``path`` leads to the list, ``first`` is where the slice begins."""
+
+    data: Json
+    path: tuple[str, ...] = ()
+    first: int = 0
+
+    def in_whole(self, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """A location in this slice as a location in the whole data."""
+        at = next((at for at, step in enumerate(location) if isinstance(step, int)), None)
+        if at is None or tuple(step for step in location[:at] if step in self.path) != self.path:
+            return location
+        return (*location[:at], int(location[at]) + self.first, *location[at + 1 :])
 
 
-def shape_of(operation: Operation) -> Shape:
-    """A fresh shape of an operation whose data is shown."""
-    return Shape(operation)
+def slices_of(data: Json) -> Iterator[Slice]:
+    """The data in slices, if it is a long list or holds some; else the data as it is."""
+    if _is_long(data):
+        for first in range(0, len(data), SLICE):
+            yield Slice(data[first : first + SLICE], first=first)
+        return
+    if not isinstance(data, dict) or not any(map(_is_long, data.values())):
+        yield Slice(data)
+        return
+    short = {name: value[:SLICE] if _is_long(value) else value for name, value in data.items()}
+    yield Slice(short)
+    for name, value in data.items():
+        for first in range(SLICE, len(value) if _is_long(value) else 0, SLICE):
+            yield Slice({**short, name: value[first : first + SLICE]}, (name,), first)
+
+
+def _is_long(value: Json) -> bool:
+    return isinstance(value, list) and len(value) > SLICE
 
 
 WORDS = {

@@ -80,22 +80,16 @@ class Assembly:
     finder: SecretFinder = field(default_factory=SecretFinder)
     """Finds the secrets of the recording and the target that no place shows."""
 
-    def _assessor(
-        self, comparer: Comparer, correlation: Correlation, noise: Noise, rebuilder: Rebuilder
-    ) -> Assessor:
-        no_cache = not self.options.cache
+    def _assessor(self, comparer: Comparer, rebuilder: Rebuilder) -> Assessor:
+        no_cache, recorded = not self.options.cache, self.plan.exchanges()
         return Assessor(
             comparer,
-            correlation,
-            noise,
-            RecordedBaseline(self.plan.exchanges(), correlation, no_cache=no_cache, hidden=self.plan.hidden),
+            RecordedBaseline(recorded, comparer.correlation, no_cache=no_cache, hidden=self.plan.hidden),
             learns=self.options.learn is not None,
             reveals=rebuilder.channels.reveals,
             credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
             meanings=self._meanings(rebuilder.context),
             no_cache=no_cache,
-            sign_ins=comparer.sign_ins,
-            moves=comparer.moves,
         )
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
@@ -117,7 +111,7 @@ class Assembly:
         machine = ReplayMachine(
             self.plan,
             rebuilder,
-            self._assessor(comparer, correlation, noise, rebuilder),
+            self._assessor(comparer, rebuilder),
             watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
             log,
             progress,

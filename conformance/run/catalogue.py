@@ -8,24 +8,18 @@ import os
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from typing import Any, cast
 
 import pytest
 
 from conformance.checks import CHECKS
 from conformance.judging.fields import requirements_of
-from conformance.run.planning import (
-    after_waits_of,
-    ids_of,
-    impact_of,
-    needs_of,
-    pauses_of,
-    shared_by,
-    shares_of,
-    sign_ins_of,
-    waits_of,
-)
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.resources import RESOURCES
+from conformance.target.profile.tables import ACCOUNTS
+
+SHARING = ("admin", "spare", "limited")
+"""The accounts whose session is begun by the first case that uses it, and shared by the others."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +57,39 @@ class Interruptible:
             raise excinfo.value
 
 
+def ids_of(item: pytest.Item) -> tuple[str, ...]:
+    """The requirements that a case declares."""
+    return _arguments(item, "requirement")
+
+
 def row_of(item: pytest.Item) -> CaseRow:
-    """A case by its marks."""
+    """A case by its marks, and by the accounts that are its arguments."""
+    names = getattr(item, "fixturenames", ())
+    accounts = (f"accounts.{name}" for name in ACCOUNTS if name in names)
+    sign_ins, waits = item.get_closest_marker("sign_ins"), item.get_closest_marker("waits")
     return CaseRow(
         item.nodeid,
         ids_of(item),
-        impact_of(item),
-        needs_of(item),
-        sign_ins_of(item),
-        waits_of(item),
-        *shares_of(item),
-        after_waits=after_waits_of(item),
-        shares=shared_by(item),
-        pauses=pauses_of(item),
+        impact=cast(Impact, _argument(item, "impact", "read-only")),
+        needs=tuple(dict.fromkeys([*_arguments(item, "needs"), *accounts])),
+        sign_ins=int(_argument(item, "sign_ins", 0)),
+        waits=float(_argument(item, "waits", 0)),
+        reuses=sign_ins.kwargs.get("reuses", 0) if sign_ins else 0,
+        leaves=sign_ins.kwargs.get("leaves", 0) if sign_ins else 0,
+        after_waits=tuple(waits.kwargs.get("then", ())) if waits else (),
+        shares=tuple(name for name in SHARING if name in names),
+        pauses=float(_argument(item, "pauses", 0)),
     )
+
+
+def _arguments(item: pytest.Item, mark: str) -> tuple[str, ...]:
+    """The arguments of all marks of a name."""
+    return tuple(str(each) for found in item.iter_markers(mark) for each in found.args)
+
+
+def _argument(item: pytest.Item, mark: str, default: Any) -> Any:
+    found = item.get_closest_marker(mark)
+    return found.args[0] if found else default
 
 
 def pytest_arguments() -> list[str]:

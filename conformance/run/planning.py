@@ -1,14 +1,13 @@
-"""The marks of a case, read; which cases can be tried, what each costs, and how long the run will take."""
+"""Which cases can be tried, in which order they come, and what a sign-in may wait for."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import cast
 
 import pytest
 
+from conformance.run.catalogue import SHARING, CaseRow, row_of
 from conformance.run.needs import lacking
 from conformance.run.schedule import Planned
 from conformance.spec import IMPACTS, Impact
@@ -16,66 +15,10 @@ from conformance.spec.tables import LIMITS
 from conformance.target.portal import RESTORING_SECONDS
 from conformance.target.profile.authenticator import STEP
 from conformance.target.profile.model import Profile
-from conformance.target.profile.tables import ACCOUNTS, FixedInbox
+from conformance.target.profile.tables import FixedInbox
 
 UNKNOWN_WINDOW = 60.0
 """Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
-
-SHARING = ("admin", "spare", "limited")
-"""The accounts whose session is begun by the first case that uses it, and shared by the others."""
-
-
-def ids_of(item: pytest.Item) -> tuple[str, ...]:
-    """The requirements that a case declares."""
-    return tuple(str(one) for mark in item.iter_markers("requirement") for one in mark.args)
-
-
-def needs_of(item: pytest.Item) -> tuple[str, ...]:
-    """What of the profile a case cannot do without: by its mark, and the accounts that are its arguments."""
-    marked = [str(part) for mark in item.iter_markers("needs") for part in mark.args]
-    names = getattr(item, "fixturenames", ())
-    return tuple(dict.fromkeys([*marked, *(f"accounts.{name}" for name in ACCOUNTS if name in names)]))
-
-
-def impact_of(item: pytest.Item) -> Impact:
-    """The most that a case does to the target."""
-    mark = item.get_closest_marker("impact")
-    return cast(Impact, mark.args[0]) if mark else "read-only"
-
-
-def sign_ins_of(item: pytest.Item) -> int:
-    """How many sign-ins a case begins of its own."""
-    mark = item.get_closest_marker("sign_ins")
-    return int(mark.args[0]) if mark else 0
-
-
-def shares_of(item: pytest.Item) -> tuple[int, int]:
-    """How many login sessions of others a case can go on with, and how many it leaves to others."""
-    mark = item.get_closest_marker("sign_ins")
-    return (mark.kwargs.get("reuses", 0), mark.kwargs.get("leaves", 0)) if mark else (0, 0)
-
-
-def shared_by(item: pytest.Item) -> tuple[str, ...]:
-    """The accounts whose sessions a case shares with others."""
-    return tuple(name for name in SHARING if name in getattr(item, "fixturenames", ()))
-
-
-def waits_of(item: pytest.Item) -> float:
-    """How many seconds a case says that it waits; 0 where it does not say."""
-    mark = item.get_closest_marker("waits")
-    return float(mark.args[0]) if mark else 0.0
-
-
-def pauses_of(item: pytest.Item) -> float:
-    """How many seconds a case says that it waits in itself, while no other runs."""
-    mark = item.get_closest_marker("pauses")
-    return float(mark.args[0]) if mark else 0.0
-
-
-def after_waits_of(item: pytest.Item) -> tuple[str, ...]:
-    """The requirements that a case decides only after it has waited."""
-    mark = item.get_closest_marker("waits")
-    return tuple(mark.kwargs.get("then", ())) if mark else ()
 
 
 def in_words(case: str) -> str:
@@ -88,12 +31,17 @@ def is_generator(item: pytest.Item) -> bool:
     return inspect.isgeneratorfunction(getattr(item, "obj", None))
 
 
-def why_not(item: pytest.Item, profile: Profile, impact: Impact) -> str | None:
+def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     """Why a case cannot be tried; None where it can."""
-    wanted = impact_of(item)
-    if IMPACTS.index(wanted) > IMPACTS.index(impact):
-        return f"needs --impact {wanted}; this run is allowed {impact}"
-    return next((why for part in needs_of(item) if (why := lacking(profile, part))), None)
+    if IMPACTS.index(row.impact) > IMPACTS.index(impact):
+        return f"needs --impact {row.impact}; this run is allowed {impact}"
+    return next((why for part in row.needs if (why := lacking(profile, part))), None)
+
+
+def declared_by(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> set[str]:
+    """The requirements of the cases that can be tried."""
+    possible = (row for row in rows if why_not(row, profile, impact) is None)
+    return {requirement for row in possible for requirement in row.requirements}
 
 
 def planned(
@@ -108,20 +56,25 @@ def planned(
     unused = set(SHARING)
     first = priorities or {}
     cases: list[Planned[pytest.Item]] = []
-    for item in sorted(items, key=lambda item: (-first.get(item.nodeid, 0), -waits_of(item))):
-        if why_not(item, profile, impact) is not None:
+    rows = [(item, row_of(item)) for item in items]
+    for item, row in sorted(rows, key=lambda each: (-first.get(each[1].id, 0), -each[1].waits)):
+        if why_not(row, profile, impact) is not None:
             cases.append(Planned(item))
             continue
-        begun = unused.intersection(shared_by(item))
+        begun = unused.intersection(row.shares)
         unused -= begun
-        cases.append(replace(_planned(item, len(begun)), priority=first.get(item.nodeid, 0)))
+        cases.append(
+            Planned(
+                item,
+                row.sign_ins + len(begun),
+                reuses=row.reuses,
+                leaves=row.leaves,
+                waits=is_generator(item),
+                first=bool(begun),
+                priority=first.get(row.id, 0),
+            )
+        )
     return cases
-
-
-def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
-    reuses, leaves = shares_of(item)
-    begun = sign_ins_of(item) + shared
-    return Planned(item, begun, reuses=reuses, leaves=leaves, waits=is_generator(item), first=shared > 0)
 
 
 def by_authenticator(profile: Profile) -> list[str]:

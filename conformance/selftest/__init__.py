@@ -21,8 +21,7 @@ import pytest
 from conformance.checks import CHECKS
 from conformance.errors import UsageError
 from conformance.report.model.words import plural
-from conformance.run.catalogue import Interruptible, pytest_arguments
-from conformance.run.planning import ids_of
+from conformance.run.catalogue import Interruptible, ids_of, pytest_arguments
 from conformance.selftest import workers
 from conformance.selftest.choice import (
     MANY_OPERATIONS,
@@ -34,8 +33,15 @@ from conformance.selftest.choice import (
     without_other_searches,
 )
 from conformance.selftest.fault_run import FaultOutcome, attempt
-from conformance.selftest.pages import write
-from conformance.selftest.verdicts import OF_RECORDINGS, ProofMatrix, by_name, is_clear, is_doubted, judge
+from conformance.selftest.verdicts import (
+    OF_RECORDINGS,
+    ProofMatrix,
+    by_name,
+    is_clear,
+    is_doubted,
+    judge,
+    write,
+)
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from conformance.run.planning import ids_of
+from conformance.run.catalogue import ids_of
 from conformance.target.bundled import Fault
 
 KINDS_KEPT = 3

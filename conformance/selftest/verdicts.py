@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.spec import REQUIREMENTS
-from conformance.target.bundled import FAULTS, Fault
+from conformance.target.bundled import FAULTS, VARIANTS, Fault
+from conformance.traffic.replacing import write_report
 
 TURNS = {"must": "fail", "should": "warn"}
 FEW_UNTESTED = 80
@@ -177,3 +181,59 @@ def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str,
     """Outcomes by name, in an order."""
     found = {outcome.name: outcome for outcome in outcomes}
     return {name: found[name] for name in order if name in found}
+
+
+def write(matrix: ProofMatrix, folder: Path) -> None:
+    """Writes ``selftest.json``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
+    write_report(folder / "selftest.json", text + "\n")
+
+
+def as_json(matrix: ProofMatrix) -> dict[str, Any]:
+    """``{"schema", "totals", "seconds", "problems", "proofs", "requirements", "faults", "variants"}``."""
+    return {
+        "schema": 1,
+        "totals": matrix.totals,
+        "seconds": round(matrix.seconds, 1),
+        "problems": matrix.problems,
+        "proofs": matrix.proofs,
+        "requirements": [
+            {
+                "id": row.id,
+                "level": row.level,
+                "untestable": row.untestable,
+                "faults": matrix.breaking(row.id),
+            }
+            for row in REQUIREMENTS.values()
+            if row.level != "open"
+        ],
+        "faults": [
+            {
+                "name": name,
+                "breaks": list(FAULTS[name].breaks),
+                "also": list(FAULTS[name].also),
+                "operations": list(FAULTS[name].operations),
+                "turned": _turned(outcome),
+                "seconds": outcome.seconds,
+            }
+            for name, outcome in matrix.faults.items()
+        ],
+        "variants": [
+            {
+                "name": name,
+                "gap": VARIANTS[name].gap if name in VARIANTS else "several together",
+                "turned": _turned(outcome),
+                "verdicts": outcome.verdicts,
+                "seconds": outcome.seconds,
+            }
+            for name, outcome in {**matrix.variants, **matrix.combinations}.items()
+        ],
+    }
+
+
+def _turned(outcome: FaultOutcome) -> dict[str, Any]:
+    return {
+        requirement: {"verdict": turned.verdict, "by": turned.sources, "message": turned.message}
+        for requirement, turned in outcome.turned.items()
+    }

@@ -9,13 +9,14 @@ What is slow by its kind has the mark ``slow``: ``make test`` leaves it out, ``m
 import gc
 import signal
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.tests.installation import Installation, installation, shared
-from conformance.tests.replays import recorded_visit
+from conformance.tests.replays import Replaying, recorded_visit, replayed
 
 SLOW_FILES = {
     "clusters": ("work_dask",),
@@ -86,6 +87,12 @@ def pytest_collection() -> Generator[None, Any, Any]:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded once for all test processes."""
     return shared(tmp_path_factory, "visit", recorded_visit) / "traffic.jsonl"
+
+
+@pytest.fixture
+def visit(recording: Path, tmp_path: Path) -> Replaying:
+    """That visit replayed into ``tmp_path``."""
+    return partial(replayed, recording, tmp_path)
 
 
 @pytest.fixture(scope="session")

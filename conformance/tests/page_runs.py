@@ -32,8 +32,8 @@ def checked(made: Sample) -> Run:
     return made.run(command="check").model_copy(update={"coverage": COVERAGE})
 
 
-def replay_of(count: int) -> Run:
-    """A replay in which so many answers regressed, at the endpoints in turn."""
+def replay_of(count: int, made: Sample | None = None) -> Run:
+    """A replay in which so many answers regressed, at the endpoints in turn, with values of any length."""
     endpoints = list(BY_KEY)
     differing = [
         Regression(
@@ -49,31 +49,11 @@ def replay_of(count: int) -> Run:
         )
         for at in range(count)
     ]
-    run = conformant().run(command="replay", regressions=differing, exit_code=min(count, 1))
+    run = (made or conformant()).run(command="replay", regressions=differing, exit_code=1)
     rows = [{**row.model_dump(), "times": 3} for row in differing]
     return run.model_copy(
         update={"replay": {"differences": rows, "states": {"same": 900, "regressed": count}}}
     )
-
-
-def replayed() -> Run:
-    """A replay with regressions, the values of some of them long."""
-    differing = [
-        Regression(
-            exchange=number,
-            endpoint=PROFILE,
-            path=f"data.accounts[{number}].institutionBizId",
-            kind="changed",
-            recorded={"bizId": f"ACC-{number:03d}", "status": "x" * 60},
-            replayed=f"a sentence of the portal, {number}, and more than fits a narrow cell",
-            meaning="breaking",
-            basis="A client of the recorded portal may rely on it.",
-        )
-        for number in range(1, 9)
-    ]
-    run = sample().run(command="replay", regressions=differing)
-    rows = [{**row.model_dump(), "times": 3} for row in differing]
-    return run.model_copy(update={"replay": {"differences": rows, "states": {"same": 32, "regressed": 8}}})
 
 
 def under_load() -> Run:
@@ -128,8 +108,8 @@ COVERAGE = {
 }
 
 
-def other_runs() -> list[tuple[str, Run]]:
-    """An inconclusive run, and one against a baseline."""
+def against_baseline() -> Run:
+    """A run against a baseline whose entries are known, stale and expired."""
     run = sample().run()
     known = [
         baseline.KnownFailure(one.requirement, one.signature, "a supplier's, by contract", ticket="PORTAL-1")
@@ -139,11 +119,7 @@ def other_runs() -> list[tuple[str, Run]]:
     entries = (*known, gone, replace(gone, signature=f"{gone.signature}.x", expires=date(2026, 1, 2)))
     outcome = baseline.compare(run, baseline.Baseline("known-failures.toml", entries), date(2026, 11, 21))
     since = Since(started=run.started, newly_failing=["ENV-008"], fixed=["ENV-001"], changed_readings=["a"])
-    little = Ending(inconclusive="[accounts.admin] cannot sign in. Fewer than half of the musts were tested.")
-    return [
-        ("inconclusive", sample().run(exit_code=5, ending=little)),
-        ("baseline", run.model_copy(update={"baseline": outcome.record(), "since": since})),
-    ]
+    return run.model_copy(update={"baseline": outcome.record(), "since": since})
 
 
 def out_of_date() -> Run:

@@ -11,10 +11,12 @@ from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 
 ROUNDS = 4
+Drive = Callable[[str, str], object]
+"""What clients do at a portal, by its address and its profile."""
 
 
-def recording_of(drive: Callable[[str, str], object], out: Path, *, seed: int | None = None) -> Path:
-    """What clients do at a fresh portal, as the proxy records it. ``drive`` gets its address and profile."""
+def recording_of(drive: Drive, out: Path, *, seed: int | None = None) -> Path:
+    """What clients do at a fresh portal, as the proxy records it."""
     with reference.start(seed=seed) as portal, record.serve(portal.url, out) as recorder:
         drive(recorder.url, portal.profile())
     return out

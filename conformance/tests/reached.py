@@ -10,11 +10,14 @@ from typing import Any
 
 import httpx
 
+from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, parse
 from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import Ledger, Verdict
+from conformance.verdicts.verify import Verify
 from reference_impl.serve import Running, start
 
 MINIMAL = """
@@ -85,6 +88,17 @@ class Played:
     def words(self) -> list[str]:
         """The last word of each path that was asked for."""
         return [request.url.path.rpartition("/")[2] for request in self.asked]
+
+
+class Deciding(Verify):
+    """The ``verify`` of a case that may decide these rules, or every one."""
+
+    def __init__(self, *rules: str) -> None:
+        super().__init__(Ledger(REQUIREMENTS), "a case", rules or tuple(REQUIREMENTS))
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        return {row.requirement.id: row.verdict for row in self.ledger.results()}
 
 
 def moved() -> SimulatedClock:

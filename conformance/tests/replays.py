@@ -12,12 +12,20 @@ from typing import Any
 
 from conformance import record
 from conformance.replay import ReplayOptions, ReplayResult, replay
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.noise import Noise
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.rebuild.correlation import Correlation
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 
 Edit = Callable[[str], str]
+Replaying = Callable[..., ReplayResult]
+"""A replay of a whole visit on a fresh portal, with options of ``replayed``."""
+
 OF_THE_PORTAL = frozenset({"faults", "variants", "seed", "wrap", "choices", "limits"})
 """Options of a replay that say on which portal it is made."""
 
@@ -65,6 +73,17 @@ def without_clock(profile: str) -> str:
     text, times = re.subn(r"(?ms)^\[clock\]\n.*?(?=^\[|\Z)", "", profile)
     assert times == 1
     return text
+
+
+def comparer_of(**options: Any) -> Comparer:
+    """A comparer that has seen nothing yet."""
+    return Comparer(Correlation(used={}), Noise(), **options)
+
+
+def assessor_of(**options: Any) -> Assessor:
+    """What decides the outcome of exchanges, with such a comparer."""
+    comparer = comparer_of(**options)
+    return Assessor(comparer, RecordedBaseline([], comparer.correlation))
 
 
 def options_for(out: Path, **options: object) -> ReplayOptions:

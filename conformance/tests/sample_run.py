@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from conformance.report.formats.write import write_all
 from conformance.report.model.marked import at
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import each_text, encodable
@@ -118,6 +119,17 @@ class Sample:
         }
         arguments.update(changes)
         return Run.of(results, self.ledger.findings, self.ledger.observations, **arguments)
+
+
+def page_of(made: Sample, folder: Path, **changes: Any) -> str:
+    """The report of a sample, as ``report.html`` in a folder."""
+    write_all(made.run(**changes), folder, exchanges=made.write(folder / "exchanges.jsonl"))
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def card_of(page: str, rule: str) -> str:
+    """The card of a finding in a report."""
+    return page.partition(f'id="finding-{rule}"')[2].partition("</article>")[0]
 
 
 def conformant() -> Sample:

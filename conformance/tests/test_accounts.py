@@ -157,19 +157,6 @@ def test_a_refused_code_is_blamed_on_the_secret_only_where_the_clocks_agree(ahea
     assert otp_advice("admin", refused, is_simulated=True).startswith("The clocks agree")
 
 
-def test_a_wrong_secret_and_a_wrong_pattern_say_what_to_check() -> None:
-    by_mail = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"')
-    reasons = []
-    for profile in (MINIMAL, by_mail + '[inboxes.mail]\nkind = "fixed"\ncode = "111111"\n'):
-        with pytest.raises(CannotSignIn) as caught:
-            answering(Played(complete=WRONG_CODE), profile=profile).account("admin").signed_in()
-        reasons.append(caught.value.reason)
-
-    refused = "[accounts.admin]: login/complete was refused (HTTP 400, AUTH.MFA_CODE_INVALID). "
-    assert reasons[0].startswith(f"{refused}The clocks agree")
-    assert reasons[1].startswith(f"{refused}Check that [inboxes.mail] gives the code of the newest mail")
-
-
 def answer_at(*, timestamp: int | None, date: str) -> Exchange:
     """An answer to a request of noon."""
     return Exchange(
@@ -178,13 +165,6 @@ def answer_at(*, timestamp: int | None, date: str) -> Exchange:
         request=Request(method="POST", url="http://portal.example.test/"),
         response=Response(status=400, headers=[("date", date)], body=envelope(timestamp=timestamp)),
     )
-
-
-def test_a_bot_challenge_at_sign_in_says_what_to_check() -> None:
-    portal = answering(lambda request: answer(status=403, code="4030"))
-
-    with pytest.raises(CannotSignIn, match=r"\(HTTP 403, 4030\)\. Check \[bot_challenge\] token and header"):
-        portal.account("admin").signed_in()
 
 
 @pytest.mark.parametrize("limit, most", [(2, 2), (5, 5), (100, 5)])
@@ -231,19 +211,6 @@ def test_a_wrong_code_has_six_digits_is_wrong_and_is_redacted_as_one(factor: Fac
         assert right not in wrong
         assert str(portal.secrets.placeholder(wrong[0])).startswith("[wrong-code-")
         assert str(portal.secrets.placeholder(right)).startswith("[code-")
-
-
-def test_a_code_that_lay_in_the_inbox_before_the_send_is_never_taken() -> None:
-    with connected(edit=lambda text: text.replace('mfa = "OTP"', 'mfa = "EMAIL"')) as (portal, _, _running):
-        admin = portal.account("admin")
-        first = portal.login.initiate(admin)
-        portal.login.send(first)
-        old = admin.code("EMAIL")
-
-        second = portal.login.initiate(admin)
-        portal.login.send(second)
-
-        assert admin.code("EMAIL") != old
 
 
 class LateInbox:

@@ -207,14 +207,6 @@ def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None
     assert caught.value.fault_class == "environment"
 
 
-def test_the_rate_limit_case_gets_its_refusal_at_once() -> None:
-    clock = SimulatedClock(lambda seconds: pytest.fail("it waited") if seconds else None)
-
-    portal = answering(lambda request: answer(status=429, code="RATE_LIMITED"), clock=clock)
-
-    assert portal.login.initiate("nobody@example.test", within_budget=False).status == 429
-
-
 def test_on_the_portals_side_no_window_ever_holds_an_eleventh_sign_in_of_ours() -> None:
     with connected(clock=False, limits=Limits(login_window=1.0)) as (portal, seen, running):
         with ThreadPoolExecutor(4) as pool:

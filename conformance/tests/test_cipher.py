@@ -142,13 +142,6 @@ def test_a_field_of_the_profile_is_a_name_or_a_path(id_field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, [], {}, {"keyId": "k"}, {"publicKey": PEM}, {"keyId": "k", "publicKey": "x"}]
-)
-def test_an_answer_without_key_or_id_has_none(data: Json) -> None:
-    assert find_key(data, id_field="keyId", key_field="publicKey") is None
-
-
-@pytest.mark.parametrize(
     "body, payload",
     [
         ({"v": 2, "p": "abc"}, "abc"),

@@ -6,13 +6,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import main
-from conformance.cli.command import PREFIX, CommandOption
 from conformance.cli.commands import BY_COMMAND, COMMANDS, EXIT_CODES
 from conformance.cli.program import COMPLETE_VARIABLE, loaded
 from conformance.errors import ExitCode
@@ -98,16 +96,6 @@ def test_wrong_usage_is_said_in_a_line(
     assert "usage:" not in told
 
 
-def test_each_module_has_just_the_commands_that_it_is_imported_for() -> None:
-    listed: dict[str, list[str]] = {}
-    for row in sorted(COMMANDS, key=lambda row: row.name):
-        listed.setdefault(row.module, []).append(row.name)
-
-    assert listed == {
-        module: sorted(import_module(f"conformance.cli.{module}").COMMANDS) for module in listed
-    }
-
-
 def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:
     told = "import sys, conformance.cli.files; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout
@@ -161,25 +149,6 @@ def test_an_option_is_taken_from_its_environment_variable(name: str, monkeypatch
     assert named.params["profile"] == Path("named.toml")
 
 
-@pytest.mark.parametrize("name", ["run", "plan"])
-@pytest.mark.parametrize("variable", ["QUIET", "BRIEF"])
-def test_the_variable_of_quiet_is_named_after_it_and_its_former_name_works(
-    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert loaded(name).make_context(name, []).params["brief"] is False
-    monkeypatch.setenv(f"PORTAL_CONFORMANCE_{variable}", "1")
-
-    assert loaded(name).make_context(name, []).params["brief"] is True
-
-
-@pytest.mark.parametrize("name", ["run", "plan", "doctor", "replay", "mcp"])
-def test_the_help_of_impact_says_its_default(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([name, "--help"]) == 0
-
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "(default: read-only" in shown
-
-
 def test_an_empty_environment_variable_is_a_usage_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,23 +156,6 @@ def test_an_empty_environment_variable_is_a_usage_error(
 
     assert code_of(["run"]) == 4
     assert "--target: the value is empty: PORTAL_CONFORMANCE_TARGET" in capsys.readouterr().err
-
-
-def test_variables_are_named_after_the_option_whatever_the_command() -> None:
-    for row in COMMANDS:
-        command = loaded(row.name)
-        context = command.make_context(row.name, [], resilient_parsing=True)
-        options = [each for each in command.params if isinstance(each, CommandOption)]
-        variables = [each.variable(context) for each in options]
-        names = [each.opts[0].lstrip("-").replace("-", "_").upper() for each in options]
-        assert set(variables) <= {None, *(f"{PREFIX}_{name}" for name in names)}
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_the_script_of_a_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
-
-    assert f"{COMPLETE_VARIABLE}={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -356,39 +308,6 @@ def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "p.toml").write_text(running.profile(), encoding="utf-8")
         (folder / "clock.toml").write_text(clock, encoding="utf-8")
         yield folder
-
-
-def test_a_plan_offers_what_changes_it_and_takes_the_other_options_of_a_run(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["plan", "--help"]) == 0
-    shown = capsys.readouterr().out
-
-    assert all(name in shown for name in ("--time-budget", "--min-tested", "--only"))
-    left_out = ("--baseline", "--effort", "--history", "--wait-for-target", "--strict")
-    assert not any(name in shown for name in left_out)
-    assert main(["plan", "--baseline", "b.toml", "--strict", "--min-tested", "5000", "--only", "ROLE-*"]) == 0
-    assert "With --min-tested 5000 such a run is inconclusive, exit code 5." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "variables, coloured",
-    [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False), ({}, False)],
-)
-def test_help_is_coloured_unless_the_user_says_no(
-    variables: dict[str, str],
-    coloured: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for name in ("FORCE_COLOR", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-
-    assert main(["check", "--help"]) == 0
-
-    assert bool(re.search(r"\x1b\[(?:\d;)?3\dm", capsys.readouterr().out)) is coloured
 
 
 def test_a_mistake_of_the_suite_is_an_internal_error(

@@ -91,15 +91,6 @@ def test_a_movable_clock_spends_no_budget_on_waits() -> None:
     assert (clock.remaining() or 0) > 0.5
 
 
-def test_a_system_clock_really_waits() -> None:
-    clock = SystemClock()
-    before = clock.now()
-
-    clock.wait_until(before + 0.05, "a moment")
-
-    assert clock.now() >= before + 0.05
-
-
 @pytest.mark.parametrize("wait", [SystemClock.wait, SystemClock.pause])
 def test_whoever_waits_elsewhere_gives_up_when_the_run_is_over(
     wait: Callable[[SystemClock, float, str], None],

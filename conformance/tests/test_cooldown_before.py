@@ -116,18 +116,6 @@ def test_turns_that_are_taken_again_and_again_leave_it_open() -> None:
         sent(played, portal, meanwhile=lambda: portal.login.send(other))
 
 
-def test_a_cooldown_is_from_before_the_run_until_the_run_has_a_code_sent() -> None:
-    played = ByAccount(mailed=-17)
-    portal = played.connected()
-    session = begun(portal, portal.account("admin"))
-    refused = portal.login.send(session)
-
-    assert portal.login.cooldown_before(session, refused) == 43
-    portal.clock.wait(43, MAILED_BEFORE)
-    assert portal.login.send(session).success
-    assert portal.login.cooldown_before(session, refused) is None
-
-
 def test_a_run_says_what_it_waited_for_and_what_nothing_restores(tmp_path: Path) -> None:
     clock = SimulatedClock(lambda seconds: None)
     session = RunSession.open(parse(PROFILE, {}), clock, RunOptions(out=tmp_path, impact="disruptive"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.report.across import accepted, baseline
-from conformance.tests.documents import GENERATED, PAGES, ROOT, blocks, commands
+from conformance.tests.documents import PAGES, ROOT, blocks
 
 BASES = (ROOT, ROOT / "conformance", ROOT / "conformance/report")
 WRITTEN = {
@@ -49,12 +49,6 @@ def test_the_links_of_a_page_lead_somewhere() -> None:
     assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
 
 
-def test_only_who_contributes_is_told_to_call_a_script_of_the_repository() -> None:
-    calling = {page.name for page in PAGES if re.search(r"`[^`]*benchmarks/\w+\.py", page.read_text("utf-8"))}
-
-    assert calling <= {"contributing.md"}
-
-
 def test_every_package_has_its_row_in_the_architecture() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     packages = {
@@ -64,26 +58,6 @@ def test_every_package_has_its_row_in_the_architecture() -> None:
     }
 
     assert packages - {"tests"} == set(re.findall(r"^\| `([a-z]+)/` \|", text, re.MULTILINE))
-
-
-def test_the_guide_names_every_script_that_generates_a_page() -> None:
-    guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
-    scripts = sorted((ROOT / "docs").glob("generate_*.py"))
-
-    assert scripts
-    assert [script.name for script in scripts if f"docs/{script.name}" not in guide] == []
-
-
-SHORT = ("--time-budget", "--rerun", "--only", "--failed", "--watch", "--history")
-"""Options of a run that the guides show because it then is short, or because it is about something else."""
-
-
-def test_a_run_of_a_profile_that_a_page_shows_does_not_take_an_hour() -> None:
-    runs = [row for row in commands() if "portal-conformance run --profile" in row.text]
-
-    assert len(runs) > 5
-    long = [row for row in runs if not any(option in row.text for option in SHORT)]
-    assert [row for row in long if row.page not in GENERATED] == []
 
 
 @pytest.mark.parametrize("language", ["yaml", "sh"])
@@ -106,10 +80,3 @@ def test_the_page_of_baselines_has_every_key_of_a_row_and_no_other() -> None:
             tables, meaning = documented[key]
             assert tables == "all" or f"`{table}`" in tables, key
             assert ("needed" in meaning) or key not in form.needed, key
-
-
-def test_a_first_guide_links_only_to_pages_of_the_site() -> None:
-    names = ("check-a-portal", "ci", "baselines", "reports", "library", "selftest")
-    texts = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in names}
-
-    assert [name for name, text in texts.items() if re.search(r"\]\(\.\./[^)]+\)", text)] == []

@@ -5,13 +5,9 @@
 from __future__ import annotations
 
 import re
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from functools import reduce
-from pathlib import Path
 
 import httpx
 import pytest
@@ -21,7 +17,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.errors import FaultClass
 from conformance.target.doctor import Diagnosis, examine
 from conformance.target.profile.model import parse
-from conformance.tests.hostile.certificates import context_with
 from conformance.tests.reached import MINIMAL, Played, answer, without
 from conformance.traffic.exchange import Exchange
 from reference_impl.serve import Running, start
@@ -180,34 +175,6 @@ class Below:
             await self.app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
         else:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
-
-
-@contextmanager
-def tls_server(folder: Path) -> Iterator[str]:
-    """The host and port of a server that speaks TLS, and closes what it cannot decrypt."""
-    context = context_with("self-signed", folder)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def serve() -> None:
-            with suppress(OSError):
-                while True:
-                    client, _ = listening.accept()
-                    with client, suppress(OSError), context.wrap_socket(client, server_side=True):
-                        pass
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-        listening.shutdown(socket.SHUT_RDWR)
-    thread.join()
-
-
-def test_tls_at_the_port_of_an_http_address_is_recognised(tmp_path: Path) -> None:
-    with tls_server(tmp_path) as place:
-        found = examine(parse(MINIMAL.replace("portal.example.test", place), {}))
-
-    assert [(row.part, row.fault_class) for row in found] == [("portal.url", "configuration")]
-    assert f'Write url = "https://{place}" in [portal].' in found[0].message
 
 
 def test_a_target_whose_clock_is_off_is_examined_all_the_same() -> None:

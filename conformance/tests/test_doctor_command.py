@@ -20,7 +20,7 @@ from conformance.target.doctor import Diagnosis
 from conformance.target.doctor.diagnosis import usable
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, differing, unsaid, written
-from conformance.target.profile.model import load, of_target, parse
+from conformance.target.profile.model import load, parse
 from conformance.traffic.replacing import replace_file, text_of
 from reference_impl import serve
 from reference_impl.serve import Running
@@ -59,14 +59,6 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
     assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 30
-
-
-def test_from_an_address_alone_the_account_of_most_cases_unlocks_most() -> None:
-    nobody = of_target("http://127.0.0.1:9", {"PORTAL_ACCESS_CODE": "code"})
-    gains = unlocked(nobody, "read-only", ["accounts.spare", "accounts.admin", "bot_challenge"])
-
-    assert gains["accounts.admin"].rules > gains["accounts.spare"].rules > 0
-    assert gains["bot_challenge"].rules == 0, "what asks for no token and takes a challenge changes something"
 
 
 def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:

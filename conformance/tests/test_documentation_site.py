@@ -12,14 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-import click
 import pytest
 from pydantic import BaseModel
 
-from conformance.cli.command import CommandOption
-from conformance.cli.commands import COMMANDS
-from conformance.cli.program import loaded
-from conformance.run.options import OPTIONS
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.tests.documents import ROOT
@@ -27,7 +22,6 @@ from conformance.tests.installation import BIN
 
 DOCS = ROOT / "docs"
 PROFILE = (DOCS / "reference" / "profile.md").read_text(encoding="utf-8")
-OPTIONS_PAGE = (DOCS / "reference" / "options.md").read_text(encoding="utf-8")
 LAST = "LOGIN-022"
 
 WITHOUT_NETWORK = """
@@ -79,25 +73,6 @@ def test_the_reference_of_the_profile_has_every_table_and_key_with_its_meaning()
     assert Profile.model_fields.keys() <= set(heads)
 
 
-def test_the_reference_of_options_has_every_option_of_a_command_and_no_other() -> None:
-    for name in (row.name for row in COMMANDS):
-        section = OPTIONS_PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
-        options = [each for each in loaded(name).params if isinstance(each, CommandOption)]
-        arguments = [each for each in loaded(name).params if isinstance(each, click.Argument)]
-        missing = [
-            each.opts[0]
-            for each in options
-            if not re.search(rf"^\| `{each.opts[0]}\b", section, re.MULTILINE)
-        ]
-
-        assert missing == [], name
-        assert section.count("\n| `") == len(options) + len(arguments), name
-
-
-def test_the_reference_of_options_has_every_value_of_the_ini_file() -> None:
-    assert [row.name for row in OPTIONS if f"| `conformance_{row.name}` |" not in OPTIONS_PAGE] == []
-
-
 @pytest.fixture(scope="module")
 def generator() -> Iterator[ModuleType]:
     sys.path.insert(0, str(DOCS))
@@ -115,17 +90,6 @@ def test_the_address_of_a_requirement_is_made_of_its_id_and_old_ids_lead_to_it(g
     for page, id in ((token, "TOKEN-990"), (old, "OLD-007")):
         place = page.partition(f"\n## {id} {{ #{id} }}\n")[2]
         assert place.lstrip().startswith(f"This requirement has another id now: [{LAST}](login.md#{LAST}).")
-
-
-def test_the_page_of_a_requirement_says_what_decides_it(generator: ModuleType) -> None:
-    text = generator.pages({})["requirements/login.md"].partition(f"## {LAST} ")[2].partition("\n## ")[0]
-
-    assert REQUIREMENTS[LAST].statement in text
-    assert "- **must**: the specification states it" in text
-    assert "- section: Moves that are stated" in text
-    assert "    - `POST /web/v1/system/auth/login/mfa/send`" in text
-    assert "test_a_code_is_mailed_once_per_cooldown" in text
-    assert "--fault send-is-refused" in text
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ from conformance.tests.traffic import envelope
 
 KEY = "/web/v1/secure-channel/public-key"
 HEADERS = {"X-PORTAL-ACCESS-CODE": "code-1"}
-HTTP = {"type": "http", "path": KEY, "method": "GET", "headers": []}
 FAULTY = envelope(data={"keyId": "k-1", "publicKey": "AAAA"}) | {"success": "yes"}
 
 App = Callable[..., Awaitable[None]]
@@ -86,12 +85,11 @@ def test_the_whole_reference_portal_passes_through_without_a_finding() -> None:
     assert judging.counts.latest == []
 
 
-@pytest.mark.parametrize("path", ["/health", "/web/v2/x"])
-def test_other_paths_are_not_judged(path: str) -> None:
+def test_other_paths_are_not_judged() -> None:
     judging = JudgingMiddleware(answering(b"{}"))
 
     with client_of(judging) as client:
-        assert client.get(path).json() == {}
+        assert [client.get(path).json() for path in ("/health", "/web/v2/x")] == [{}, {}]
 
     assert judging.drain()
     assert judging.counts.total("judged") == 0
@@ -175,13 +173,3 @@ def test_messages_that_asgi_does_not_describe_pass() -> None:
 
     call(JudgingMiddleware(app), send)
     assert [message["type"] for message in sent] == [message["type"] for message in messages]
-
-
-def test_a_websocket_passes() -> None:
-    scopes: list[str] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        scopes.append(scope["type"])
-
-    call(JudgingMiddleware(app), type="websocket")
-    assert scopes == ["websocket"]

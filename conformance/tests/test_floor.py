@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance.errors import CannotSignIn
 from conformance.report.model.run import Scope
 from conformance.run.floor import shortfalls, too_few, undecided
-from conformance.run.hooks.introduction import introduction
-from conformance.run.options import RunOptions
 from conformance.run.testable import MUSTS, reachable_musts
 from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
@@ -93,47 +88,6 @@ def test_fewer_than_half_of_the_testable_musts_or_than_expected_are_too_few(
     assert enough or expected or reasons == [half]
 
 
-LATE = "waiting for the end of a token takes 900 s, and the time budget leaves 60 s"
-
-
-@pytest.mark.parametrize(
-    "reason, advice",
-    [
-        (LATE, " Give a longer --time-budget, or write a lower number there."),
-        ("the profile has no account spare", ""),
-    ],
-)
-def test_a_longer_time_budget_is_advised_where_one_left_something_out(
-    signed_in: Portal, reason: str, advice: str
-) -> None:
-    portal = expecting(signed_in, musts=300)
-    rows = [replace(row, reason=reason) for row in results(MUSTS[:9])]
-
-    said = list(shortfalls(portal, rows, Scope(testable=400, time_budget="10m")))
-
-    assert said == [f"9 musts were tested, fewer than the 300 of [expect] musts.{advice}"]
-
-
-def test_no_longer_time_budget_is_advised_where_the_password_is_wrong() -> None:
-    rows = [replace(row, reason=LATE) for row in results(MUSTS[:9])]
-    with connected(edit=lambda text: re.sub(r'password = "[^"]+"', 'password = "wrong"', text)) as reached:
-        portal = reached[0]
-        with pytest.raises(CannotSignIn):
-            portal.account("admin").signed_in()
-
-        said = " ".join(shortfalls(portal, rows, Scope(testable=400, time_budget="10m")))
-
-    assert "refused" in said
-    assert "fewer than half." in said
-    assert "time-budget" not in said
-
-
-def test_shoulds_and_open_requirements_make_up_for_no_must(signed_in: Portal) -> None:
-    others = [row.id for row in REQUIREMENTS.values() if row.level != "must"]
-
-    assert list(shortfalls(expecting(signed_in, musts=1), results(others), HALF))
-
-
 def test_an_expected_account_must_have_held_a_token_and_an_expected_chapter_been_tested(
     signed_in: Portal,
 ) -> None:
@@ -197,17 +151,3 @@ def test_less_can_be_tested_with_less_of_a_profile(profile: Profile) -> None:
 
     assert declared <= reading < everything <= set(MUSTS)
     assert 0 < len(anonymous) < len(reading) / 4
-
-
-def test_the_first_lines_count_the_rules_that_the_last_lines_count(tmp_path: Path) -> None:
-    profile = parse(
-        'profile = 1\n[portal]\nurl = "https://portal.example.test"\naccess_code = "x"\n'
-        '[accounts.admin]\nemail = "admin@example.test"\npassword = "y"\n',
-        {},
-    )
-    lines = introduction(profile, RunOptions(tmp_path, "read-only"), [], selection="")
-
-    rules = next(line for line in lines if line.startswith("rules "))
-    numbers = re.match(r"rules +(\d+) selected, .*; (\d+) more cannot be seen from outside$", rules)
-    assert numbers
-    assert sum(map(int, numbers.groups())) == len(REQUIREMENTS)

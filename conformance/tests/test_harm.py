@@ -21,6 +21,7 @@ from conformance.errors import OutOfTime
 from conformance.target.clock import SystemClock
 from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import RESTORING_SECONDS, Portal
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.target.profile.model import load, parse
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
 from conformance.tests.test_changes import change_password
@@ -38,12 +39,11 @@ def with_wrong_secret(portal: Deployment) -> None:
     portal.profile.write_text(re.sub(r'inbox = "mail"\n', "", text.replace(right, WRONG_SECRET)), "utf-8")
 
 
-@pytest.mark.parametrize("impact", ["read-only", "disruptive"])
-def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path, impact: str) -> None:
+def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path) -> None:
     with deployed(tmp_path, clock=False) as portal:
         before = portal.dump()
         with_wrong_secret(portal)
-        run = portal.run("--impact", impact, "--time-budget", "3m")
+        run = portal.run("--impact", "disruptive", "--time-budget", "3m")
         after = portal.dump()
 
     assert run.code == 5, run.said
@@ -111,7 +111,7 @@ def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(ledger: P
         with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
             change_password(portal)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
     assert not ledger.exists()
 
@@ -124,7 +124,7 @@ def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(l
         with pytest.raises(OutOfTime, match="the time budget leaves 3 s"), granting(portal, admin):
             pass
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert len(running.portal.records["currency grant"]) == before
 
 
@@ -136,7 +136,7 @@ def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path)
         use_up_sign_ins(portal)
         assert signs_in(running, new)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
@@ -161,7 +161,7 @@ def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up
         use_up_sign_ins(portal)
         spent[0] = 200.0
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
@@ -186,16 +186,16 @@ def test_the_way_back_is_tried_anew_from_scratch(ledger: Path, ended: str) -> No
         if ended in ("session", "both"):
             running.portal.sessions.clear()
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
 def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path) -> None:
     with deployed(tmp_path, variants=["password-history"]) as portal:
-        run = portal.run("--impact", "disruptive")
+        run = portal.run("--impact", "disruptive", "--rerun", "PASSWORD-007")
         kept = signs_in(portal.running, own_password(portal.running))
 
-    assert run.code == 0, run.said
+    assert run.code == 5, run.said
     assert kept
     assert run.verdict("PASSWORD-007") == "untested"
     assert "PASSWORD.IN_HISTORY" in reason_of(run, "PASSWORD-007")
@@ -242,7 +242,7 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(ledger: Pat
     with budgeted(None, ledger, wrap=refusing.wrap) as (portal, _):
         new = change_password(portal)
         refusing.is_on = True
-        left = portal.restore()
+        left = restore_own(portal)
     rows = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
 
     assert len(left) == 1
@@ -303,22 +303,21 @@ def holding(lock: FileLock) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-@pytest.mark.parametrize("what", ["target", "out", "history"])
-def test_of_two_runs_at_once_the_second_ends_with_4(tmp_path: Path, what: str) -> None:
+def test_of_two_runs_at_once_the_second_ends_with_4(tmp_path: Path) -> None:
     out, history = tmp_path / "out", tmp_path / "runs.db"
+    options = ("--impact", "read-only", "--rerun", "ENV-001", "--history", str(history))
     with deployed(tmp_path) as portal:
-        locks = locks_of(load(portal.profile), out=out, history=history)
-        options = ("--impact", "read-only", "--rerun", "ENV-001", "--history", str(history))
-        held = next(lock for lock in locks if lock.path.name.startswith(NAMES[what]))
-        with holding(held) as other:
-            refused = portal.run(*options, out=out)
-            pid = other.pid
-            requests = len(portal.received()["requests"])
+        locks = list(locks_of(load(portal.profile), out=out, history=history))
+        for lock in locks:
+            with holding(lock) as other:
+                refused = portal.run(*options, out=out)
+            assert refused.code == 4, refused.said
+            assert f"{lock.subject} is in use by process {other.pid}" in refused.said
+            assert "--wait" in refused.said
+        requests = len(portal.received()["requests"])
         later = portal.run(*options, out=out)
 
-    assert refused.code == 4, refused.said
-    assert f"{held.subject} is in use by process {pid}" in refused.said
-    assert "--wait" in refused.said
+    assert len(locks) == 3, "of the target, of the reports and of the history"
     assert requests == 0
     assert later.code == 0, later.said
 
@@ -342,9 +341,6 @@ def test_the_doctor_leaves_the_accounts_of_a_run_alone_and_keeps_its_ledger(tmp_
     assert target.content()["note"] == "ledger-of-a-run"
 
 
-NAMES = {"target": "target-", "out": ".lock", "history": ".runs.db.lock"}
-
-
 def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path) -> None:
     with deployed(tmp_path) as portal:
         target = target_lock(load(portal.profile))
@@ -365,13 +361,3 @@ def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path
     assert f"is in use by process {other.pid}" in line
     assert "waiting for its end" in line
     assert run.returncode == 0, rest
-
-
-def test_a_wait_that_is_left_out_is_named_by_the_same_seconds_before_and_after(tmp_path: Path) -> None:
-    with deployed(tmp_path, clock=False) as portal:
-        run = portal.run("--rerun", "LOGIN-033", "--time-budget", "20s")
-    reason = reason_of(run, "LOGIN-033")
-
-    announced = re.search(r"^left out +what follows a wait of (\d+) s", run.said, re.MULTILINE)
-    assert announced
-    assert reason.startswith(f"a wait of up to {announced[1]} s is left out: waiting for ")

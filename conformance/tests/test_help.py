@@ -33,21 +33,3 @@ def test_an_example_that_is_too_long_goes_on_as_a_shell_reads_it(capsys: pytest.
     shown = capsys.readouterr().out.replace(" \\\n      ", " ")
     assert f"  {BY_COMMAND['plan'].example}\n" in shown
     assert folded("portal-conformance setup", NARROW) == "  portal-conformance setup"
-
-
-def test_the_help_names_an_argument_as_the_usage_does(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["validate", "--help"])
-
-    shown = capsys.readouterr().out
-    assert "validate [OPTIONS] [FILE]..." in shown
-    assert "PROFILES" not in shown
-
-
-def test_the_help_names_a_variable_of_the_command_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["history", "--help"])
-    of_history = capsys.readouterr().out
-    main(["openapi", "--help"])
-    of_openapi = capsys.readouterr().out
-
-    assert "PORTAL_CONFORMANCE_HISTORY" in of_history
-    assert "environment variable" not in of_openapi

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -35,11 +34,10 @@ def test_without_the_right_access_code_nothing_gets_in(choices: Choices, code: s
 
 
 def test_an_address_with_a_path_that_is_not_found_is_named_first() -> None:
-    with connected(edit=lambda text: re.sub(r'(url = "http://[^"/]+)"', r'\1/web/v1"', text, count=1)) as (
-        portal,
-        _,
-        _,
-    ):
+    def edit(text: str) -> str:
+        return re.sub(r'(url = "http://[^"/]+)"', r'\1/web/v1"', text, count=1)
+
+    with connected(edit=edit) as (portal, _, _):
         refused = refusal_at_ingress(portal)
 
     assert refused is not None
@@ -64,22 +62,7 @@ def test_without_a_profile_the_access_code_is_a_variable() -> None:
     assert refused.is_access_code
 
 
-def test_without_an_access_code_none_is_sent() -> None:
-    with connected(edit=lambda text: with_access_code(text, "")) as (portal, exchanges, _):
-        refusal_at_ingress(portal)
-
-    assert {one.request.header("x-portal-access-code") for one in exchanges} == {None}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"faults": ["missing-token-is-403"]},
-        {"faults": ["missing-token-has-another-code"]},
-    ],
-    ids=str,
-)
-def test_a_portal_that_serves_those_who_may_is_judged(options: dict[str, Any]) -> None:
-    with connected(**options) as (portal, _, _):
+@pytest.mark.parametrize("faults", [(), ("missing-token-is-403",), ("missing-token-has-another-code",)])
+def test_a_portal_that_serves_those_who_may_is_judged(faults: tuple[str, ...]) -> None:
+    with connected(faults=faults) as (portal, _, _):
         assert refusal_at_ingress(portal) is None

@@ -137,7 +137,6 @@ def test_a_judge_says_all_that_it_decides_and_writes_nowhere() -> None:
     }
     assert ("envelope-version", "present") in {value for leaf in leaves for value in leaf.readings}
     assert not verdicts.is_clean
-    assert any(leaf.is_momentary for leaf in leaves)
 
 
 def test_an_exchange_that_cannot_be_judged_has_no_verdicts() -> None:

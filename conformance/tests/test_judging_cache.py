@@ -17,7 +17,7 @@ from conformance.checks.registry import kind_of, through_the_ingress
 from conformance.judging import AnyJudge, Judge
 from conformance.judging.cache import CachingJudge, cache_key, metadata
 from conformance.judging.fields import extra_fields, shows
-from conformance.judging.shapes import shape_of
+from conformance.judging.shapes import Shape
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_INITIATE, PROFILE, ROLES, TIMEZONES
 from conformance.tests.reduced import another_moment, decided, overreaching
@@ -149,11 +149,11 @@ def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further
     exact: set[str] = set()
     for exchange in traffic:
         operation = exchange.request.operation
-        if operation is not None and operation.data and shape_of(operation).is_exact_in(exchange):
+        if operation is not None and operation.data and Shape(operation).is_exact_in(exchange):
             assert exchange.coded == replace(exchange).coded
-            assert list(extra_fields(shape_of(operation).node, exchange.data, "data")) == []
-            if takes(shape_of(operation).whole, exchange.data):
-                assert not shows("left out", shape_of(operation).node, exchange.data)
+            assert list(extra_fields(Shape(operation).node, exchange.data, "data")) == []
+            if takes(Shape(operation).whole, exchange.data):
+                assert not shows("left out", Shape(operation).node, exchange.data)
             exact.add(operation.key)
     assert len(exact) > 20
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from conformance.judging.shapes import MOST_ALIKE, shape_of
+from conformance.judging.shapes import MOST_ALIKE, Shape
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.tests import traffic
@@ -167,7 +167,7 @@ def listing(count: int, wrong: Collection[int]) -> Json:
 def test_a_place_in_a_long_list_is_the_place_in_the_whole() -> None:
     data = listing(1_700, {3, 1_400})
 
-    contradictions = shape_of(LISTED).contradictions(answer(LISTED.key, data))
+    contradictions = Shape(LISTED).contradictions(answer(LISTED.key, data))
 
     assert [each.path for _, each in contradictions] == ["data[3].isCurrent", "data[1400].isCurrent"]
 
@@ -178,7 +178,7 @@ def test_a_place_in_the_long_list_of_a_page_is_the_place_in_the_whole() -> None:
     page[name] = [{**traffic.channel(), **({"bizId": []} if at == 900 else {})} for at in range(1_200)]
     operation = next(row for row in SHOWN if row.data == "ChannelPage")
 
-    contradictions = shape_of(operation).contradictions(answer(operation.key, page))
+    contradictions = Shape(operation).contradictions(answer(operation.key, page))
 
     assert [each.path for _, each in contradictions] == [f"data.{name}[900].bizId"]
 
@@ -186,7 +186,7 @@ def test_a_place_in_the_long_list_of_a_page_is_the_place_in_the_whole() -> None:
 def test_of_a_list_of_very_many_wrong_items_some_are_kept() -> None:
     data = listing(20_000, range(20_000))
 
-    contradictions = shape_of(LISTED).contradictions(answer(LISTED.key, data))
+    contradictions = Shape(LISTED).contradictions(answer(LISTED.key, data))
 
     assert MOST_ALIKE <= len(contradictions) < 2 * MOST_ALIKE
 
@@ -206,7 +206,7 @@ def test_what_a_shape_expects_is_said_in_the_specifications_words(
     account = {**traffic.account(), **changes}
     data = {name: value for name, value in account.items() if value is not ABSENT}
 
-    contradictions = shape_of(operation).contradictions(answer(operation.key, data))
+    contradictions = Shape(operation).contradictions(answer(operation.key, data))
 
     assert [contradiction.expected for _, contradiction in contradictions] == [words]
 
@@ -216,7 +216,7 @@ def test_no_shape_speaks_of_classes_of_python(data: Json) -> None:
     contradictions = [
         contradiction
         for row in SHOWN
-        for _, contradiction in shape_of(row).contradictions(answer(row.key, data))
+        for _, contradiction in Shape(row).contradictions(answer(row.key, data))
     ]
 
     expected = [str(contradiction.expected) for contradiction in contradictions]

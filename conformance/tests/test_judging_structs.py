@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from conformance.judging.shapes import Shape, shape_of
+from conformance.judging.shapes import Shape
 from conformance.judging.structs import struct_of
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import ROLES
@@ -50,7 +50,7 @@ def filled(model: Any, dice: random.Random) -> Json:
 
 
 def test_every_resource_has_a_stand_in() -> None:
-    shapes = {operation.key: shape_of(operation) for operation in SHOWN}
+    shapes = {operation.key: Shape(operation) for operation in SHOWN}
 
     assert [key for key, shape in shapes.items() if shape.loose is None] == []
     assert {shape.annotation for shape in shapes.values() if shape.exact is None} <= {Any}
@@ -58,7 +58,7 @@ def test_every_resource_has_a_stand_in() -> None:
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
 def test_a_stand_in_takes_nothing_that_the_model_refuses(operation: Operation) -> None:
-    shape: Shape = shape_of(operation)
+    shape: Shape = Shape(operation)
     dice = random.Random(operation.number)
     for _ in range(200):
         made = filled(shape.node.model or (shape.node.item and shape.node.item.model), dice)

@@ -46,13 +46,3 @@ def test_a_history_may_lie_in_the_folder_that_the_run_creates(tmp_path: Path) ->
 
     assert run.code == 0
     assert (out / "runs.db").exists()
-
-
-def test_a_history_in_no_folder_is_told_before_anything_is_sent(tmp_path: Path) -> None:
-    run = done(
-        command("run", "--out", str(tmp_path / "out"), "--history", str(tmp_path / "none" / "runs.db")),
-        tmp_path / "out",
-    )
-
-    assert run.code == 4
-    assert "runs.db" in run.said

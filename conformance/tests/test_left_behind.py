@@ -7,12 +7,10 @@ import pytest
 from cases.security import test_factors, test_ip_whitelist
 from cases.security.whitelist import ANOTHER, addresses, own_addresses, read
 from conformance.errors import Untestable
-from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import OTP_REVOKE
-from conformance.tests.reached import connected
+from conformance.tests.reached import Deciding, connected
 from conformance.traffic.exchange import Exchange
-from conformance.verdicts.findings import Ledger, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.verdicts.findings import Verdict
 
 ADDS = "IPWHITELIST-010"
 
@@ -21,20 +19,18 @@ ADDS = "IPWHITELIST-010"
 def test_addresses_that_join_those_that_are_there_are_named_as_left(
     variants: tuple[str, ...], verdict: Verdict
 ) -> None:
-    ledger = Ledger(REQUIREMENTS)
-    verify = Verify(ledger, "a case", list(REQUIREMENTS))
+    verify = Deciding()
     with connected(variants=variants) as (portal, _, _):
         test_ip_whitelist.test_addresses_that_were_set_are_read_back(portal, verify, portal.account("spare"))
         named = " ".join(portal.changes.unrestorable)
         assert portal.changes.pending == []
 
-    assert {row.requirement.id: row.verdict for row in ledger.results()}[ADDS] is verdict
+    assert verify.verdicts[ADDS] is verdict
     assert ("the IP whitelist of [accounts.spare] keeps" in named) == bool(variants)
 
 
 def test_where_addresses_join_no_more_are_set_than_the_first() -> None:
-    ledger = Ledger(REQUIREMENTS)
-    verify = Verify(ledger, "a case", list(REQUIREMENTS))
+    verify = Deciding()
     with connected(variants=("whitelist-adds",)) as (portal, seen, _):
         spare = portal.account("spare")
         own = own_addresses(portal, spare)
@@ -47,12 +43,11 @@ def test_where_addresses_join_no_more_are_set_than_the_first() -> None:
 
     assert set(there) == {*own, ANOTHER}
     assert not any("not-an-address" in str(exchange.request.body) for exchange in seen)
-    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
-    assert [verdicts[f"IPWHITELIST-00{number}"] for number in (3, 4, 5, 9)] == [Verdict.PASS] * 4
+    assert [verify.verdicts[f"IPWHITELIST-00{number}"] for number in (3, 4, 5, 9)] == [Verdict.PASS] * 4
 
 
 def test_an_authenticator_that_was_never_verified_is_revoked() -> None:
-    verify = Verify(Ledger(REQUIREMENTS), "a case", list(REQUIREMENTS))
+    verify = Deciding()
     with connected(edit=lambda profile: profile.replace('"{otp}"', '"none"')) as (portal, seen, _):
         life = test_factors.test_an_authenticator_through_its_life(portal, verify, portal.account("spare"))
         with pytest.raises(Untestable):

@@ -11,26 +11,21 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.cli.options import PLANNED
 from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import PlanChoice, ahead, plan
 from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_text
-from conformance.run.testable import reachable
 from conformance.spec import Impact
 from conformance.spec.endpoints import (
     LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
 )
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
-from conformance.target.profile.model import Profile, load, parse
+from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
-from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
 from conformance.tests.sample_run import URL, sample
 from conformance.verdicts.selection import select_rules
-from reference_impl.limits import Limits
 from reference_impl.serve import start
 
 
@@ -64,14 +59,6 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021"}
 
 
-def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None:
-    shown = as_text(plan(without_clock(text), "read-only"))
-
-    assert "  needs --impact disruptive\n" in shown
-    assert shown.count("needs --impact") == 2
-    assert "\nchanges   none\n" in shown
-
-
 def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(text: str) -> None:
     whole = without_clock(text)
     profile = whole.model_copy(update={"bot_challenge": BotChallenge(), "records": Records()})
@@ -80,15 +67,6 @@ def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(tex
 
     assert undecided["ORDER-025"] == "the profile has no [bot_challenge] with a token"
     assert undecided["FILE-023"] == "the profile names no file under [records]"
-
-
-def test_an_authenticator_that_the_spare_account_uses_is_not_planned_to_be_replaced(text: str) -> None:
-    whole = without_clock(text)
-    spare = whole.accounts["spare"].model_copy(update={"otp_secret": "JBSWY3DPEHPK3PXP"})
-    in_use = whole.model_copy(update={"accounts": {**whole.accounts, "spare": spare}})
-
-    assert "MFA-009" not in plan(whole, "disruptive").undecided
-    assert "without otp_secret" in plan(in_use, "disruptive").undecided["MFA-009"]
 
 
 def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
@@ -113,14 +91,6 @@ def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
     assert "mails     at most 3, by [limits] max_mails" in as_text(plan(parse(few, {}), "read-only"))
     assert plan(unread, "read-only").mails == 0, "no code is mailed to an account without an inbox"
     assert plan(unread, "disruptive").mails == 500
-
-
-def test_with_a_clock_nothing_is_waited_for(text: str) -> None:
-    planned = plan(parse(text, {}), "disruptive")
-
-    assert planned.minutes == 0
-    assert "[clock] moves the target's time, so that no wait takes any" in as_text(planned)
-    assert "\nwaits " not in as_text(planned)
 
 
 @pytest.mark.parametrize(
@@ -150,25 +120,12 @@ def test_each_option_that_plan_offers_reaches_the_plan(
         asked.append(asked_for)
         raise UsageError("planned")
 
-    monkeypatch.setattr("conformance.run.outlook.plan.plan", planned)
+    monkeypatch.setattr("conformance.cli.outlook.plan", planned)
     monkeypatch.chdir(tmp_path)
 
     usual = ["plan", "--profile=portal.toml", "--out=nowhere"]
     assert [main(usual), main([*usual, *words.split()])] == [4, 4]
     assert asked[0] != asked[1]
-
-
-def test_a_quiet_plan_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--target", "http://127.0.0.1:9", "--only", "ROLE-*", "--quiet"]) == 0
-
-    assert len(capsys.readouterr().out.splitlines()) == 1
-
-
-def test_every_option_that_plan_offers_is_tried() -> None:
-    marks = test_each_option_that_plan_offers_reaches_the_plan.pytestmark  # type: ignore[attr-defined]
-    tried = {word.split("=")[0].strip("- ") for words in marks[0].args[1] for word in words.split()}
-
-    assert {name.replace("_", "-") for name in PLANNED} == {*tried, "min-tested", "brief"}
 
 
 def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(text: str) -> None:
@@ -180,31 +137,6 @@ def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(t
     assert all(rule.startswith("LOGIN-") for rule in shown["rules"])
     assert shown["floor"] is None
     assert as_line(planned).endswith(f" · {planned.testable} of {planned.musts} musts")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("impact", ["read-only", "mutating"])
-def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
-    impact: Impact, tmp_path: Path
-) -> None:
-    with deployed(tmp_path, seed=7) as portal:
-        planned = plan(load(portal.profile), impact)
-        run = portal.run("--impact", impact)
-
-    decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
-    assert decided == set(planned.rules)
-    every = planned.cases + len(planned.untested)
-    assert f"\ncases     {every:,} selected, {planned.cases:,} of them can be tried" in run.said
-    assert f" a run would try {planned.cases:,} of {every:,} cases:" in as_text(planned)
-    untested = {
-        row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
-    }
-    assert {rule: untested[rule].startswith(why) for rule, why in planned.undecided.items()} == (
-        dict.fromkeys(untested, True)
-    )
-    asked = [timing["endpoint"] for timing in run.results["timings"] for _ in range(timing["requests"])]
-    assert 0 < asked.count(LOGIN_INITIATE) <= planned.sign_ins
-    assert 0 < asked.count(LOGIN_MFA_SEND) <= planned.mails
 
 
 def case(name: str, *, sign_ins: int = 0, waits: float = 0.0) -> CaseRow:
@@ -296,11 +228,6 @@ def test_it_is_known_when_a_code_was_sent_for_another_login_session_of_the_accou
         assert portal.login.sent_elsewhere(two) == pytest.approx(sent.time, abs=5)
 
 
-def test_where_time_can_be_moved_nothing_is_left() -> None:
-    with connected() as (portal, _, _running):
-        assert left_after(portal) == 0
-
-
 def test_no_case_that_changes_a_password_goes_on_with_what_others_left() -> None:
     """It would end what the cases after it could go on with."""
     reusing = {row.id.partition("::")[0] for row in collect() if row.reuses}
@@ -316,60 +243,7 @@ def test_a_changed_password_ends_what_was_left() -> None:
         assert portal.left("spare") == 0
 
 
-def test_a_login_session_is_left_only_while_it_is_young() -> None:
-    with connected(clock=False, limits=Limits(login_session=0.0)) as (portal, _, _running):
-        assert left_after(portal) == 0
-
-
 CASES = Path(str(files("cases"))).parent
-
-MINIMAL = 'profile = 1\n[portal]\nurl = "http://127.0.0.1:1"\naccess_code = "c"\n'
-BARE = """[accounts.admin]
-email = "a@example.test"
-password = "p"
-mfa = "OTP"
-otp_secret = "JBSWY3DPEHPK3PXP"
-"""
-
-
-@pytest.mark.parametrize(
-    "part, rules",
-    [
-        ('[bot_challenge]\ntoken = "t"\n', {"PAGE-030", "ORDER-001"}),
-        ('[records]\nfile = "F-1"\n', {"FILE-001"}),
-    ],
-)
-def test_rules_of_an_endpoint_that_lacks_a_part_are_not_foretold(part: str, rules: set[str]) -> None:
-    without = parse(MINIMAL + BARE, {})
-    fuller = parse(MINIMAL + BARE + part, {})
-
-    assert not rules & reachable(without, "read-only", rules)
-    assert rules <= reachable(fuller, "read-only", rules)
-
-
-def test_that_an_api_key_opens_no_file_is_not_foretold_without_one() -> None:
-    file = '[records]\nfile = "F-1"\n'
-    without = parse(MINIMAL + BARE + file, {})
-    code = 'access_code = "c"'
-    fuller = parse((MINIMAL + BARE + file).replace(code, f'{code}\napi_key = "a key"'), {})
-
-    assert "FILE-022" not in reachable(without, "read-only", {"FILE-022"})
-    assert plan(without, "read-only").undecided["FILE-022"] == "the profile has no api_key under [portal]"
-    assert "FILE-022" in reachable(fuller, "read-only", {"FILE-022"})
-
-
-def test_rules_of_mailed_codes_are_not_foretold_without_an_inbox() -> None:
-    assert "LOGIN-006" not in reachable(parse(MINIMAL + BARE, {}), "read-only", ())
-
-
-def test_a_budget_that_is_too_short_for_the_sign_ins_says_that_fewer_rules_are_decided(text: str) -> None:
-    short = plan(without_clock(text), "disruptive", PlanChoice(budget=10.0))
-    long = plan(without_clock(text), "disruptive", PlanChoice(budget=7200.0))
-
-    assert len(short.rules) < len(long.rules)
-    assert short.sign_ins <= 20
-    assert long.late == long.beyond_time == []
-    assert "--time-budget" not in as_text(long)
 
 
 def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text: str) -> None:
@@ -389,16 +263,6 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     assert "floor     433 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
 
 
-def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> None:
-    by_code = re.sub(r'inbox = "mail"\n', "", text)
-    planned = plan(without_clock(by_code), "read-only")
-
-    assert re.search(
-        r"^codes     a sign-in of \[accounts\.admin\].* waits up to 30 s", as_text(planned), re.M
-    )
-    assert "\ncodes " not in as_text(plan(parse(by_code, {}), "read-only")), "the time can be moved"
-
-
 def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -408,10 +272,3 @@ def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(
     assert main(["plan", "--target", "http://127.0.0.1:1", "--only", "ACCOUNT-005"]) == 0
 
     assert " ".join(capsys.readouterr().out.split()).endswith(NO_CODE)
-
-
-def test_the_cases_are_collected_once_in_a_process() -> None:
-    first, second = collect(), collect()
-
-    assert first is not second
-    assert [id(row) for row in first] == [id(row) for row in second]

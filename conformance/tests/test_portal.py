@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from conformance.errors import TargetUnreachable, Untestable
+from conformance.errors import Untestable
 from conformance.target.portal import Portal
 from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, without
 from conformance.traffic.exchange import Json
@@ -235,22 +235,6 @@ def test_placeholders_of_a_body_are_filled(recorder: Played) -> None:
 
 PAGE = httpx.Response(200, text="<html>Welcome</html>", headers={"content-type": "text/html"})
 LEFT = httpx.Response(301, headers={"location": "https://new.example.test/"})
-
-
-@pytest.mark.parametrize(
-    "response, told",
-    [
-        (
-            PAGE,
-            r"answers \(HTTP 200\), but not as a portal. Check the address and \[portal\] access_code",
-        ),
-        (httpx.Response(403, text="<html>Blocked</html>"), r"answers \(HTTP 403\), but not as a portal"),
-        (LEFT, "redirects to https://new.example.test/. Enter the portal's own address"),
-    ],
-)
-def test_what_answers_and_is_no_portal_is_told_from_one(response: httpx.Response, told: str) -> None:
-    with pytest.raises(TargetUnreachable, match=told):
-        answering(lambda request: response).recognise()
 
 
 @pytest.mark.parametrize(

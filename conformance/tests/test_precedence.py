@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from conformance.errors import PutOff
 from conformance.run.catalogue import CaseRow
-from conformance.run.hooks.loop import goes_on, guarded
-from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.priorities import late_cases, most_sign_ins, priorities, queue_seconds
 from conformance.spec import Impact
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import AMPLE_BUDGET_SECONDS
-from conformance.target.profile.model import parse
-from conformance.tests.reached import MINIMAL, connected, moved
+from conformance.tests.reached import connected
 
 
 def case(
@@ -120,32 +115,3 @@ def test_a_sign_in_that_would_wait_for_its_code_is_put_off_while_others_go_on() 
         assert len(seen) == sent
 
         assert spare.another_session().token
-
-
-def test_a_case_that_is_put_off_is_not_at_its_end() -> None:
-    run: Any = SimpleNamespace(
-        acting=SimpleNamespace(name=None),
-        profile=parse(MINIMAL, {}),
-        options=SimpleNamespace(impact="read-only"),
-        clock=moved(),
-        timeline=[],
-    )
-    stash = pytest.Stash()
-    stash[SESSION] = run
-    item: Any = SimpleNamespace(
-        nodeid="cases/a.py::test_a",
-        stash=pytest.Stash(),
-        config=SimpleNamespace(stash=stash),
-        iter_markers=lambda name: (),
-        get_closest_marker=lambda name: None,
-    )
-    item.stash[VERIFY] = object()
-    assert not goes_on(item)
-    step = guarded(item)
-    next(step)
-
-    with pytest.raises(pytest.skip.Exception):  # its call is left out where it is put off while it is set up
-        step.throw(PutOff("spare"))
-
-    assert goes_on(item)
-    assert len(run.timeline) == 1

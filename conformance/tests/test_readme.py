@@ -25,24 +25,6 @@ def test_the_places_that_the_readme_names_exist() -> None:
     assert [place for place in named if not (ROOT / place).exists()] == []
 
 
-def test_the_table_of_contents_of_the_readme_names_its_sections() -> None:
-    sections = re.findall(r"^## (.+)$", README, re.MULTILINE)
-
-    assert re.findall(r"\[([^\]]+)\]\(#[a-z-]+\)", README) == sections
-    assert re.findall(r"\]\(#([a-z-]+)\)", README) == [name.lower().replace(" ", "-") for name in sections]
-
-
-def test_the_readme_says_what_each_user_does_first() -> None:
-    first = README.partition("## First steps")[2].partition("\n## ")[0]
-
-    assert [words.split()[1] for words in re.findall(r"^\*\*(.+?)\*\*", first, re.MULTILINE)] == [
-        "check",
-        "implement",
-        "have",
-        "read",
-    ]
-
-
 def test_the_readme_shows_the_totals_of_selftest() -> None:
     testable = [row.level for row in REQUIREMENTS.values() if not row.untestable]
     musts, shoulds = testable.count("must"), testable.count("should")

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.run.catalogue import pytest_arguments
+from conformance.run.catalogue import ids_of, pytest_arguments
 from conformance.run.outlook.explanation import Explanation, explain
-from conformance.run.planning import ids_of
 from conformance.run.testable import deciding
 from conformance.selftest import QUIET
 from conformance.selftest.fault_run import FaultOutcome, attempt

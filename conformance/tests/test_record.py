@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -31,7 +32,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from conformance import record
-from conformance.errors import CaptureError, UsageError
+from conformance.errors import CaptureError
 from conformance.judging import watch
 from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel, WrappedKey, new_key
 from conformance.spec import REQUIREMENTS
@@ -141,8 +142,7 @@ def test_what_passes_is_recorded_and_passed_on_unchanged(upstream: str, out: Pat
 
 def test_repeated_headers_stay_repeated_both_ways(upstream: str, out: Path) -> None:
     with record.serve(upstream, out) as recording:
-        sent = [("X-Twice", "a"), ("X-Twice", "b")]
-        echoed = httpx.get(f"{recording.url}/x", headers=sent).json()
+        echoed = httpx.get(f"{recording.url}/x", headers=[("X-Twice", "a"), ("X-Twice", "b")]).json()
         cookies = httpx.get(f"{recording.url}/twice").headers.get_list("set-cookie")
 
     assert [value for name, value in echoed["headers"] if name == "x-twice"] == ["a", "b"]
@@ -183,17 +183,13 @@ def test_a_body_past_the_limit_passes_whole_and_is_recorded_as_truncated(
     assert answered(recorded(out)[0]).state == "truncated"
 
 
-def test_every_method_passes_with_and_without_a_body(upstream: str, out: Path) -> None:
-    methods = [*METHODS, "HEAD"]
-    with record.serve(upstream, out) as recording:
-        for method in methods:
-            bare = httpx.request(method, f"{recording.url}/x")
-            full = httpx.request(method, f"{recording.url}/x", content=b"body")
-            assert (bare.status_code, full.status_code) == (200, 200)
-            if method != "HEAD":
-                assert (bare.json()["method"], full.json()["body"]) == (method, "body")
+def test_every_method_passes(upstream: str, out: Path) -> None:
+    with record.serve(upstream, out) as recording, httpx.Client(base_url=recording.url) as client:
+        answers = [client.request(method, "/x", content=b"body") for method in (*METHODS, "HEAD")]
 
-    assert [one.request.body for one in recorded(out)][1::2] == [{"length": 4}] * len(methods)
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
+    assert [answer.json()["method"] for answer in answers[:-1]] == METHODS
+    assert [one.request.body for one in recorded(out)] == [{"length": 4}] * len(answers)
 
 
 def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:
@@ -221,10 +217,11 @@ def test_without_room_recording_stops_and_says_so_while_the_traffic_passes(
 ) -> None:
     out = tmp_path / name
     with record.serve(upstream, out) as recording:
+        client = httpx.Client(base_url=recording.url)
         with no_more_than(5_000):
-            answers = [httpx.get(f"{recording.url}/{n}") for n in range(20)]
+            answers = [client.get(f"/{n}") for n in range(20)]
         told = capsys.readouterr().err
-        late = httpx.get(f"{recording.url}/late")
+        late = client.get("/late")
 
     kept = [exchange.request.path for exchange in recorded(out)]
     assert {answer.status_code for answer in (*answers, late)} == {200}
@@ -270,13 +267,6 @@ def test_a_recording_that_stopped_ends_with_exit_code_4(upstream: str, tmp_path:
     assert recorder.returncode == 4
     assert said.splitlines()[-1] == "The recording is not complete: make room, or choose another --out."
     assert len(recorded(tmp_path / "traffic.jsonl")) == 1
-
-
-def test_a_taken_port_is_told_by_its_number(upstream: str, out: Path) -> None:
-    port = int(upstream.rpartition(":")[2])
-
-    with pytest.raises(UsageError, match=f"--port {port}"):
-        record.serve(upstream, out, record.RecordOptions(port=port))
 
 
 def planted(text: str, secrets: Sequence[str]) -> list[str]:
@@ -368,7 +358,7 @@ def test_an_opened_channel_shows_what_was_encrypted_and_works_for_both_sides(
     [Choices(rsa_padding="oaep-sha256"), Choices(rsa_padding="pkcs1v15")],
     ids=lambda choices: choices.rsa_padding,
 )
-@pytest.mark.parametrize("sizes", [(32, 32), (16, 32), (32, 16), (32, None), (None, 32), (5, 32), (32, 190)])
+@pytest.mark.parametrize("sizes", [(16, 32), (32, 16), (32, None), (None, 32), (5, 32), (32, 190)])
 def test_each_key_of_a_session_reaches_the_portal_as_the_client_sent_it(
     choices: Choices, sizes: tuple[int | None, ...]
 ) -> None:
@@ -395,9 +385,8 @@ def in_session(body: Json = exchange.ABSENT) -> exchange.Request:
     return exchange.Request(method="POST", url=url, headers=headers, body=body)
 
 
-@pytest.mark.parametrize("size", [16, 32])
-def test_a_body_is_opened_by_a_shorter_key_beside_one_that_is_none(size: int) -> None:
-    channel, choices, key = OpenChannel(Secrets()), Choices(encrypted_body="object"), os.urandom(size)
+def test_a_body_is_opened_by_a_key_beside_one_that_is_none() -> None:
+    channel, choices, key = OpenChannel(Secrets()), Choices(encrypted_body="object"), os.urandom(16)
     keys = WrappedKey(key, key, sealing._padding(choices)), None
     channel.remember(keys, exchange.Response(status=200, body={"data": {"sessionId": "s"}}))
     body = sealing.seal(b'{"a":1}', key, os.urandom(12), choices)
@@ -432,20 +421,6 @@ def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path)
     assert recorded(out)[0].data == own
 
 
-def test_without_an_opened_channel_encrypted_bodies_are_recorded_as_such(out: Path) -> None:
-    with reference.start() as portal:
-        with record.serve(portal.url, out) as recording:
-            client = httpx.Client(base_url=recording.url, headers=ingress(portal))
-            session, keys = channel_of(client, Choices())
-            sealed = sealing.seal(b"{}", keys[0], os.urandom(16), Choices())
-            headers = {"X-Secure-Channel-Session-Id": session}
-            client.post("/web/v1/system/auth/password/reset", json=sealed, headers=headers)
-
-    shown = recorded(out)[-1]
-    assert shown.plain is None
-    assert shown.request.json == sealed
-
-
 def channel_of(client: httpx.Client, choices: Choices) -> tuple[str, tuple[bytes, bytes]]:
     """A secure-channel session as a client makes one, and its AES keys."""
     told = client.get("/web/v1/secure-channel/public-key").json()["data"]
@@ -475,10 +450,7 @@ def encodings(key: bytes) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("path", "least"), [("small", 200), ("large", 8)])
-def test_every_answered_exchange_is_in_the_file_after_a_kill(
-    upstream: str, out: Path, path: str, least: int
-) -> None:
+def test_every_answered_exchange_is_in_the_file_after_a_kill(upstream: str, out: Path) -> None:
     answered: set[str] = set()
     enough = threading.Event()
 
@@ -486,11 +458,11 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
         with httpx.Client() as client:
             for n in range(10_000):
                 try:
-                    client.get(f"{url}/{path}?{worker}-{n}").raise_for_status()
+                    client.get(f"{url}/{'small' if worker else 'large'}?{worker}-{n}").raise_for_status()
                 except httpx.HTTPError:
                     return
                 answered.add(f"{worker}-{n}")
-                if len(answered) >= least:
+                if len(answered) >= 200:
                     enough.set()
 
     with command(out.parent, upstream, "--out", out.name) as (recorder, url), ThreadPoolExecutor(4) as pool:
@@ -503,7 +475,6 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
     # What nobody was answered yet may be cut off, as the last line.
     reader = capture.read(out, salvage=True)
     kept = {exchange.request.url.partition("?")[2] for exchange in reader}
-    assert len(answered) >= least
     assert answered <= kept
     assert len(reader.notes) <= 1
 
@@ -513,27 +484,18 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
 def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_har_is_whole(
     wanted: signal.Signals, upstream: str, tmp_path: Path
 ) -> None:
+    """It hands on an answer that has begun."""
     in_background = "trap '' INT; exec \"$@\""  # as a shell does for a job
     with command(tmp_path, upstream, "--out", "traffic.har", shell=in_background) as (recorder, url):
-        httpx.get(f"{url}/web/v1/system/profile")
-        recorder.send_signal(wanted)
-        said, _ = recorder.communicate(timeout=30)
-
-    assert recorder.returncode == 0
-    assert "Recorded 1 exchanges to" in said
-    assert [one.request.path for one in recorded(tmp_path / "traffic.har")] == ["/web/v1/system/profile"]
-
-
-@pytest.mark.slow
-def test_an_interrupted_recorder_hands_on_an_answer_that_has_begun(upstream: str, tmp_path: Path) -> None:
-    with command(tmp_path, upstream, "--out", "capture.jsonl") as (recorder, url):
         with httpx.stream("GET", f"{url}/slow") as answer:
             chunks = answer.iter_text()
             first = next(chunks)
-            recorder.send_signal(signal.SIGINT)
+            recorder.send_signal(wanted)
             text = first + "".join(chunks)
-        recorder.communicate(timeout=30)
+        said, _ = recorder.communicate(timeout=30)
 
     assert text.count("data:") == 3
     assert recorder.returncode == 0
-    assert [one.request.path for one in recorded(tmp_path / "capture.jsonl")] == ["/slow"]
+    assert "Recorded 1 exchanges to" in said
+    assert [one.request.path for one in recorded(tmp_path / "traffic.har")] == ["/slow"]
+    assert stat.filemode((tmp_path / "traffic.har").stat().st_mode) == "-rw-------"

@@ -7,11 +7,11 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from conformance.check import CheckOptions
 from conformance.check import run as run_check
+from conformance.tests.deployment import command, done
 from conformance.tests.documents import blocks
 from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
@@ -28,14 +28,7 @@ def commands() -> dict[str, list[str]]:
 
 
 def run(words: list[str], folder: Path) -> int:
-    done = subprocess.run(
-        [sys.executable, "-m", "conformance.cli", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode
+    return done(command(*words), folder / "out").code
 
 
 def record(words: list[str], folder: Path) -> None:
@@ -43,7 +36,7 @@ def record(words: list[str], folder: Path) -> None:
     with reference.start(seed=1) as portal:
         asked = [portal.url if word == UPSTREAM else word for word in words]
         recorder = subprocess.Popen(
-            [sys.executable, "-m", "conformance.cli", *asked, "--port", "0"],
+            command(*asked, "--port", "0"),
             cwd=folder,
             stdout=subprocess.PIPE,
             text=True,

@@ -56,21 +56,6 @@ def generates_backup_codes(walker: Walker) -> None:
     walker.post("/security/mfa/backup-codes/generate")
 
 
-def test_a_recorded_password_change_is_restored_and_a_second_replay_signs_in(tmp_path: Path) -> None:
-    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
-
-    with reference.start() as portal:
-        profile = profile_of(portal)
-        told = [replay([recording], profile, options_for(tmp_path / str(n))) for n in range(2)]
-        with Portal.connect(profile, impact="disruptive") as visitor:
-            assert visitor.account("spare").token
-
-    assert [each.run.regressions for each in told] == [[], []]
-    assert [each.run.exit_code for each in told] == [0, 0]
-    assert [each.tally.share for each in told] == [1.0, 1.0]
-    assert ChangeLedger.read(tmp_path / "0" / LEDGER).pending == []
-
-
 def test_two_recordings_of_one_command_may_both_change_the_password(tmp_path: Path) -> None:
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     with reference.start() as portal:
@@ -141,7 +126,7 @@ def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: 
     recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
     with reference.start() as portal:
         changes = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
-        changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"})
+        changes.changed(PROFILE_UPDATE, {"accountName": "As it was"})
         changes.close()
         text = re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', portal.profile())
         told = replay([recording], parse(text, {}), options_for(tmp_path))

@@ -15,27 +15,12 @@ from conformance.errors import LeftBehind, UsageError
 from conformance.replay import ReplayResult, replay
 from conformance.replay.changes.reading import body_before, new_name, record_before
 from conformance.replay.changes.recorder import ReplayChanges
-from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNT_UPDATE,
-    BACKUP_CODES_GENERATE,
-    CHANNEL_DELETE,
-    CHANNELS_QUERY,
-    INVITATIONS,
-    INVITE,
-    IP_WHITELIST,
-    IP_WHITELIST_ENABLE,
-    IP_WHITELIST_SET,
-    PASSWORD_CHANGE,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_CONFIG,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring.ways import FieldsUndo
 from conformance.tests.full_disk import no_more_than
 from conformance.tests.reached import answer as http_answer
 from conformance.tests.reached import answering
@@ -93,7 +78,7 @@ def state_of(portal: reference.Running) -> dict[str, Json]:
         return {f"{name} {key}": own(visitor, name, key) for name in PEOPLE for key in READ}
 
 
-READ = {PROFILE: "accountName", IP_WHITELIST: "", SESSIONS_CONFIG: "maxSessions"}
+READ = {op.PROFILE: "accountName", op.IP_WHITELIST: "", op.SESSIONS_CONFIG: "maxSessions"}
 
 
 def own(visitor: Portal, name: str, key: str) -> Json:
@@ -109,7 +94,7 @@ def test_what_each_account_changes_is_restored_and_a_second_replay_finds_it_so(
     with reference.start() as portal:
         with Portal.connect(profile_of(portal), impact="disruptive") as visitor:
             for name in PEOPLE:
-                assert visitor.call(IP_WHITELIST_ENABLE, token=visitor.account(name).token).success
+                assert visitor.call(op.IP_WHITELIST_ENABLE, token=visitor.account(name).token).success
         before = state_of(portal)
         told = [replay([recording], profile_of(portal), options_for(tmp_path / str(n))) for n in range(2)]
         after = state_of(portal)
@@ -136,14 +121,14 @@ def test_what_no_way_back_was_found_for_is_left_of_each_account_and_what_is_fore
     recording = recorded(tmp_path / "traffic.jsonl", changes_what_is_not_shown)
     told = replayed(recording, tmp_path / "out")
 
-    reason = f"{PROFILE} does not show accountNickname"
+    reason = f"{op.PROFILE} does not show accountNickname"
     assert told.run.ending.left_behind == [
-        f"what {PROFILE_UPDATE} changed for [accounts.{name}]: {reason}" for name in PEOPLE
+        f"what {op.PROFILE_UPDATE} changed for [accounts.{name}]: {reason}" for name in PEOPLE
     ]
     assert told.run.ending.cleanup == ""
     assert told.run.exit_code == 7
     lost = [note for note in told.notes if note.startswith("Not restored")]
-    assert [note.partition(": ")[0] for note in lost] == [f"Not restored, 2 times {BACKUP_CODES_GENERATE}"]
+    assert [note.partition(": ")[0] for note in lost] == [f"Not restored, 2 times {op.BACKUP_CODES_GENERATE}"]
     assert lost[0].endswith("([accounts.admin], [accounts.spare]).")
 
 
@@ -155,11 +140,11 @@ ACCOUNTS = {"bizId": "a-1", "accountName": "Ada"}
 )
 def test_an_account_is_read_wherever_the_answer_has_it(data: Json) -> None:
     portal = answering(lambda request: http_answer(data))
-    change = NoteChange(4, ACCOUNT_UPDATE, {"userBizId": "a-1", "accountName": "Eve"}, "admin", "t", None)
+    change = NoteChange(4, op.ACCOUNT_UPDATE, {"userBizId": "a-1", "accountName": "Eve"}, "admin", "t", None)
 
-    before = record_before(portal, change, ACCOUNT)
+    before = record_before(portal, change, op.ACCOUNT)
 
-    assert body_before(portal, change, before, FieldsUndo(ACCOUNT)) == {
+    assert body_before(portal, change, before, FieldsUndo(op.ACCOUNT)) == {
         "userBizId": "a-1",
         "accountName": "Ada",
     }
@@ -177,7 +162,7 @@ def test_an_invitation_is_known_by_what_no_other_one_has(listed: list[Json], nam
     portal = answering(lambda request: http_answer(listed))
     sent = {"inviteeEmail": "eve@example.test", "message": "the second", "expirationDays": 3}
 
-    assert new_name(portal, NoteChange(4, INVITE, sent, "admin", "t", None)) == name
+    assert new_name(portal, NoteChange(4, op.INVITE, sent, "admin", "t", None)) == name
 
 
 def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_that_only_reads(
@@ -187,15 +172,15 @@ def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_
     told: list[str] = []
     with reference.start() as portal:
         ledger = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
-        ledger.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"}, account="spare")
+        ledger.changed(op.PROFILE_UPDATE, {"accountName": "As it was"}, account="spare")
         ledger.close()
         options = options_for(tmp_path, impact="read-only")
         for _ in range(2):
             replay([recording], profile_of(portal), options, on_notice=told.append)
         after = state_of(portal)
 
-    assert after[f"spare {PROFILE}"] == "As it was"
-    change = f"what {PROFILE_UPDATE} changed for [accounts.spare]"
+    assert after[f"spare {op.PROFILE}"] == "As it was"
+    change = f"what {op.PROFILE_UPDATE} changed for [accounts.spare]"
     assert told == [f"First restores 1 change of an earlier run, whatever --impact allows: {change}."]
 
 
@@ -229,10 +214,12 @@ def test_addresses_are_put_back_and_those_that_stay_are_named(
         profile = profile_of(portal)
         with Portal.connect(profile, impact="disruptive") as visitor:
             token = visitor.account("spare").token
-            assert visitor.call(IP_WHITELIST_SET, json={"ips": [BEFORE]}, token=token).success
+            assert visitor.call(op.IP_WHITELIST_SET, json={"ips": [BEFORE]}, token=token).success
         told = replay([recording], profile, options_for(tmp_path / "out"))
         with Portal.connect(profile, impact="disruptive") as visitor:
-            entries = str(visitor.call(IP_WHITELIST, token=visitor.account("spare").token).at("data.entries"))
+            entries = str(
+                visitor.call(op.IP_WHITELIST, token=visitor.account("spare").token).at("data.entries")
+            )
 
     assert [address for address in (BEFORE, SENT) if address in entries] == left
     named = (
@@ -270,7 +257,7 @@ def replayed_after(folder: Path, *parts: str, own: bool) -> tuple[ReplayResult, 
         told = replay([out], profile_of(portal), options_for(folder / "out"))
         with Portal.connect(profile_of(portal), impact="read-only") as visitor:
             token = visitor.account("admin").token
-            listing = visitor.call(CHANNELS_QUERY, json=UNFILTERED[CHANNELS_QUERY], token=token)
+            listing = visitor.call(op.CHANNELS_QUERY, json=UNFILTERED[op.CHANNELS_QUERY], token=token)
         return told, listing.data["items"]
 
 
@@ -338,7 +325,7 @@ def test_a_password_that_only_the_recorded_portal_refused_is_set_back(tmp_path: 
         told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
         state_of(portal)  # signs in with the profile's passwords
 
-    assert keys_of(tmp_path / "out" / LEDGER).count(PASSWORD_CHANGE) == 2
+    assert keys_of(tmp_path / "out" / LEDGER).count(op.PASSWORD_CHANGE) == 2
     assert told.run.ending.left_behind == []
 
 
@@ -365,7 +352,7 @@ class Changing:
         return self.portal.call(key, json=body, token="no token" if refused else self.token)
 
     def name(self) -> Json:
-        return self.portal.call(PROFILE, token=self.token).at("data.accountName")
+        return self.portal.call(op.PROFILE, token=self.token).at("data.accountName")
 
 
 @pytest.fixture
@@ -380,8 +367,8 @@ def changing(tmp_path: Path) -> Iterator[Changing]:
 def test_a_change_that_is_refused_first_and_accepted_then_is_restored(changing: Changing) -> None:
     before = changing.name()
     for refused in (True, False):
-        changing.note(4, PROFILE_UPDATE, RENAMED)
-        changing.changes.finish(4, changing.sent(PROFILE_UPDATE, RENAMED, refused=refused))
+        changing.note(4, op.PROFILE_UPDATE, RENAMED)
+        changing.changes.finish(4, changing.sent(op.PROFILE_UPDATE, RENAMED, refused=refused))
     changed = changing.name()
 
     assert changing.changes.restore() == []
@@ -395,8 +382,8 @@ def test_of_two_equal_changes_at_once_the_accepted_one_is_restored(
 ) -> None:
     before = changing.name()
     for position in (4, 5):
-        changing.note(position, PROFILE_UPDATE, RENAMED)
-    answers = [changing.sent(PROFILE_UPDATE, RENAMED, refused=refused) for refused in (True, False)]
+        changing.note(position, op.PROFILE_UPDATE, RENAMED)
+    answers = [changing.sent(op.PROFILE_UPDATE, RENAMED, refused=refused) for refused in (True, False)]
     for at in order:
         changing.changes.finish(4 + at, answers[at])
 
@@ -406,22 +393,22 @@ def test_of_two_equal_changes_at_once_the_accepted_one_is_restored(
 
 def test_two_equal_changes_that_were_both_refused_leave_nothing_to_restore(changing: Changing) -> None:
     for position in (4, 5):
-        changing.note(position, PROFILE_UPDATE, RENAMED)
+        changing.note(position, op.PROFILE_UPDATE, RENAMED)
     for position in (4, 5):
-        changing.changes.finish(position, changing.sent(PROFILE_UPDATE, RENAMED, refused=True))
+        changing.changes.finish(position, changing.sent(op.PROFILE_UPDATE, RENAMED, refused=True))
 
     assert changing.changes.ledger.pending == []
 
 
 def test_of_two_equal_creations_the_one_without_an_answer_is_removed_as_well(changing: Changing) -> None:
     for position in (4, 5):
-        changing.note(position, INVITE, INVITED)
-    lost = replace(changing.sent(INVITE, INVITED), response=None, error="cut off")
+        changing.note(position, op.INVITE, INVITED)
+    lost = replace(changing.sent(op.INVITE, INVITED), response=None, error="cut off")
     changing.changes.finish(4, lost)
-    changing.changes.finish(5, changing.sent(INVITE, INVITED))
+    changing.changes.finish(5, changing.sent(op.INVITE, INVITED))
     left = changing.changes.restore()
 
-    invitations = changing.portal.call(INVITATIONS, token=changing.token).data
+    invitations = changing.portal.call(op.INVITATIONS, token=changing.token).data
     own = [each for each in invitations if each["inviteeEmail"] == INVITED["inviteeEmail"]]
     states = [each["invitationStatus"]["code"] for each in own]
     assert (left, len(states)) == ([], 2)
@@ -431,8 +418,8 @@ def test_of_two_equal_creations_the_one_without_an_answer_is_removed_as_well(cha
 @pytest.mark.parametrize("refused", [True, False])
 def test_a_change_without_a_way_back_that_was_refused_is_no_loss(changing: Changing, refused: bool) -> None:
     body, changing.account = {**RENAMED, "accountNickname": "Vis"}, "spare"
-    changing.note(4, PROFILE_UPDATE, body)
-    changing.changes.finish(4, changing.sent(PROFILE_UPDATE, body, refused=refused))
+    changing.note(4, op.PROFILE_UPDATE, body)
+    changing.changes.finish(4, changing.sent(op.PROFILE_UPDATE, body, refused=refused))
 
     assert bool(changing.changes.without_way_back()) is not refused
 
@@ -440,10 +427,10 @@ def test_a_change_without_a_way_back_that_was_refused_is_no_loss(changing: Chang
 def test_a_record_of_another_kind_with_the_id_of_one_that_the_replay_made_is_not_its_own(
     changing: Changing,
 ) -> None:
-    changing.note(4, INVITE, INVITED)
-    changing.changes.finish(4, answer(INVITE, {"bizId": "5"}, sent=INVITED))
-    changing.note(5, CHANNEL_DELETE, {"bizId": "5"})
-    changing.changes.finish(5, answer(CHANNEL_DELETE, sent={"bizId": "5"}))
+    changing.note(4, op.INVITE, INVITED)
+    changing.changes.finish(4, answer(op.INVITE, {"bizId": "5"}, sent=INVITED))
+    changing.note(5, op.CHANNEL_DELETE, {"bizId": "5"})
+    changing.changes.finish(5, answer(op.CHANNEL_DELETE, sent={"bizId": "5"}))
 
-    assert [change.key for change in changing.changes.ledger.pending] == [INVITE]
-    assert any(CHANNEL_DELETE in note for note in changing.changes.notes())
+    assert [change.key for change in changing.changes.ledger.pending] == [op.INVITE]
+    assert any(op.CHANNEL_DELETE in note for note in changing.changes.notes())

@@ -155,33 +155,21 @@ def placed(name: str, value: Json, dice: random.Random) -> Exchange:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_secret_is_found_under_whatever_name(name: str, tmp_path: Path) -> None:
-    dice = random.Random(name)
-    log = ReplayLog(tmp_path / "exchanges.jsonl", known := Secrets())
-    for number in range(12):
-        exchange = placed(name, f"s3cret-{name[-3:]}-{number}-x", dice)
+def test_a_secret_is_found_under_whatever_name_and_on_every_path_that_takes_secrets(tmp_path: Path) -> None:
+    dice, known = random.Random(7), Secrets()
+    log = ReplayLog(tmp_path / "exchanges.jsonl", known)
+    exchanges = [placed(name, f"s3cret-{at}-{name[-3:]}-x", dice) for at, name in enumerate(NAMES * 3)]
+    paths = (key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES)))
+    exchanges += [
+        answer(key, [f"{at}ab12cd34ef"], sent={"code": f"9080{at:02}"}) for at, key in enumerate(paths)
+    ]
+    for exchange in exchanges:
         log.add(exchange)
-        for value, _ in secrets_in(exchange):
-            assert known.placeholder(value) is not None
-    log.close()
-    for value, _ in secrets_in(exchange):
-        assert value not in log.path.read_text()
 
-
-PATHS = [key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES))]
-
-
-@pytest.mark.parametrize("key", PATHS)
-def test_on_the_paths_that_take_secrets_all_of_them_are_found(key: str, tmp_path: Path) -> None:
-    exchange = answer(key, ["ab12cd34ef"], sent={"code": "908070"})
-    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
-    log.add(exchange)
-    log.close()
-    written = log.path.read_text()
-    assert [value for value, _ in secrets_in(exchange) if value in written] == []
-    assert ("ab12cd34ef" in written) != key.endswith(BACKUP_CODES)
-    assert ("908070" in written) != key.endswith(CODES)
+    secrets = [value for exchange in exchanges for value, _ in secrets_in(exchange)]
+    text = "".join(lines_of(log))
+    assert len(secrets) > 60
+    assert [value for value in secrets if known.placeholder(value) is None or value in text] == []
 
 
 def lines_of(log: ReplayLog) -> list[str]:
@@ -189,7 +177,7 @@ def lines_of(log: ReplayLog) -> list[str]:
     return log.path.read_text().splitlines()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_log_is_that_of_searching_each_line_for_all_secrets(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     log = ReplayLog(tmp_path / "exchanges.jsonl", known := Secrets())
@@ -238,19 +226,3 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
     exchange.response.body["timestamp"] += number
     exchange.response.headers.append(("Date", f"Sun, 22 Nov 2026 02:49:{number:02d} GMT"))
     return exchange
-
-
-def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(tmp_path: Path) -> None:
-    log = ReplayLog(tmp_path / "exchanges.jsonl", Secrets())
-    tokens = [f"opaque-token-of-client-{client}" for client in range(5)]
-    for token in tokens * 2:
-        headers = {"Authorization": f"Bearer {token}", "X-Client-Hash": f"hash-of-{token[-8:]}"}
-        log.add(answer(ROLES, [{"roleName": "one"}], headers=headers))
-
-    sent = [dict(msgspec.json.decode(line)["request"]["headers"]) for line in lines_of(log)]
-
-    credentials = [headers["Authorization"] for headers in sent]
-    assert credentials[:5] == credentials[5:]
-    assert len({*credentials}) == 5
-    assert not any(token in text for token in tokens for text in credentials)
-    assert [headers["X-Client-Hash"] for headers in sent[:5]] == [f"hash-of-{each[-8:]}" for each in tokens]

@@ -11,14 +11,10 @@ from typing import Any
 import pytest
 
 from conformance.replay import replay
-from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.baseline import RecordedBaseline
-from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import NEVER, Noise
-from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.step import ReplayStep
@@ -34,17 +30,16 @@ from conformance.spec.endpoints import (
     SESSIONS,
     SESSIONS_HISTORY,
 )
-from conformance.tests.replays import options_for, profile_of, recorder
+from conformance.tests.replays import assessor_of, comparer_of, options_for, profile_of, recorder
 from conformance.tests.traffic import NOW, answer
-from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Request, Response
+from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
 
 
 def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
     """The places and kinds of the differences; each breaks a client."""
     pair = ReplayedExchange(1, answer(key, old), answer(key, new))
-    comparer = Comparer(Correlation(used={}), Noise(), written=frozenset({CHANNEL_CREATE}))
-    differences = comparer.compare(pair).differences
+    differences = comparer_of(written={CHANNEL_CREATE}).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
@@ -63,6 +58,7 @@ def channels(**pagination: Json) -> Json:
 
 NEWEST_FIRST = history([2, 4, 6])
 ORDER = [("data.items", "order")]
+HIDDEN = [(f"data.items[{at}].clientIp", "value") for at in range(3)]
 OWN: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
 OTHER: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
 
@@ -76,22 +72,14 @@ def counted(name: str) -> list[tuple[str, str]]:
     [
         # A history that is turned round, however many signed in since; what is in no order is not.
         (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 5, 3]), ORDER),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 7, 5, 3]), ORDER),
         (SESSIONS_HISTORY, history([9, 5, 3]), NEWEST_FIRST, ORDER),
-        (SESSIONS_HISTORY, history([9, 7, 5, 3]), NEWEST_FIRST, ORDER),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 9]), []),
         (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7, 9]), []),
         (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 3]), []),
         (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 9, 5]), []),
         (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 3, 3]), []),
         # Another address of others is none, and one that is no address any more is one.
         (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="198.51.100.9"), []),
-        (
-            SESSIONS_HISTORY,
-            NEWEST_FIRST,
-            history([3, 5, 7], clientIp="hidden"),
-            [(f"data.items[{at}].clientIp", "value") for at in range(3)],
-        ),
+        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="hidden"), HIDDEN),
         # An earlier replay leaves more records and never fewer.
         (CHANNELS_QUERY, channels(), channels(totalRecords=9), []),
         (CHANNELS_QUERY, channels(), channels(totalRecords=0), counted("totalRecords")),
@@ -129,9 +117,7 @@ def test_null_in_place_of_a_list_is_another_form_also_of_another_record(
 
 def after(acting: str, shown: ReplayedExchange) -> list[tuple[str, str]]:
     """The differences of a read after the caller did something, beside an earlier replay that did it too."""
-    correlation, noise = Correlation(used={}), Noise()
-    comparer = Comparer(correlation, noise, written=frozenset({BACKUP_CODES_GENERATE}))
-    assessor = Assessor(comparer, correlation, noise, RecordedBaseline([], correlation), moves=comparer.moves)
+    assessor = assessor_of(written={BACKUP_CODES_GENERATE})
     done = answer(acting, {})
     assessor.assess(ReplayedExchange(1, done, done, account="spare"), ())
     return [(each.path, each.kind) for each in assessor.assess(shown, ()).differences]
@@ -253,16 +239,6 @@ def test_a_word_of_a_text_that_was_redacted_may_be_any(recorded: str, live: str,
     assert [kind for kind, _ in aligned(Correlation(used=()), [old], [new])] == kinds
 
 
-def test_records_of_another_portal_are_known_by_their_email() -> None:
-    correlation = Correlation(used=())
-    new = [account(2, id=IDS[7]), account(1, id=IDS[8])]
-
-    aligned(correlation, [account(1), account(2)], new, operation=ACCOUNTS_QUERY)
-
-    assert correlation.live == {IDS[1]: IDS[8], IDS[2]: IDS[7]}
-    assert not correlation.doubtful
-
-
 def test_a_record_of_another_name_in_the_same_place_is_doubtful_until_better_is_known() -> None:
     correlation = Correlation(used={"person1@example.test"})
 
@@ -273,23 +249,6 @@ def test_a_record_of_another_name_in_the_same_place_is_doubtful_until_better_is_
     assert not correlation.pair(IDS[1], IDS[6], is_doubtful=True), "another doubtful one is a difference"
     aligned(correlation, [account(1), account(2)], [account(2), account(1)], operation=ACCOUNTS_QUERY)
     assert correlation.live[IDS[1]] == IDS[1]
-    assert not correlation.doubtful
-
-
-def test_counted_ids_are_doubtful_and_replaced_alike() -> None:
-    correlation = Correlation(used=(), counts_ids=True)
-    places = {"operation": ACCOUNTS_QUERY}
-
-    aligned(correlation, [account(1, id="11")], [account(5, id="15")], **places)
-    assert correlation.doubtful == {("account", "11")}
-
-    aligned(
-        correlation, [account(5, id="15"), account(1, id="11")], [account(5, id="15"), account(1, id="12")]
-    )
-    aligned(correlation, [account(5, id="15")], [account(5, id="15")], **places)
-    aligned(correlation, [account(1, id="11")], [account(1, id="12")], **places)
-    assert correlation.counted["account", "11"] == "12"
-    assert correlation.counted["account", "15"] == "15"
     assert not correlation.doubtful
 
 
@@ -320,22 +279,6 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     assert correlation.live[IDS[1]] == IDS[4]
     assert (IDS[2] not in correlation.doubtful) is is_sure
     assert not is_sure or correlation.live[IDS[2]] == IDS[5], "the other one began before the replay"
-
-
-@pytest.mark.parametrize("others, kinds", [(0, {"order"}), (1, set())])
-def test_the_place_of_an_own_session_among_those_of_others_is_no_order(others: int, kinds: set[str]) -> None:
-    old = [session(1, 1_700_000_010, is_current=True), session(2, 1_700_000_005)]
-    own = session(5, 1_800_000_010, is_current=True)
-    new = [session(7, 1_800_000_015) if others else session(4, 1_800_000_005), own]
-    comparison = JsonComparison(
-        Correlation(used=()),
-        {"data": old},
-        {"data": new},
-        operation=SESSIONS,
-        began=Clocks(1_700_000_000, 1_800_000_000),
-    )
-
-    assert {each.kind for each in comparison.differences()} - {"repetition"} == kinds
 
 
 @pytest.fixture(scope="module")
@@ -372,7 +315,6 @@ def of_other_people(portal: reference.Running) -> None:
 @pytest.mark.parametrize(
     "change, seed, written_to",
     [
-        pytest.param(turned_round, SEED, "{}", id="another order"),
         pytest.param(turned_round, SEED + 1, "{}", id="another order, other ids"),
         pytest.param(of_other_people, SEED, "x{}", id="other names, the same ids"),
         pytest.param(of_other_people, SEED + 1, None, id="other names, other ids"),
@@ -397,33 +339,3 @@ def test_the_account_that_was_looked_for_is_changed_and_no_other(
 
     assert set(written) == ({written_to.format(email)} if written_to else set())
     assert any("not surely there" in note for note in result.run.notes) is (written_to is None)
-
-
-GOOD = {"success": True, "code": "2000", "message": "OK", "data": [{"code": "CH"}]}
-
-
-def read_as(status: int, body: Json, form: Form | None = None) -> Exchange:
-    request = Request(method="GET", url="http://portal.example.test/web/v1/system/constants/countries")
-    response = Response(status=status, body=body, form=form)
-    return Exchange(n=1, started="2026-11-22T12:00:00.000000Z", request=request, response=response)
-
-
-def state_of(live: Exchange) -> tuple[State, str]:
-    correlation, noise = Correlation(frozenset()), Noise()
-    assessor = Assessor(Comparer(correlation, noise), correlation, noise, RecordedBaseline([], correlation))
-    outcome = assessor.assess(ReplayedExchange(1, read_as(200, GOOD), live), [])
-    return outcome.state, outcome.reason
-
-
-@pytest.mark.parametrize("form", ["undecodable", "truncated"])
-def test_a_live_body_that_cannot_be_read_is_not_comparable(form: Form) -> None:
-    state, reason = state_of(read_as(200, ABSENT, form))
-
-    assert state is State.NOT_COMPARABLE
-    assert reason == f"the live body is {form}; the status is the same"
-
-
-def test_another_status_is_a_regression_whatever_the_body_is() -> None:
-    state, _ = state_of(read_as(500, ABSENT, "undecodable"))
-
-    assert state is State.REGRESSED

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import main
-from conformance.errors import ExitCode, UsageError
-from conformance.replay import ReplayOptions, replay
-from conformance.replay.command import show
+from conformance.errors import ExitCode
+from conformance.replay import replay
 from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, recorder, replayed
-from conformance.tests.sample_run import error, sample
+from conformance.tests.replays import Edit, Replaying, options_for, recorder, replayed
+from conformance.tests.sample_run import error
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -34,24 +33,6 @@ password = "a-password-of-admin"
 """
 
 
-@pytest.mark.parametrize("number", [0, -3])
-def test_fewer_than_one_session_at_a_time_is_refused(number: int, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=rf"--concurrency {number}: give 1 or more"):
-        ReplayOptions(out=tmp_path, concurrency=number).check(parse(PROFILE, {}))
-
-
-@pytest.mark.parametrize("accounts", [{"admin@example.test": "nobody"}, {"x@example.test": "nobody"}])
-def test_an_account_that_the_profile_lacks_is_named(accounts: Mapping[str, str], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no \[accounts.nobody\]; it has admin"):
-        ReplayOptions(out=tmp_path, accounts=accounts).check(parse(PROFILE, {}))
-
-
-@pytest.mark.parametrize("pace", ["0", "nan", "inf", "-2x", "fast", ""])
-def test_a_pace_that_is_no_factor_is_refused(pace: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="give max, recorded, or a factor such as 10x"):
-        _ = ReplayOptions(out=tmp_path, pace=pace).scale
-
-
 def test_a_portal_that_refuses_the_only_connection_is_unreachable(tmp_path: Path) -> None:
     recording = tmp_path / "recording.jsonl"
     with capture.Writer(recording) as writer:
@@ -61,29 +42,6 @@ def test_a_portal_that_refuses_the_only_connection_is_unreachable(tmp_path: Path
 
     assert result.run.exit_code == 6
     assert "Nothing answers at http://127.0.0.1:9" in result.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("times", "line"),
-    [
-        ((1,), "1 difference is drift (state, time or data): GET /a data.total."),
-        ((2, 3), "5 differences are drift (state, time or data): GET /a data.total, GET /b body."),
-    ],
-)
-def test_drift_is_counted_and_placed_in_the_terminal(
-    times: tuple[int, ...], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    groups = [
-        {"endpoint": f"GET /{name}", "path": path, "meaning": "drift", "kind": "value", "times": count}
-        for name, path, count in zip("ab", ("data.total", ""), times, strict=False)
-    ]
-    details = {"differences": groups, "compared": 3, "wanted": 3}
-
-    show(sample().run(command="replay").model_copy(update={"replay": details}), tmp_path, form="text")
-
-    shown = capsys.readouterr().out.splitlines()
-    assert line in shown
-    assert "0 regressions; 3 of 3 exchanges compared." in shown
 
 
 @pytest.mark.parametrize(
@@ -109,9 +67,6 @@ def test_a_selection_that_selects_nothing_of_the_recording_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-Edit = Callable[[str], str]
-
-
 def substituted(pattern: str, text: str) -> Edit:
     return lambda profile: re.sub(pattern, text, profile, count=1)
 
@@ -129,11 +84,11 @@ UNFIT: dict[str, tuple[Edit, str]] = {
 
 @pytest.mark.parametrize("unfit", UNFIT)
 def test_what_the_profile_lacks_is_named_first_and_the_replay_is_inconclusive(
-    recording: Path, tmp_path: Path, unfit: str
+    visit: Replaying, unfit: str
 ) -> None:
     edit, word = UNFIT[unfit]
 
-    told = replayed(recording, tmp_path, edit=edit)
+    told = visit(edit=edit)
 
     assert word in told.notes[0]
     assert told.run.regressions == []
@@ -141,13 +96,15 @@ def test_what_the_profile_lacks_is_named_first_and_the_replay_is_inconclusive(
     assert told.run.exit_code == (4 if unfit.endswith("access code") else 5)
 
 
+def with_bot_token(row: str) -> Edit:
+    return substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', rf"\1{row}")
+
+
 @pytest.mark.parametrize("token", ["", 'token = "not-the-token"\n'])
 def test_a_bot_token_that_is_missing_or_refused_is_named_and_the_rest_compared(
-    recording: Path, tmp_path: Path, token: str
+    visit: Replaying, token: str
 ) -> None:
-    told = replayed(
-        recording, tmp_path, edit=substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', rf"\1{token}")
-    )
+    told = visit(edit=with_bot_token(token))
 
     assert "[bot_challenge] token" in told.notes[0]
     assert told.run.regressions == []
@@ -181,11 +138,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bot_token_that_is_refused_explains_what_follows_from_it(several: Path, tmp_path: Path) -> None:
-    result = replayed(
-        several,
-        tmp_path,
-        edit=substituted(r'(?s)(\[bot_challenge\]\n)token = "[^"]*"\n', r'\1token = "no"\n'),
-    )
+    result = replayed(several, tmp_path, edit=with_bot_token('token = "no"\n'))
 
     assert "[bot_challenge] token is refused" in result.notes[0]
     assert result.run.regressions == []
@@ -228,11 +181,7 @@ def test_a_recorded_account_that_the_profile_lacks_makes_a_replay_inconclusive(
 def test_an_account_that_is_left_out_on_purpose_leaves_a_replay_conclusive(
     several: Path, tmp_path: Path, asked: dict[str, object]
 ) -> None:
-    with reference.start() as portal:
-        profile = parse(WITHOUT_SPARE(portal.profile()), {})
-        options = options_for(tmp_path, **asked)
-        options.check(profile)
-        result = replay([several], profile, options)
+    result = replayed(several, tmp_path, edit=WITHOUT_SPARE, **asked)
 
     assert result.run.exit_code == 0
     assert result.tally.share == 1.0
@@ -258,26 +207,21 @@ def test_a_dry_run_counts_what_is_skipped_for_an_account(
     assert "spare@example.test signs in as no account of the profile." in planned
 
 
-@pytest.mark.parametrize(
-    ("accounts", "is_changed"), [({}, False), ({"somebody@example.test": "admin"}, True)]
-)
+@pytest.mark.parametrize("asked", [{}, {"accounts": {"somebody@example.test": "admin"}}])
 def test_an_account_that_nobody_named_changes_nothing_for_the_recorded_one(
-    recording: Path, tmp_path: Path, accounts: dict[str, str], is_changed: bool
+    recording: Path, tmp_path: Path, asked: dict[str, object]
 ) -> None:
     """It reads in its place."""
     other = tmp_path / "other.jsonl"
     other.write_text(recording.read_text().replace("admin@example.test", "somebody@example.test"))
-    result = replayed(other, tmp_path / "out", accounts=accounts)
+    result = replayed(other, tmp_path / "out", **asked)
 
-    sent = {
-        exchange.request.operation.impact
-        for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")
-        if exchange.request.operation is not None
-    }
+    exchanges = capture.read(tmp_path / "out" / "exchanges.jsonl")
+    sent = {each.request.operation.impact for each in exchanges if each.request.operation is not None}
     hint = "--account somebody@example.test=admin"
     refused = [each for each in result.tally.kept if each.state is State.NOT_REPLAYABLE]
-    assert (sent == {"read-only"}) is not is_changed
-    assert bool(refused) is not is_changed
+    assert (sent == {"read-only"}) is not bool(asked)
+    assert bool(refused) is not bool(asked)
     assert all(hint in each.reason for each in refused)
     assert result.tally.compared
 
@@ -311,23 +255,21 @@ def test_what_a_stand_in_may_not_do_is_held_against_the_profile(several: Path, t
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
+        (["--concurrency", "0"], "--concurrency 0: give 1 or more"),
+        (["--account", "admin@example.test=nobody"], "no [accounts.nobody]; it has admin"),
+        (["--pace", "nan"], "give max, recorded, or a factor such as 10x"),
+        (["--pace", "-2x"], "give max, recorded, or a factor such as 10x"),
         (["--ramp", "5s"], "need --rate"),
-        (["--latency", "p95 <= 1x"], "need --rate"),
         (["--repeat", "3"], "need --rate"),
         (["--rate", "5/s", "--repeat", "0"], "--repeat 0"),
         (["--rate", "often"], "--rate often"),
         (["--rate", "5/s", "--ramp", "soon"], "--ramp soon"),
-        (["--rate", "5/s", "--pace", "10x"], "leave out --pace"),
         (["--rate", "5/s", "--concurrency", "4"], "leave out --pace, --concurrency"),
         (["--rate", "5/s", "--latency", "quick"], "--latency 'quick'"),
     ],
 )
-def test_options_of_a_load_that_make_no_sense_are_refused(
-    recording: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: Sequence[str],
-    expected: str,
+def test_options_that_make_no_sense_are_refused(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: Sequence[str], expected: str
 ) -> None:
     (tmp_path / "portal.toml").write_text(PROFILE)
     command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]

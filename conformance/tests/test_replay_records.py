@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import re
 import tomllib
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,7 @@ from conformance.spec.endpoints import (
     ROLES,
     WORKSPACES_CURRENT,
 )
-from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorder, replayed
+from conformance.tests.replays import options_for, profile_of, recorded, replayed, rewritten
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 
@@ -82,41 +80,24 @@ def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
     assert all("record of [records]" in str(group["basis"]) for group in drift)
 
 
-def test_what_was_changed_in_another_record_is_drift_in_lists(tmp_path: Path) -> None:
-    told = replayed_alike(visit_to_another(tmp_path / "traffic.jsonl", renames=True), tmp_path / "out")
-
-    assert told.run.regressions == []
-    drift = {group["path"] for group in told.groups if group["endpoint"] == ACCOUNTS_QUERY}
-    assert any(str(path).endswith(".accountName") for path in drift)
-    assert told.run.ending.left_behind == []
-
-
-def test_a_value_of_a_third_record_is_no_drift_after_a_change_in_another(tmp_path: Path) -> None:
+def test_what_was_changed_in_another_record_is_drift_in_lists_and_a_third_one_is_none(tmp_path: Path) -> None:
     other_account = visit_to_another(tmp_path / "traffic.jsonl", renames=True)
-    lines = [json.loads(line) for line in other_account.read_text("utf-8").splitlines()]
-    listing = next(line for line in lines if "/accounts/admin/query" in line["request"]["url"])
+    same = replayed_alike(other_account, tmp_path / "same")
     with reference.start(seed=SEED) as portal:
         asked = profile_of(portal).records.account
-    third = next(
-        each
-        for each in listing["response"]["body"]["data"]["accounts"]
-        if each["bizId"] != asked and each["accountName"] != "Renamed by a visit"
-    )
-    third["accountName"] = "Somebody else"
-    other_account.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
-    told = replayed_alike(other_account, tmp_path / "out")
+    def rename_a_third(line: dict[str, Any]) -> None:
+        if "/accounts/admin/query" in line["request"]["url"]:
+            accounts = line["response"]["body"]["data"]["accounts"]
+            others = (each for each in accounts if each["accountName"] != "Renamed by a visit")
+            next(each for each in others if each["bizId"] != asked)["accountName"] = "Somebody else"
 
+    told = replayed_alike(rewritten(other_account, rename_a_third), tmp_path / "out")
+
+    drift = {group["path"] for group in same.groups if group["endpoint"] == ACCOUNTS_QUERY}
+    assert any(str(path).endswith(".accountName") for path in drift)
+    assert (same.run.regressions, same.run.ending.left_behind) == ([], [])
     assert [each.recorded for each in told.run.regressions] == ["Somebody else"]
-
-
-def in_the_account(other_account: Path, out: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """The recording with another account in it."""
-    lines = [json.loads(line) for line in other_account.read_text("utf-8").splitlines()]
-    read = next(line for line in lines if "/accounts/admin/" in line["request"]["url"])
-    change(read["response"]["body"]["data"])
-    out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return out
 
 
 @pytest.mark.parametrize(
@@ -129,86 +110,62 @@ def in_the_account(other_account: Path, out: Path, change: Callable[[dict[str, A
 def test_the_form_of_another_record_is_compared(
     other_account: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], path: str, kind: str
 ) -> None:
-    told = replayed_alike(in_the_account(other_account, tmp_path / "traffic.jsonl", change), tmp_path / "out")
+    def change_account(line: dict[str, Any]) -> None:
+        if re.search("/accounts/admin/(?!query)", line["request"]["url"]):
+            change(line["response"]["body"]["data"])
+
+    told = replayed_alike(rewritten(other_account, change_account, tmp_path / "a.jsonl"), tmp_path / "out")
 
     assert [(each.path, each.kind) for each in told.run.regressions] == [(path, kind)]
 
 
-def test_the_terminal_says_which_record_is_asked_for_before_it_shows_differences(
-    other_account: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from conformance.cli import main
-
-    with reference.start(seed=SEED) as portal:
-        (tmp_path / "portal.toml").write_text(portal.profile())
-        main(
-            ["replay", str(other_account), "--profile", str(tmp_path / "portal.toml"), "--out", str(tmp_path)]
-        )
-        asked = parse(portal.profile(), {}).records.account
-
-    first, *others = capsys.readouterr().out.splitlines()
-    assert f"{asked} of [records] is asked for instead" in first
-    assert not any("asked for instead" in line for line in others)
+@pytest.fixture(params=[None, "account"], ids=["unique ids", "counted ids"])
+def kind(request: pytest.FixtureRequest) -> str | None:
+    return request.param  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("kind", [None, "account"], ids=["unique ids", "counted ids"])
+def paired(correlation: Correlation, kind: str | None, recorded: str, live: str) -> bool:
+    if kind is None:
+        return correlation.pair(recorded, live)
+    return correlation.pair_counted(kind, recorded, live)
+
+
 def test_an_id_in_whose_place_another_is_asked_for_shows_as_either(kind: str | None) -> None:
     correlation = Correlation(used=())
+    correlation.replace("2" if kind is None else (kind, "2"), "1")
 
-    def paired(recorded: str, live: str) -> bool:
-        return (
-            correlation.pair(recorded, live)
-            if kind is None
-            else correlation.pair_counted(kind, recorded, live)
-        )
-
-    key: str | tuple[str, str] = "2" if kind is None else (kind, "2")
-    correlation.replace(key, "1")
-
-    assert paired("2", "1")
-    assert paired("2", "2")
-    assert paired("1", "1")
-    assert not paired("2", "3")
+    pairs = [("2", "1"), ("2", "2"), ("1", "1"), ("2", "3")]
+    assert [paired(correlation, kind, *pair) for pair in pairs] == [True, True, True, False]
     assert correlation.live["2"] == "1"
 
     correlation.forget_since(0)
-    assert paired("2", "3")
-    assert not paired("2", "2")
+    assert paired(correlation, kind, "2", "3")
+    assert not paired(correlation, kind, "2", "2")
 
 
-@pytest.mark.parametrize("kind", [None, "account"], ids=["unique ids", "counted ids"])
 def test_what_another_record_names_is_asked_for_and_binds_nothing(kind: str | None) -> None:
     correlation = Correlation(used=(), shows_another=True)
 
-    def paired(recorded: str, live: str) -> bool:
-        return (
-            correlation.pair(recorded, live)
-            if kind is None
-            else correlation.pair_counted(kind, recorded, live)
-        )
-
-    assert paired("institution-2", "institution-1")
-    assert not paired("institution-2", "institution-3")
+    assert paired(correlation, kind, "institution-2", "institution-1")
+    assert not paired(correlation, kind, "institution-2", "institution-3")
 
     correlation.shows_another = False
     assert correlation.live["institution-2"] == "institution-1"
-    assert paired("institution-2", "institution-2")
-    assert paired("institution-1", "institution-1")
+    assert paired(correlation, kind, "institution-2", "institution-2")
+    assert paired(correlation, kind, "institution-1", "institution-1")
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def recordings(recording: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same visit on a portal with unique ids, and on one that counts them."""
     folder = tmp_path_factory.mktemp("recordings")
-    for variant in ("", COUNTED):
-        with recorder(folder / f"{variant}.jsonl", variants=[variant] if variant else []) as (walker, _):
-            walker.visit()
-    return {variant: folder / f"{variant}.jsonl" for variant in ("", COUNTED)}
+    counted = recorded(folder / "counted.jsonl", Walker.visit, variants=[COUNTED])
+    return {"": recording, COUNTED: counted}
 
 
 @pytest.mark.parametrize(
     ("recorded", "target", "cache"),
-    [*product(("", COUNTED), ("", COUNTED), [True]), ("", COUNTED, False), (COUNTED, COUNTED, False)],
+    [("", COUNTED, True), (COUNTED, "", True), (COUNTED, COUNTED, True), (COUNTED, COUNTED, False)],
 )
 def test_counted_ids_are_followed_by_kind(
     recordings: dict[str, Path], tmp_path: Path, recorded: str, target: str, cache: bool

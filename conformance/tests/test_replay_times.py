@@ -9,16 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.baseline import RecordedBaseline
-from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.difference import Difference, Meaning
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
-from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.repeats import repeats_of
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -30,17 +24,14 @@ from conformance.spec.endpoints import (
     INVITATIONS,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
-    MFA,
-    OTP_VERIFY,
     PASSWORD_CHANGE,
     PROFILE,
-    PUBLIC_KEY,
     ROLES,
     SESSIONS,
     SESSIONS_CONFIG,
     SESSIONS_HISTORY,
 )
-from conformance.tests.replays import recorder, replayed
+from conformance.tests.replays import assessor_of, comparer_of, recorder, replayed
 from conformance.tests.traffic import NOW, answer, envelope
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
@@ -56,7 +47,7 @@ def differing(key: str, old: Json, new: Json, *, began: float | None = None) -> 
     body = {**stamped, "code": "2000", "message": "Success", "data": new}
     pair = ReplayedExchange(1, answer(key, old), answer(key, body=body, started=LATER))
     before = Clocks(0.0, 0.0) if began is None else Clocks(NOW.timestamp() - began, LATER.timestamp() - began)
-    differences = Comparer(Correlation(used={}), Noise(), began=before).compare(pair).differences
+    differences = comparer_of(began=before).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
@@ -68,7 +59,7 @@ def test_a_timestamp_that_counts_no_milliseconds_is_no_clock(in_milliseconds: fl
     recorded = answer(ROLES, [{"createdAt": then(-HOUR)}])
     pair = ReplayedExchange(1, recorded, answer(ROLES, body=body, started=LATER))
 
-    differences = Comparer(Correlation(used={}), Noise()).compare(pair).differences
+    differences = comparer_of().compare(pair).differences
 
     assert {each.path for each in differences} == {"version", "timestamp"}
 
@@ -93,6 +84,7 @@ def of_session(time: str, agent: str, *, is_current: bool) -> Json:
     return [{"loginTime": time, "isCurrent": is_current, "userAgent": agent}]
 
 
+MADE = [("data.createdAt", "time")]
 PASSED = [{"createdAt": then(-5)}]
 NEW = lasting(then(-5), then(72 * HOUR))
 
@@ -101,9 +93,7 @@ NEW = lasting(then(-5), then(72 * HOUR))
     ("key", "old", "new", "expected"),
     [
         # A time that had passed may be any other that has, and is not to be ahead.
-        (ROLES, PASSED, [{"createdAt": later(-1e8)}], []),
         (ROLES, PASSED, [{"createdAt": later(-HOUR)}], []),
-        (ROLES, PASSED, [{"createdAt": later(0.0)}], []),
         (ROLES, PASSED, [{"createdAt": later(800.0)}], []),
         (ROLES, PASSED, [{"createdAt": later(8 * HOUR)}], [("data[0].createdAt", "time")]),
         (ROLES, [{"ofItsOwnAt": then(-5)}], [{"ofItsOwnAt": later(8 * HOUR)}], []),
@@ -111,19 +101,11 @@ NEW = lasting(then(-5), then(72 * HOUR))
         (ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}], []),
         # What a request makes is dated then.
         (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-1)}, []),
-        (
-            CHANNEL_CREATE,
-            {"createdAt": then(-1)},
-            {"createdAt": later(-8 * HOUR)},
-            [("data.createdAt", "time")],
-        ),
-        (CHANNEL_CREATE, {"createdAt": then(-8 * HOUR)}, {"createdAt": later(-9 * HOUR)}, []),
+        (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, MADE),
         (CHANNEL_CREATE, {"updatedAt": then(-1)}, {"updatedAt": later(-8 * HOUR)}, []),
-        (ROLES, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, []),
         # The own session began in the replay.
         (SESSIONS, own(then(-5)), own(later(-2 * HOUR)), []),
         (SESSIONS, own(then(-5)), own(later(-900 * HOUR)), [("data[0].loginTime", "time")]),
-        (SESSIONS, [], own(later(-900 * HOUR)), []),
         (SESSIONS_HISTORY, own(then(-5)), own(later(-900 * HOUR)), []),
         # A new record lasts as long as it did.
         (INVITATIONS, NEW, lasting(later(-9), later(72 * HOUR)), []),
@@ -264,28 +246,6 @@ def test_a_time_that_the_caller_moved_when_recorded_is_not_from_before_the_repla
     assert compared(replace(acting, account="admin"), stayed) == []
 
 
-def test_an_authenticator_that_is_verified_anew_is_dated_then() -> None:
-    def listed(*entries: tuple[int, str]) -> list[Json]:
-        return [{"mfaMethod": {"value": value}, "verifiedAt": time} for value, time in entries]
-
-    acting = replace(pair(OTP_VERIFY, None, None), account="spare")
-    old = listed((1, then(-900)), (2, then(-20)))
-    shown = replace(pair(MFA, old, listed((2, later(-600)), (1, later(-600)))), account="spare")
-    moved = replace(pair(MFA, old, listed((2, later(-20)), (1, later(-600)))), account="spare")
-
-    assert ("data[0].verifiedAt", "time") in compared(acting, shown)
-    assert not any(kind == "time" for _, kind in compared(acting, moved))
-
-
-@pytest.mark.parametrize(("ago", "expected"), [(-HOUR, [("data[0].loginTime", "time")]), (-20, [])])
-def test_the_own_session_began_in_the_replay_and_not_an_hour_before(
-    ago: float, expected: list[tuple[str, str]]
-) -> None:
-    acting, read = pair(LOGIN_COMPLETE, None, None), pair(SESSIONS, own(then(-20)), own(later(ago)))
-
-    assert compared(*(replace(each, account="spare") for each in (acting, read))) == expected
-
-
 def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT, after: float = 0.0) -> ReplayedExchange:
     """An exchange of now, and its replay of forty days later, answered ``after`` so many seconds."""
     stamped = envelope(data=new, timestamp=round((LATER.timestamp() + after) * 1000))
@@ -295,12 +255,7 @@ def pair(key: str, old: Json, new: Json, *, sent: Json = ABSENT, after: float = 
 
 def compared(*pairs: ReplayedExchange) -> list[tuple[str, str]]:
     """The places and kinds of differences of exchanges, one after the other."""
-    correlation, noise = Correlation(used={}), Noise()
-    comparer = Comparer(correlation, noise, began=Clocks(NOW.timestamp() - 60, LATER.timestamp() - 60))
-    baseline = RecordedBaseline([], correlation)
-    assessor = Assessor(
-        comparer, correlation, noise, baseline, sign_ins=comparer.sign_ins, moves=comparer.moves
-    )
+    assessor = assessor_of(began=Clocks(NOW.timestamp() - 60, LATER.timestamp() - 60))
     outcomes = [assessor.assess(each, ()) for each in pairs]
     return [(each.path, each.kind) for outcome in outcomes for each in outcome.differences]
 
@@ -395,11 +350,10 @@ def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("a-file-has-another-hash-at-each-read", "data.etag", "value"),
     ],
 )
-@pytest.mark.parametrize("cache", [False, True])
 def test_a_read_that_changes_something_is_a_breaking_change(
-    read_twice: Path, tmp_path: Path, fault: str, path: str, kind: str, cache: bool
+    read_twice: Path, tmp_path: Path, fault: str, path: str, kind: str
 ) -> None:
-    result = replayed(read_twice, tmp_path, faults=(fault,), cache=cache)
+    result = replayed(read_twice, tmp_path, faults=(fault,))
 
     (regression,) = result.run.regressions
     assert (regression.path, regression.kind, regression.meaning) == (path, kind, "breaking")
@@ -431,13 +385,7 @@ def test_a_time_that_the_recording_shows_twice_is_expected_twice() -> None:
     assert broken(pairs(FILE, (old, same), (old, same))) == []
     assert broken(pairs(FILE, (old, same), (old, other))) == ["data.boundAt", "data.notAfter", "data.key"]
     assert broken(pairs(FILE, (old, same), (old, other), repeats=0)) == []
-
-
-def test_a_time_that_moves_in_the_recording_may_move() -> None:
-    assert (
-        broken(pairs(FILE, ({"seenAt": EARLY}, {"seenAt": EARLY}), ({"seenAt": LATE}, {"seenAt": LATE})))
-        == []
-    )
+    assert broken(pairs(FILE, (old, same), (same, other))) == [], "it moves in the recording too"
 
 
 @pytest.mark.parametrize(
@@ -445,14 +393,11 @@ def test_a_time_that_moves_in_the_recording_may_move() -> None:
     [
         ("2031-05-06T07:08:09.1Z", "2031-05-06T07:08:09.2Z", 0.05, False),
         ("2031-05-06T07:08:09.000Z", "2031-05-06T07:08:09.120Z", 0.02, True),
-        ("2031-05-06T07:08:09.000Z", "2031-05-06T07:08:10.000Z", 0.5, False),
         ("2031-05-06T07:08:09Z", "2031-05-06T07:08:10Z", 0.5, False),
         ("2031-05-06T07:08:09Z", "2031-05-06T07:08:10Z", 1.5, True),
         ("2031-05-06T07:08Z", "2031-05-06T07:09Z", 1.5, False),
         ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09+02:00", 1.5, False),
         ("2031-05-06T07:08:09Z", "2031-05-06T07:08:09+02:00", 1.5, True),
-        ("3 minutes ago", "4 minutes ago", 100.0, False),
-        (1_900_000_000, 1_900_000_001, 0.5, False),
         (1_900_000_000_000, 1_900_000_001_000, 0.5, False),
         (1_900_000_000_001, 1_900_000_000_002, 0.5, True),
     ],
@@ -460,25 +405,19 @@ def test_a_time_that_moves_in_the_recording_may_move() -> None:
 def test_a_time_that_moves_may_be_the_same_twice_as_far_as_it_is_written(
     time: Json, next_time: Json, apart: float, is_broken: bool
 ) -> None:
-    reads = pairs(
-        FILE, ({"at": {"sentAt": time}},) * 2, ({"at": {"sentAt": time}}, {"at": {"sentAt": next_time}})
-    )
+    first, second = {"at": {"sentAt": time}}, {"at": {"sentAt": next_time}}
     reads = [
-        replace(read, recorded=_later(answer(FILE, {"at": {"sentAt": time}}), at * apart))
-        for at, read in enumerate(reads)
+        replace(read, recorded=_later(answer(FILE, first), at * apart))
+        for at, read in enumerate(pairs(FILE, (first, first), (first, second)))
     ]
 
     assert (broken(reads) != []) is is_broken
 
 
 def test_a_record_is_compared_with_itself_wherever_it_stands() -> None:
-    def listed(*names: str) -> list[Json]:
-        return [{"bizId": name, "createdAt": EARLY if name == "a" else LATE} for name in names]
+    a, b = {"bizId": "a", "createdAt": EARLY}, {"bizId": "b", "createdAt": LATE}
 
-    assert (
-        broken(pairs(ROLES, (listed("a", "b"), listed("a", "b")), (listed("b", "a"), listed("b", "a")))) == []
-    )
-    assert broken(pairs(ROLES, (listed("a", "b"), listed("a", "b")), (listed("a", "b"), listed("a")))) == []
+    assert broken(pairs(ROLES, ([a, b], [a, b]), ([b, a], [b, a]))) == []
 
 
 def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
@@ -501,14 +440,6 @@ def test_no_more_is_remembered_than_has_room() -> None:
     )
 
     assert [list(repetitions.broken(read)) for read in (large, first, second)] == [[], [], []]
-
-
-def test_another_public_key_at_each_read_is_permitted() -> None:
-    (pair,) = pairs(PUBLIC_KEY, ({"publicKey": "abc"}, {"publicKey": "xyz"}))
-
-    meaning = Meanings().of(pair, Difference("repetition", ("data", "publicKey"), "abc", "xyz"))
-
-    assert meaning.meaning is Meaning.PERMITTED
 
 
 def test_reads_repeat_one_another_and_changes_do_not() -> None:

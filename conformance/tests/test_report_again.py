@@ -12,10 +12,8 @@ from threading import Thread
 import pytest
 
 from conformance.report.formats.html.card.exchange_view import step_labels
-from conformance.report.formats.write import write_all
-from conformance.report.model.again import curl, har, rerun, rerun_finding, variables
+from conformance.report.model.again import curl, har, rerun, rerun_finding
 from conformance.report.model.evidence import SignInRecord, sign_in_of
-from conformance.report.model.run import Scope
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
@@ -48,12 +46,6 @@ def test_the_rerun_line_names_requirement_target_and_profile() -> None:
     ]
 
 
-def test_the_rerun_line_lasts_no_longer_than_the_run_could() -> None:
-    words = shlex.split(rerun(sample().run(scope=Scope(time_budget="10m"), strict=True), "ENV-008"))
-
-    assert words[-3:] == ["--strict", "--time-budget", "10m"]
-
-
 @pytest.mark.parametrize(
     "profile, options", [("bundled", []), (None, ["--target", "https://portal.example.test"])]
 )
@@ -63,24 +55,12 @@ def test_the_rerun_line_has_no_option_that_the_run_had_not(profile: str | None, 
     assert words == ["portal-conformance", "run", "--rerun", "ENV-008", *options]
 
 
-def test_a_check_of_recorded_traffic_is_seen_again_by_checking_what_was_recorded() -> None:
-    assert rerun(sample().run(command="check"), "ENV-008") == "portal-conformance check exchanges.jsonl"
-
-
 def initiated(**changes: object) -> Exchange:
     options: dict[str, object] = {
         "sent": {"email": "it's@example.test", "password": "[password-1]"},
         **changes,
     }
     return exchange(1, INITIATE, **options)  # type: ignore[arg-type]
-
-
-def test_a_curl_line_has_variables_in_place_of_secrets() -> None:
-    line = curl(initiated(), finding(exchanges=[1]))
-
-    assert line is not None
-    assert variables(line) == ["PORTAL_ACCESS_CODE", "PASSWORD"]
-    assert "[password-1]" not in line
 
 
 def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
@@ -135,11 +115,6 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
     assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
 
 
-def test_what_reproduces_a_warning_is_strict() -> None:
-    assert rerun(sample().run(), "LOGIN-080", is_strict=True).endswith(" --strict")
-    assert "--strict" not in rerun(sample().run(), "LOGIN-080")
-
-
 def completing(number: int, code: str) -> Exchange:
     sent: Json = {"sessionId": "9b1f", "method": 10011002, "code": code}
     return exchange(number, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
@@ -188,14 +163,3 @@ def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> 
     ]
     assert [each.envelope for each in read] == [each.envelope for each in steps]
     assert har([], version="1.0") is None
-
-
-def test_the_page_offers_every_way_to_repeat_a_finding(tmp_path: Path) -> None:
-    made = sample()
-    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
-
-    card = html[html.index('id="finding-LOGIN-030"') :].partition("</article>")[0]
-    assert '<span class="step-label">the account&#39;s code</span>' in card
-    for title in ("With the suite", "As HAR"):
-        assert title in card

@@ -30,12 +30,3 @@ def test_a_badge_of_a_selection_or_of_the_bundled_portal_says_so() -> None:
     assert words(selected).startswith("selection: must ")
     assert words(bundled).startswith("bundled portal: must ")
     assert json.loads(shield(selected))["color"] == json.loads(shield(conformant().run(exit_code=5)))["color"]
-
-
-def test_the_colour_tells_good_from_bad() -> None:
-    colours = {
-        json.loads(shield(run))["color"]
-        for run in (sample().run(), conformant().run(), conformant().run(exit_code=6))
-    }
-
-    assert len(colours) == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import date
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from conformance.report.across.baseline import (
     write,
 )
 from conformance.report.across.baseline_update import prune, update
-from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.model.run import Regression, Run, Scope
 from conformance.report.model.words import counted
 from conformance.tests.deployment import deployed
@@ -47,25 +45,6 @@ def test_what_is_not_listed_is_new_and_fails() -> None:
 
     assert [entry.signature for entry in result.known] == [DATA]
     assert {one.requirement for one in result.new} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
-    assert result.fails
-
-
-def test_a_run_whose_failures_are_all_listed_does_not_fail() -> None:
-    run = failing()
-    listed = Baseline(
-        "known.toml", tuple(known(one.signature) for one in run.findings if one.verdict == "fail")
-    )
-
-    result = compare(run, listed, TODAY)
-
-    assert not result.fails
-    assert len(result.known) == 5
-
-
-def test_an_entry_that_now_passes_is_stale_and_fails_by_name() -> None:
-    result = compare(conformant().run(), Baseline("known.toml", (known(),)), TODAY)
-
-    assert [entry.signature for entry in result.stale] == [DATA]
     assert result.fails
 
 
@@ -161,24 +140,6 @@ def test_a_warning_is_new_only_where_strict() -> None:
     assert "ACCOUNT-015" in {one.requirement for one in strict.new}
 
 
-def test_a_listed_warning_is_not_stale_where_it_was_seen() -> None:
-    warned = next(one for one in failing().findings if one.verdict == "warn")
-
-    result = compare(failing(), Baseline("known.toml", (known(warned.signature),)), TODAY)
-
-    assert not result.stale
-
-
-def test_an_update_adds_what_is_new_and_keeps_every_reason() -> None:
-    old = Baseline("known.toml", (known(reason="we know", ticket="P-1", expires=date(2020, 1, 1)),))
-
-    new = update(failing(), old)
-
-    assert len(new.entries) == 5
-    kept = next(entry for entry in new.entries if entry.signature == DATA)
-    assert (kept.reason, kept.ticket, kept.expires) == ("we know", "P-1", date(2020, 1, 1))
-
-
 def test_an_update_sets_stale_entries_aside_and_takes_their_reason_back_when_they_return() -> None:
     fixed = update(conformant().run(), Baseline("known.toml", (known(reason="we know"),)))
     assert fixed.entries == ()
@@ -202,15 +163,6 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read.entries[0] == baseline.entries[0]
     assert read.entries[1].expires == date(2027, 1, 31)
     assert read.gone == baseline.gone
-
-
-def test_the_entry_to_paste_is_an_entry(tmp_path: Path) -> None:
-    file = tmp_path / "known.toml"
-    file.write_text("# ours\n\n" + entry_text(finding()), encoding="utf-8")
-
-    (entry,) = load(file).entries
-
-    assert entry == known(endpoint=INITIATE, reason=NO_REASON)
 
 
 @pytest.mark.parametrize(
@@ -251,30 +203,6 @@ def test_two_entries_of_one_signature_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="two entries have the signature"):
         load(file)
-
-
-def test_a_missing_file_is_told_with_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--baseline-update"):
-        load(tmp_path / "none.toml")
-
-
-def test_the_written_file_is_toml_with_a_comment_that_explains_it(tmp_path: Path) -> None:
-    write(update(failing(), Baseline("x")), tmp_path / "known.toml")
-
-    text = (tmp_path / "known.toml").read_text(encoding="utf-8")
-    assert text.startswith("# Known failures.")
-    assert len(tomllib.loads(text)["known"]) == 5
-
-
-def test_the_outcome_stands_in_the_results() -> None:
-    run = failing()
-    outcome = compare(run, Baseline("known.toml", (known(), known("ENV-001 GET /x"))), TODAY).record()
-
-    told = run.model_copy(update={"baseline": outcome}).dump()["baseline"]
-
-    assert [entry["requirement"] for entry in told["known"]] == ["ENV-008"]
-    assert [entry["requirement"] for entry in told["stale"]] == ["ENV-001"]
-    assert len(told["new"]) == 4
 
 
 def test_a_baseline_is_written_from_the_reports_of_a_finished_run(

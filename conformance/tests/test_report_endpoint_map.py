@@ -6,20 +6,15 @@ from pathlib import Path
 
 from conformance.report.formats.html.cells import Cells
 from conformance.report.formats.html.run_page import endpoint_map
-from conformance.report.formats.write import write_all
 from conformance.report.model.run import Regression
 from conformance.spec import BY_KEY, OPERATIONS
-from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample
+from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, page_of, sample
 
 FILES = next(row for row in OPERATIONS if row.group == "Files")
 
 
 def tiles(made: Sample) -> dict[str, Cells]:
     return {tile.key: tile for group in endpoint_map(made.run(), {}).groups for tile in group.tiles}
-
-
-def test_every_endpoint_stands_on_it_once_in_the_order_of_the_specification() -> None:
-    assert list(tiles(sample())) == [row.key for row in OPERATIONS]
 
 
 def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
@@ -37,22 +32,9 @@ def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
     assert tiles(conformant())[PROFILE].state == "pass"
 
 
-def test_untested_endpoints_are_grouped_by_their_reason() -> None:
-    made = conformant()
-    for row in OPERATIONS[:3]:
-        made.ledger.tallies.pop(row.requirement, None)
-        made.ledger.leave_untested(row.requirement, "above the allowed impact")
-
-    (reason,) = endpoint_map(made.run(), {}).untested
-
-    assert reason.reason == "above the allowed impact"
-    assert [tile.key for tile in reason.tiles] == [row.key for row in OPERATIONS[:3]]
-
-
 def test_a_tile_leads_to_the_finding_of_its_endpoint(tmp_path: Path) -> None:
     made = sample()
-    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    html = page_of(made, tmp_path)
 
     assert f'class="tile t-fail" href="#finding-ENV-008" title="{INITIATE}: failing, 1 rule"' in html
     assert html.index('id="map"') < html.index('id="findings"')

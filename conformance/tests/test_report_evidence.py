@@ -9,13 +9,11 @@ import msgspec
 
 from conformance.report.model.evidence import (
     LONGEST_ELAPSED,
-    LONGEST_LINE,
-    OTHER,
     CountedPart,
     RunEvidence,
     read,
 )
-from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, envelope, error, exchange, sample
+from conformance.tests.sample_run import ROLES, envelope, exchange, sample
 from conformance.traffic.exchange import Exchange
 
 
@@ -43,15 +41,6 @@ def test_parts_that_are_counted_before_they_are_joined_show_what_the_whole_shows
     assert read(file, {30, 41}, counted=counted) == read(file, {30, 41})
 
 
-def test_a_line_that_is_too_long_to_be_read_is_counted_as_such() -> None:
-    part, counted = CountedPart(), RunEvidence()
-
-    part.count(exchange(1, ROLES, answer=envelope([])), LONGEST_LINE)
-    counted.extend(part)
-
-    assert (counted.total, counted.unread, counted.timings) == (1, 1, [])
-
-
 def test_of_many_large_responses_the_beginning_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "exchanges.jsonl"
     records = [{"bizId": f"{number:08}"} for number in range(20_000)]
@@ -66,48 +55,6 @@ def test_of_many_large_responses_the_beginning_is_kept(tmp_path: Path) -> None:
     assert states[0] == states[-1] == "json"
     assert states.count("truncated") >= 10
     assert sum(len(msgspec.json.encode(each)) for each in responses) < 6_000_000
-
-
-def test_the_steps_of_the_same_client_that_led_there_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "exchanges.jsonl"
-    told = [
-        exchange(1, INITIATE, answer=envelope()),
-        msgspec.structs.replace(exchange(2, ROLES, answer=envelope([])), client="another"),
-        exchange(3, PROFILE, answer=error("ACCESS.TOKEN_MISSING"), status=401),
-        exchange(4, ROLES, answer=envelope([])),
-    ]
-    file.write_bytes(b"\n".join(map(msgspec.json.encode, told)))
-
-    found = read(file, {4})
-
-    assert [(step.number, step.status, step.code) for step in found.before[4]] == [
-        (1, 200, "2000"),
-        (3, 401, "ACCESS.TOKEN_MISSING"),
-    ]
-
-
-def test_times_are_told_by_endpoint(tmp_path: Path) -> None:
-    file = tmp_path / "exchanges.jsonl"
-    took = [10.0, 20.0, 30.0, 400.0]
-    lines = [exchange(at, ROLES, took=ms, answer=envelope([])) for at, ms in enumerate(took, 1)]
-    lines.append(exchange(5, "GET /favicon.ico", took=1.0))
-    file.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
-
-    roles, other = read(file, ()).timings
-
-    assert (roles.endpoint, roles.requests, roles.median_ms, roles.max_ms, roles.total_ms) == (
-        ROLES,
-        4,
-        30.0,
-        400.0,
-        460.0,
-    )
-    assert roles.group == "Roles"
-    assert other.endpoint == OTHER
-
-
-def test_a_missing_file_gives_no_evidence(tmp_path: Path) -> None:
-    assert read(tmp_path / "none.jsonl", {1}).exchanges == {}
 
 
 def test_broken_and_cut_off_lines_are_passed_over_and_keep_their_numbers(tmp_path: Path) -> None:

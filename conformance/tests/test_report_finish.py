@@ -97,15 +97,6 @@ def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) 
     assert written["ending"]["inconclusive"] == NOTHING_TESTED
 
 
-def test_errors_of_the_suite_are_part_of_the_ending(tmp_path: Path) -> None:
-    made = conformant()
-    made.ledger.errors["check x"] = "ValueError: y"
-
-    run = finished(made, tmp_path)
-
-    assert (run.exit_code, run.ending.errors) == (ExitCode.INTERNAL_ERROR, {"check x": "ValueError: y"})
-
-
 def test_what_a_lost_target_left_untried_says_so(tmp_path: Path) -> None:
     run = finished(Sample(), tmp_path, ending=Ending(unreachable="nothing answers"))
 
@@ -173,9 +164,3 @@ def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: st
     assert "p95 <= 1.2x" in text
     assert name == "junit.xml" or name == "results.json" or "Too slow" in text
     assert "0 requirements failed" not in text
-
-
-def test_a_load_that_is_too_slow_says_so_in_the_terminal(tmp_path: Path) -> None:
-    run = finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
-
-    assert exit_reason(run) == "1 limit on latency exceeded"

@@ -83,14 +83,6 @@ def test_a_rule_fails_since_a_day_is_flaky_or_is_fixed(
     ] == ([] if fixed is None else [fixed])
 
 
-def test_the_share_tested_is_a_line(tmp_path: Path) -> None:
-    (one,) = trend(kept(tmp_path, ".x"))
-
-    assert 90 < one.runs[0].tested < 100
-    assert f"{one.runs[1].tested} % tested" in as_text([one])
-    assert '<polyline class="share"' in as_html([one])
-
-
 def test_a_run_is_linked_to_its_report_until_a_later_run_writes_there(tmp_path: Path) -> None:
     first, second = runs("..")
     file, folder = tmp_path / "history.sqlite", tmp_path / "re ports"
@@ -135,11 +127,6 @@ def test_what_changed_since_the_run_before_is_told(tmp_path: Path) -> None:
     assert since(runs(".")[0], file) is None
 
 
-def test_a_missing_history_is_told_with_how_to_begin_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--history"):
-        trend(tmp_path / "none.sqlite")
-
-
 def test_a_file_that_is_no_database_is_told_and_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("these are my notes, and a database they are not" * 20, encoding="utf-8")
@@ -165,8 +152,3 @@ def test_every_form_tells_what_fails_and_what_is_flaky(tmp_path: Path) -> None:
         assert "PAGE-026" in told
     assert "FAIL PAGE-026 since 24 Nov 2026" in as_text(found)
     assert "changed 3 times (·×·×)" in as_text(found)
-
-
-def test_an_empty_history_is_told_so(tmp_path: Path) -> None:
-    assert as_text([]) == "The history has no run yet.\n"
-    assert "The history has no run yet" in as_html([])

@@ -6,11 +6,9 @@ import re
 from pathlib import Path
 
 from conformance.report.formats.html.latency import latencies
-from conformance.report.formats.write import write_all
 from conformance.report.model import evidence
 from conformance.report.model.run import OperationTime
-from conformance.report.model.words import in_figures
-from conformance.tests.sample_run import PROFILE, ROLES, Sample, conformant, envelope, exchange
+from conformance.tests.sample_run import PROFILE, ROLES, Sample, envelope, exchange
 
 
 def timing(endpoint: str, *, p50: float, p95: float, p99: float | None, longest: float) -> OperationTime:
@@ -43,28 +41,3 @@ def test_the_slowest_stands_first_and_the_plot_grows_with_the_time() -> None:
     middles = [float(re.findall(r'cx="([\d.]+)"', row.plot)[0]) for row in rows]
     assert middles[0] > middles[1]
     assert 'aria-label="p50 100.0 ms, p95 500.0 ms, p99 1000.0 ms"' in rows[0].plot
-
-
-def test_a_report_of_an_earlier_version_and_times_of_nothing_are_drawn() -> None:
-    (row,) = latencies([timing(PROFILE, p50=0, p95=0, p99=None, longest=0)])
-
-    assert row.p99 == "0.0"
-    assert latencies([]) == []
-
-
-def test_the_page_has_a_row_for_each_endpoint(tmp_path: Path) -> None:
-    made = conformant()
-    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
-
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").count('<svg class="small-plot"') == 3
-
-
-def test_a_measured_number_has_no_exponent() -> None:
-    assert [in_figures(number) for number in (0.0123, 1.25, 35.83, 99.96, 512.4, 22_450.0)] == [
-        "0.0123",
-        "1.25",
-        "35.8",
-        "100",
-        "512",
-        "22,450",
-    ]

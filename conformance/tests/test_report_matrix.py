@@ -25,32 +25,9 @@ def test_a_requirement_that_a_run_does_not_know_has_no_verdict_there() -> None:
     assert row.verdicts == [None, "pass"]
 
 
-def test_columns_of_the_same_name_are_numbered() -> None:
-    found = matrix([sample().run(), sample().run(), conformant().run(target_url="http://other.example.test")])
-
-    assert [one.name for one in found.columns] == [
-        "portal.example.test (1)",
-        "portal.example.test (2)",
-        "other.example.test",
-    ]
-
-
 def test_every_form_names_the_runs_and_what_differs() -> None:
     found = matrix([conformant().run(), sample().run()], ["release 1", "release 2"])
 
     for told in (as_text(found), as_html(found), as_json(found)):
         assert "release 2" in told
         assert "PAGE-026" in told
-
-
-def test_runs_that_agree_and_hold_are_told_so() -> None:
-    assert "No requirement differs between the runs, and none fails." in as_text(matrix([conformant().run()]))
-
-
-def test_what_fails_stands_before_what_only_was_not_tested() -> None:
-    rows = matrix([conformant().run(), sample().run(), sample().run()]).differing
-
-    ranks = [(row.verdicts.count("fail"), row.verdicts.count("warn")) for row in rows]
-    assert ranks == sorted(ranks, reverse=True)
-    assert rows[0].verdicts == ["pass", "fail", "fail"]
-    assert rows[-1].worst == "untested"

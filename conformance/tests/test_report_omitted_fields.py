@@ -7,7 +7,7 @@ import pytest
 from conformance.judging import watch
 from conformance.report.finish import NEEDED, results_of
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import PROFILE, SECURE_SESSION, SESSIONS
+from conformance.spec.endpoints import SECURE_SESSION, SESSIONS
 from conformance.tests.traffic import answer, at, envelope, session
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Ledger
@@ -41,11 +41,6 @@ def test_what_a_left_out_field_leaves_untested_says_so(field: str) -> None:
     assert {rule for rule, reason in seen.items() if reason == named} == {
         rule for rule in of_all if NEEDED[rule] == field
     }
-
-
-def test_a_field_that_is_there_leaves_the_reason_of_a_case() -> None:
-    assert reasons(answer(PROFILE, body=envelope(timestamp=ABSENT)))["SESSION-043"] == LASTING
-    assert reasons(sessions(timestamp=ABSENT), sessions())["ENV-010"] is None
 
 
 def test_a_success_that_never_came_is_not_blamed_on_its_fields() -> None:

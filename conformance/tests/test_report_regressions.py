@@ -10,7 +10,7 @@ from conformance.report.formats.closing import closing_block, exit_reason
 from conformance.report.formats.html.listings import contents
 from conformance.report.formats.html.run_page import report
 from conformance.report.model.evidence import RunEvidence
-from conformance.report.model.regressions import by_endpoint, of_one_refusal, places
+from conformance.report.model.regressions import by_endpoint, places
 from conformance.report.model.run import Regression, Run
 from conformance.report.model.words import regressed_in_words
 from conformance.tests.sample_run import conformant
@@ -51,19 +51,6 @@ def test_the_same_in_many_answers_and_items_is_one_place() -> None:
     ]
 
 
-def test_an_endpoint_is_compared_where_an_answer_was() -> None:
-    found = {one.endpoint: (one.is_compared, len(one.places)) for one in by_endpoint(replayed(lost(4, 0)))}
-
-    assert found == {ROLES: (True, 1), MFA: (True, 0), FILES: (False, 0)}
-
-
-def test_results_that_do_not_tell_of_endpoints_are_taken_as_they_are() -> None:
-    run = conformant().run(command="replay", regressions=[LONGER], exit_code=1)
-
-    for extra in ({}, {"replay": 3}, {"replay": {"endpoints": [1]}}, {"replay": {"endpoints": {MFA: "x"}}}):
-        assert [one.endpoint for one in by_endpoint(run.model_copy(update=extra))] == [MFA]
-
-
 def test_a_ci_server_sees_which_endpoints_regressed_and_which_were_not_compared() -> None:
     root = ElementTree.fromstring(junit.document(replayed(lost(4, 0), lost(7, 1))))
     suite = next(one for one in root if one.get("name") == "Replayed traffic")
@@ -93,12 +80,6 @@ def test_ci_sees_what_a_difference_means_and_that_a_field_is_gone() -> None:
         assert "now left out" in text
         assert "some samples omit fields" in text
         assert "breaking" in text.lower()
-
-
-def test_a_run_of_cases_has_no_such_suite() -> None:
-    root = ElementTree.fromstring(junit.document(conformant().run()))
-
-    assert "Replayed traffic" not in [one.get("name") for one in root]
 
 
 def test_the_summary_and_the_page_begin_with_them() -> None:
@@ -149,40 +130,3 @@ def test_every_report_counts_regressions_places_and_answers_with_their_names() -
     counted = next(each for each in contents(run, [], 0) if each.href == "regressions")
     assert (counted.name, counted.note) == ("Regressions", "4")
     assert 'message="2 exchanges skipped"' in junit.document(run)
-
-
-def test_a_status_and_a_code_of_different_answers_are_two() -> None:
-    run = replayed(*refused(4), refused(7)[0])
-
-    assert [len(same) for same in of_one_refusal(places(run))] == [1, 1]
-
-
-def test_the_page_names_both_exchanges_of_a_regression_and_what_differs_in_long_values() -> None:
-    long = {f"a field of the record {at}": at for at in range(9)}
-    regression = Regression.model_validate(
-        {
-            "exchange": 12,
-            "recorded_exchange": 7,
-            "endpoint": MFA,
-            "path": "data",
-            "kind": "changed",
-            "recorded": long,
-            "replayed": {**long, "a field of the record 3": "three"},
-        }
-    )
-    run = conformant().run(command="replay", regressions=[regression], exit_code=1)
-    page = report(run, RunEvidence())
-
-    row = page[page.index('<td class="num">#7</td><td class="num">#12</td>') :].partition("</tr>")[0]
-    assert "<code>a field of the record 3</code>: <code>3</code> → " in row
-    assert "record 4" not in row
-
-
-def test_the_top_cuts_each_long_value_once() -> None:
-    fields = {"recorded": {"status": "x" * 80}, "replayed": "y" * 80, "path": f"data.{'z' * 100}"}
-    lost = Regression.model_validate({"exchange": 1, "endpoint": MFA, "kind": "changed", **fields})
-    page = report(conformant().run(command="replay", regressions=[lost], exit_code=1), RunEvidence())
-
-    top = page[page.index("What fails this replay") : page.index('id="plan"')]
-    assert "… (94 characters), now " in top
-    assert "… (80 characters)" in top

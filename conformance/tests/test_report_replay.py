@@ -10,10 +10,10 @@ from conformance.replay.differences import lines_of
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.run_page import report
 from conformance.report.latency.histograms import LatencyHistogram
-from conformance.report.latency.slices import MOST_SLICES, LatencySlices
+from conformance.report.latency.slices import LatencySlices
 from conformance.report.latency.spread import Spread
 from conformance.report.model.evidence import RunEvidence
-from conformance.report.model.run import OperationTime, Regression, Run
+from conformance.report.model.run import Regression, Run
 from conformance.report.model.words import answers_in_words
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, conformant
 from conformance.work.merged_replays import replay_details
@@ -50,15 +50,6 @@ def facts(run: Run) -> dict[str, str]:
 def test_a_run_and_a_check_have_none_of_it() -> None:
     assert replayed(conformant().run()) is None
     assert 'id="plan"' not in report(conformant().run(command="check"), RunEvidence())
-
-
-def test_the_page_begins_with_the_plan_then_the_differences_then_the_latencies() -> None:
-    load = {"latency": {ROLES: {"replayed": three(7, 8, 9)}}}
-    page = report(run_of(differences=[difference(ROLES, "x", "extra")], load=load), RunEvidence())
-
-    places = [page.index(f'id="{name}"') for name in ("overview", "plan", "regressions", "latency", "map")]
-    assert places == sorted(places)
-    assert places[-1] < page.index('id="findings"')
 
 
 def test_the_same_difference_at_many_endpoints_is_one_row_with_its_count() -> None:
@@ -103,15 +94,6 @@ def test_a_refusal_in_place_of_another_is_one_row_with_both_places() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"exchanges": [2]}, {"times": 2}, {"accepted": "known"}, {"meaning": "breaking"}]
-)
-def test_a_status_and_a_code_that_differ_apart_are_two_lines(other: dict[str, Any]) -> None:
-    status, code = refused()
-
-    assert len(list(lines_of([status, {**code, **other}]))) == 2
-
-
-@pytest.mark.parametrize(
     ("rows", "words"),
     [
         ([{"times": 1, "exchanges": [4]}], "1 answer"),
@@ -123,39 +105,6 @@ def test_a_status_and_a_code_that_differ_apart_are_two_lines(other: dict[str, An
 )
 def test_an_answer_that_differs_at_several_places_counts_once(rows: list[dict[str, Any]], words: str) -> None:
     assert answers_in_words(rows) == words
-
-
-def test_counts_of_the_page_name_their_units() -> None:
-    drift = {"meaning": "drift", "times": 12, "exchanges": []}
-    rows = [*refused(), difference(PROFILE, "data.x", "extra"), difference(ROLES, "data.t", "value", **drift)]
-
-    parts = replayed(run_of(differences=rows))
-
-    assert parts is not None
-    assert [(group.words, group.unit, group.rows[0].times) for group in parts.differences] == [
-        ("2 causes at 3 places, in 2 answers", "Answers", "1"),
-        ("1 cause at 1 place, 12 differences", "Differences", "12"),
-    ]
-
-
-def test_what_is_not_there_is_nothing_and_not_null() -> None:
-    rows = [difference(ROLES, "x", "extra", replayed=None), difference(ROLES, "y", "missing", recorded=7)]
-    new, missing = groups(run_of(differences=rows))["Permitted changes"]
-
-    assert (new.recorded, new.replayed) == ("nothing", "null")
-    assert (missing.recorded, missing.replayed) == ("7", "nothing")
-
-
-def test_another_value_or_status_of_another_place_is_another_cause() -> None:
-    rows = [
-        difference(ROLES, "data.a", "value"),
-        difference(ROLES, "data.b", "value"),
-        difference(ROLES, "status", "status", recorded=200, replayed=404),
-        difference(PROFILE, "status", "status", recorded=200, replayed=404),
-        difference(INITIATE, "status", "status", recorded=200, replayed=500),
-    ]
-
-    assert len(groups(run_of(differences=rows))["Permitted changes"]) == 4
 
 
 def test_the_meanings_stand_in_their_order_and_say_why() -> None:
@@ -172,40 +121,6 @@ def test_the_meanings_stand_in_their_order_and_say_why() -> None:
     assert '<a href="#ENV-008" class="mono small nowrap">ENV-008</a> On an error' in page
     assert "accepted: renamed" in page
     assert 'field missing <code class="soft">(missing)</code>' in page
-
-
-def test_a_regression_has_both_numbers_of_its_exchanges() -> None:
-    lost = Regression.model_validate(
-        {
-            "exchange": 31,
-            "recorded_exchange": 35,
-            "endpoint": ROLES,
-            "path": "data[2].roleName",
-            "kind": "missing",
-            "recorded": "Owner",
-            "meaning": "breaking",
-        }
-    )
-    rows = [difference(ROLES, "data[*].roleName", "missing", meaning="breaking", exchanges=[31, 44])]
-
-    assert groups(run_of(lost, differences=rows))["Breaking changes"][0].exchanges == ["#35 → #31", "#44"]
-    assert groups(run_of(lost))["Breaking changes"][0].exchanges == ["#35 → #31"]
-
-
-def test_a_contradiction_that_regressed_is_named_once_at_the_top() -> None:
-    made = conformant()
-    made.contradict("ENV-008", made.exchanges[0], path="data", expected=None)
-    regressed = Regression.model_validate(
-        {"exchange": 1, "endpoint": INITIATE, "path": "data", "kind": "type", "requirement": "ENV-008"}
-    )
-    other = Regression(exchange=2, endpoint=ROLES, path="data", kind="length", meaning="breaking")
-    page = report(made.run(command="replay", regressions=[regressed, other], exit_code=1), RunEvidence())
-    top = page[page.index("What fails this replay") : page.index('id="plan"')]
-
-    assert top.count('class="v v-fail"') == 3  # two and one in the explanation of the words
-    assert "another length" in top
-    assert "another type" not in top
-    assert "may break a client that worked with the recorded portal" in top
 
 
 SHARES = [
@@ -282,39 +197,9 @@ def test_latencies_of_a_load_stand_recorded_beside_replayed_with_their_limits_an
     assert "900 ms" in drawing
 
 
-def test_latencies_of_a_replay_stand_beside_those_of_the_recording() -> None:
-    spread = Spread()
-    for ms in (10, 10, 10, 200):
-        spread.note(ms)
-    times = {"median_ms": 20.0, "p95_ms": 30.0, "p99_ms": 40.0, "max_ms": 41.0, "total_ms": 90.0}
-    timing = OperationTime(endpoint=ROLES, group="Roles", requests=4, **times)
-    run = run_of(recorded_latency={ROLES: {"counts": spread.as_json()}})
-    parts = replayed(run.model_copy(update={"timings": [timing]}))
-
-    assert parts is not None
-    (row,) = parts.latencies
-    recorded = [float(text.partition(" ")[0]) for text in row.percentiles]
-    assert recorded == pytest.approx([10, 200, 200], rel=0.05)
-    assert row.percentiles[0].endswith("→ 20.0")
-    assert parts.by_time is None
-
-
 def test_what_has_another_shape_is_passed_over() -> None:
     for details in ({}, {"load": 3}, {"plan": 4, "states": []}, {"differences": [1]}, {"load": {"along": 1}}):
         assert 'id="regressions"' in report(run_of(**details), RunEvidence())
-
-
-def test_a_spread_adds_up_and_knows_its_percentiles_to_some_percent() -> None:
-    one, other = Spread(), Spread()
-    for ms in range(1, 101):
-        (one if ms % 2 else other).note(ms)
-    both = Spread.of(one.as_json())
-    both.counts += Spread.of(other.as_json()).counts
-
-    assert both.samples == 100
-    for percentile in (50, 95, 99):
-        assert both.at(percentile) == pytest.approx(percentile, rel=0.05)
-    assert Spread().at(50) == 0.0
 
 
 def test_the_plans_and_the_recorded_latencies_of_workers_are_merged() -> None:
@@ -338,15 +223,6 @@ def slices(*notes: tuple[float, float]) -> LatencySlices:
     return made
 
 
-def test_slices_of_a_long_load_stay_few_and_lose_no_request() -> None:
-    pytest.importorskip("hdrh")
-    long = slices(*((at * 0.5, 10.0 + at) for at in range(1000)))
-
-    assert long.seconds == 16
-    assert len(long.histograms) <= MOST_SLICES
-    assert sum(each.samples for each in long.histograms.values()) == 1000
-
-
 def test_slices_of_workers_merge_in_any_order_and_are_read_again() -> None:
     pytest.importorskip("hdrh")
     short, long = slices((0.2, 5.0), (1.7, 50.0)), slices((0.1, 7.0), (200.0, 9.0))
@@ -357,13 +233,3 @@ def test_slices_of_workers_merge_in_any_order_and_are_read_again() -> None:
     assert {at: each.samples for at, each in one.histograms.items()} == {0: 3, 50: 1}
     assert isinstance(one.histograms[0], LatencyHistogram)
     assert LatencySlices.of({}).as_json() == {"seconds": 1, "slices": []}
-
-
-def test_a_terminal_shows_differences_of_one_cause_in_one_line() -> None:
-    rows = [difference(name, "version", "missing", times=2) for name in (ROLES, PROFILE, INITIATE)]
-    lines = list(lines_of([*rows, difference(ROLES, "status", "status", recorded=200, replayed=404)]))
-
-    assert lines == [
-        f"PERMITTED {ROLES} and 2 more endpoints  version missing, in 6 answers: {PERMITTED}",
-        f"PERMITTED {ROLES}  status 200 is now 404, in 1 answer: {PERMITTED}",
-    ]

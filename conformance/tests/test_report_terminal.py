@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 
 from conformance.report.across import baseline
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.formats.terminal import summary_lines, waiting, wants_colour
-from conformance.report.model.run import Ending, Scope
+from conformance.report.formats.terminal import summary_lines, wants_colour
+from conformance.report.model.run import Ending
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import (
     ACCOUNTS,
@@ -24,7 +24,6 @@ from conformance.tests.sample_run import (
     exchange,
     sample,
 )
-from conformance.verdicts.findings import REMEDY, UNDECIDED
 
 AGAIN = f"portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml"
 
@@ -63,16 +62,6 @@ def test_warnings_readings_and_the_untested_are_told_as_well() -> None:
     assert f"{len(testable)} the profile gives no [bot_challenge] ({listed})" in in_one_line
 
 
-def test_the_verdict_comes_last_after_the_failures() -> None:
-    lines = summary_lines(sample().run(), colour=False, quiet=False)
-
-    assert lines[-2] == "Not conformant  5 requirements of the specification are contradicted."
-    assert lines[-1].startswith("must ")
-    assert max(at for at, line in enumerate(lines) if line.startswith("FAIL")) > max(
-        at for at, line in enumerate(lines) if line.startswith(("WARN", "OPEN", "UNTESTED"))
-    )
-
-
 def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
     cause = "Nothing answers at http://127.0.0.1:9 (connection refused). Is the portal running?"
     run = Sample().run(exit_code=6, ending=Ending(unreachable=cause), notes=[cause])
@@ -82,32 +71,6 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
     assert len(lines) == 2
     assert lines[0] == f"Inconclusive  {cause}"
     assert f"{run.summary.untested} untested" in lines[1]
-
-
-def test_a_selection_that_decided_nothing_names_the_reasons() -> None:
-    nothing = Sample()
-    nothing.ledger.leave_untested("LOGIN-080", "[limits] max_failed_sign_ins allows 2 wrong codes")
-    inconclusive = Ending(inconclusive="Nothing was tested.")
-    run = nothing.run(exit_code=5, ending=inconclusive, scope=Scope(selection="--only LOGIN-080"))
-
-    shown = "\n".join(summary_lines(run, colour=False, quiet=False))
-
-    assert "[limits] max_failed_sign_ins allows 2 wrong codes (LOGIN-080)" in shown
-    assert shown.index("LOGIN-080") < shown.index("Nothing was tested.")
-
-
-def test_quiet_leaves_the_verdict_and_what_blocks() -> None:
-    shown = text(quiet=True)
-
-    assert "FAIL PAGE-026" in shown
-    assert "UNTESTED" not in shown
-    assert "OPEN" not in shown
-    assert len(summary_lines(conformant().run(), colour=False, quiet=True)) == 2
-
-
-def test_without_colour_no_escape_is_written() -> None:
-    assert "\x1b" not in text()
-    assert "\x1b[" in text(colour=True)
 
 
 def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> None:
@@ -146,35 +109,6 @@ def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     )
 
 
-def test_a_known_failure_is_named_where_the_run_is_green() -> None:
-    run = sample().run()
-    known = [
-        baseline.KnownFailure(one.requirement, one.signature, "fixed in the next release")
-        for one in run.findings
-        if one.verdict == "fail"
-    ]
-    result = baseline.compare(run, baseline.Baseline("known.toml", tuple(known)), date(2026, 11, 21))
-
-    shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
-
-    assert f"     known {known[0].signature}: fixed in the next release" in shown
-
-
-def test_what_was_not_tested_and_the_readings_take_few_lines_before_the_findings() -> None:
-    made = sample()
-    for at, row in enumerate(REQUIREMENTS.values()):
-        if row.chapter == "ROLE" and row.level != "open" and not row.untestable:
-            made.ledger.tallies.pop(row.id, None)
-            made.ledger.leave_untested(row.id, f"reason {at}: " + "a long sentence " * 30)
-
-    lines = summary_lines(made.run(), colour=False, quiet=False)
-
-    first = next(at for at, line in enumerate(lines) if line.startswith(("WARN", "FAIL")))
-    assert first <= 15
-    assert all(len(line) <= 240 for line in lines[:first])
-    assert "more reasons in the report" in "\n".join(lines[:first])
-
-
 @pytest.mark.parametrize(
     "environment, stream, wanted",
     [
@@ -190,15 +124,6 @@ def test_colour_is_for_terminals_and_for_nobody_who_said_no(
     environment: dict[str, str], stream: io.StringIO, wanted: bool
 ) -> None:
     assert wants_colour(stream, environment) is wanted
-
-
-def test_a_wait_says_for_what_and_until_when() -> None:
-    now = datetime(2026, 11, 21, 9, 59, 30, tzinfo=UTC)
-
-    assert (
-        waiting("the resend cooldown", 61, now=now)
-        == "waiting 1 min 1 s for the resend cooldown, until 10:00:31 UTC"
-    )
 
 
 def test_failures_of_one_cause_are_one_block_that_names_the_others() -> None:
@@ -220,14 +145,3 @@ def test_failures_of_one_cause_are_one_block_that_names_the_others() -> None:
     assert others[0].startswith("     also in 3 more places: ")
     assert others[0].endswith(" and 1 more (4 findings in all)")
     assert others[1] == "     also contradicts LIMIT-011"
-
-
-def test_the_reason_of_untested_rules_is_shown_to_its_end() -> None:
-    made = sample()
-    row = next(row for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
-    made.ledger.tallies.pop(row.id, None)
-
-    lines = summary_lines(made.run(), colour=False, quiet=False)
-
-    assert any(f"{UNDECIDED}: {REMEDY} (" in line for line in lines)
-    assert not any("characters)" in line for line in lines if "could decide" in line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -105,15 +104,6 @@ def test_a_value_that_changes_is_replaced_and_the_rest_of_its_row_stays(tmp_path
     assert file.read_text() == OURS.replace("# until then\n", "# until then\nexpires = 2030-01-31\n")
 
 
-def test_rows_in_an_inline_array_are_written_as_tables(tmp_path: Path) -> None:
-    file = tmp_path / "known.toml"
-    text = f'known = [{{ requirement = "ENV-008", signature = "{DATA}", reason = "r" }}]\n'
-
-    after = updated(text, file, failing=True)
-
-    assert len(tomllib.loads(after)["known"]) == 5
-
-
 def test_pruning_removes_what_no_longer_fails_with_its_comments_and_names_it(tmp_path: Path) -> None:
     file = tmp_path / "known.toml"
     file.write_text(OURS, encoding="utf-8")
@@ -145,19 +135,6 @@ def test_only_a_run_that_ended_prunes_also_what_was_set_aside(exit_code: int, le
 def test_pruning_needs_a_baseline() -> None:
     with pytest.raises(UsageError, match="--baseline-prune needs --baseline FILE"):
         initial_baseline(None, is_updated=False, is_pruned=True)
-
-
-def test_an_absent_baseline_is_written_by_the_options_that_its_error_names(tmp_path: Path) -> None:
-    file = tmp_path / "new folder" / "known.toml"
-
-    with pytest.raises(UsageError) as refused:
-        initial_baseline(file, is_updated=False)
-    empty = initial_baseline(file, is_updated=True)
-
-    assert f"`--baseline '{file}' --baseline-update`" in str(refused.value)
-    assert empty is not None
-    against_baseline(sample().run(), empty, is_updated=True)
-    assert len(load(file).entries) == 5
 
 
 def test_a_difference_of_the_whole_body_has_a_row_that_can_be_read(tmp_path: Path) -> None:

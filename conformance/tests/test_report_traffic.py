@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.report.formats.html.run_page import report
-from conformance.report.formats.html.traffic import ignored_entries, tables
+from conformance.report.formats.html.traffic import tables
 from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import sample
 
@@ -54,13 +54,6 @@ def test_what_became_of_a_replay_is_told() -> None:
 
     assert found["Not compared, by reason"] == [("#4", "GET /a", "not comparable", "no answer")]
     assert found["Ignored differences (noise)"] == [("GET /a", "data.at", "value", "3")]
-
-
-def test_what_was_set_aside_is_counted() -> None:
-    run = sample().run().model_copy(update={"set_aside": {"another host": 12}})
-
-    assert ignored_entries(run) == "12 another host"
-    assert ignored_entries(sample().run()) == ""
 
 
 def test_the_page_has_a_part_on_the_traffic_only_where_there_is_some() -> None:

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.report.model.visible import each_text, encodable, json_text, one_line, visible
-from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
 
@@ -69,14 +68,6 @@ def test_one_line_is_one_line_of_the_length_asked_for() -> None:
     assert "\n" not in shown
     assert len(shown) < 80
     assert "(3,000,000 characters)" in shown
-
-
-def test_a_text_within_its_limit_is_not_cut() -> None:
-    assert cut("abc", 3) == "abc"
-
-
-def test_halves_of_pairs_are_written_so_that_utf_8_can_carry_them() -> None:
-    assert encodable("\udcff").encode() == "‹U+DCFF›".encode()
 
 
 @pytest.mark.parametrize(

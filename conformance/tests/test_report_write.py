@@ -17,15 +17,6 @@ from conformance.tests.sample_run import PROFILE, START, conformant, envelope, e
 from conformance.traffic.redaction.redact import Secrets
 
 
-def test_every_file_of_the_contract_is_written(tmp_path: Path) -> None:
-    made = sample()
-
-    write_all(made.run(), tmp_path / "deep" / "out", exchanges=made.write(tmp_path / "exchanges.jsonl"))
-
-    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == set(FORMATS)
-    assert all(file.stat().st_size > 100 for file in (tmp_path / "deep" / "out").iterdir())
-
-
 @pytest.mark.parametrize("exit_code", range(8))
 def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: int) -> None:
     write_all(sample().run(exit_code=exit_code), tmp_path, exchanges=tmp_path / "missing.jsonl")
@@ -120,17 +111,3 @@ def test_what_changed_since_the_run_before_in_the_same_folder_is_told(tmp_path: 
     assert run.since is not None
     assert set(run.since.newly_failing) == {"ENV-008", "ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
     assert "newly failing" in (tmp_path / "summary.md").read_text(encoding="utf-8")
-
-
-def test_a_run_of_another_target_in_the_same_folder_tells_nothing(tmp_path: Path) -> None:
-    write_all(conformant().run(target_profile="other.toml"), tmp_path, exchanges=tmp_path / "none")
-
-    assert write_all(sample().run(), tmp_path, exchanges=tmp_path / "none").since is None
-
-
-def test_times_per_endpoint_are_taken_from_the_exchanges(tmp_path: Path) -> None:
-    made = sample()
-
-    run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
-
-    assert sum(one.requests for one in run.timings) == 44

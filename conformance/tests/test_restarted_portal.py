@@ -19,7 +19,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve
 
-AWAY = 2.0
+AWAY = 1.5
 """Seconds in which nothing listens at the portal's address."""
 
 

@@ -9,20 +9,12 @@ import httpx
 import pytest
 
 from cases.changing import put_back
-from conformance.spec.endpoints import (
-    BACKUP_CODES_GENERATE,
-    INVITATION_CANCEL,
-    INVITE,
-    IP_WHITELIST_SET,
-    OTP_REVOKE,
-    OTP_SETUP,
-    PROFILE,
-    PROFILE_UPDATE,
-)
+from conformance.spec import endpoints as op
 from conformance.target.cleanup import Restored, restore_pending
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring.read_back import shown_otherwise
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.tests.reached import SIGNED_IN, Played, answer, answering
 from conformance.traffic.exchange import Json
 
@@ -46,19 +38,21 @@ def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
     settings: Json, is_left: bool
 ) -> None:
     portal = answering(Played(revoke=answer(status=409, code="OTP_ABSENT"), mfa=answer(settings)))
-    portal.changes.changed(OTP_SETUP, OTP_REVOKE)
-    portal.call(OTP_SETUP, token="t")
+    portal.changes.changed(op.OTP_SETUP)
+    portal.call(op.OTP_SETUP, token="t")
 
-    refused = f"what {OTP_SETUP} changed for [accounts.admin]: {OTP_REVOKE} was refused: HTTP 409, OTP_ABSENT"
-    assert portal.restore() == ([refused] if is_left else [])
+    refused = (
+        f"what {op.OTP_SETUP} changed for [accounts.admin]: {op.OTP_REVOKE} was refused: HTTP 409, OTP_ABSENT"
+    )
+    assert restore_own(portal) == ([refused] if is_left else [])
 
 
 def test_what_nothing_restores_is_counted_and_named_and_no_restored_change(tmp_path: Path) -> None:
     portal = answering(Played(), ledger=tmp_path / "changes.jsonl")
     changes = portal.changes
     for _ in range(2):
-        changes.stays(changes.creating(INVITE, INVITATION_CANCEL, name="x"), "an invitation was accepted")
-    changes.leave(BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes", account="spare")
+        changes.stays(changes.creating(op.INVITE, name="x"), "an invitation was accepted")
+    changes.leave(op.BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes", account="spare")
 
     assert changes.counts == ChangeCounts(attempted=3, accepted=3, restored=0, staying=3)
     assert changes.unrestorable == [
@@ -85,9 +79,9 @@ class Normalising(Played):
 
 def change_phone(portal: Portal, number: str) -> None:
     token = portal.account("admin").token
-    before = portal.call(PROFILE, token=token).data
-    portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {**before, "defaultCountry": None})
-    portal.changes.notice(portal.call(PROFILE_UPDATE, json={"accountPhone": number}, token=token))
+    before = portal.call(op.PROFILE, token=token).data
+    portal.changes.changed(op.PROFILE_UPDATE, {**before, "defaultCountry": None})
+    portal.changes.notice(portal.call(op.PROFILE_UPDATE, json={"accountPhone": number}, token=token))
 
 
 OTHERWISE = "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
@@ -99,7 +93,7 @@ def test_a_restored_value_that_the_portal_writes_otherwise_is_named(phone: str, 
     change_phone(portal, "+1-2")
     change_phone(portal, "+1-3")
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert shown_otherwise(portal, portal.changes.restored) == named
 
 
@@ -114,7 +108,7 @@ def test_a_change_is_restored_to_what_the_suite_has_not_written_itself(shown: li
     portal = answering(played := Played())
     admin = portal.account("admin")
     for number, name in enumerate(shown, 1):
-        with put_back(portal, PROFILE_UPDATE, {"accountName": name}, by=admin) as change:
+        with put_back(portal, op.PROFILE_UPDATE, {"accountName": name}, by=admin) as change:
             portal.changes.notice(change.ask({"accountName": f"suite-{number}"}))
 
     assert json.loads(played.asked[-1].content)["accountName"] == kept
@@ -148,7 +142,9 @@ def test_a_value_that_stays_is_not_shown_otherwise_beside(stays: bool) -> None:
     admin = portal.account("admin")
     reasons = iter([None, "the whitelist keeps 192.0.2.2" if stays else None])
     for _ in range(2):
-        with put_back(portal, IP_WHITELIST_SET, {"ips": []}, by=admin, left=lambda: next(reasons)) as change:
+        with put_back(
+            portal, op.IP_WHITELIST_SET, {"ips": []}, by=admin, left=lambda: next(reasons)
+        ) as change:
             portal.changes.notice(change.ask({"ips": ["192.0.2.2"]}))
 
     assert bool(shown_otherwise(portal, portal.changes.restored)) is not stays

@@ -7,17 +7,10 @@ import json
 import httpx
 import pytest
 
-from conformance.spec.endpoints import (
-    CHANNEL_CREATE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    LOGIN_INITIATE,
-)
-from conformance.spec.operations import operation
+from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.tests.reached import answer, answering, connected, moved
 from conformance.traffic.exchange import Exchange, Json
 
@@ -28,42 +21,23 @@ def keys(exchanges: list[Exchange]) -> list[str]:
 
 def accepted(portal: Portal, key: str, name: str) -> None:
     """A creation in the ledger that the portal accepted and whose answer has no id."""
-    delete = operation(key.replace("/create", "/delete")).key
-    portal.changes.accepted(portal.changes.creating(key, delete, name=name))
+    portal.changes.accepted(portal.changes.creating(key, name=name))
 
 
 def test_no_new_session_is_begun_for_a_record_that_no_listing_shows() -> None:
     with connected() as (portal, exchanges, _):
         portal.account("admin").signed_in()
-        accepted(portal, CHANNEL_CREATE, "suite-unlisted")
+        accepted(portal, op.CHANNEL_CREATE, "suite-unlisted")
         exchanges.clear()
 
-        left = portal.restore()
+        left = restore_own(portal)
 
         assert len(left) == 1
         assert "no listing shows an id" in left[0]
-        assert LOGIN_INITIATE not in keys(exchanges)
-        assert keys(exchanges).count(CHANNELS_QUERY) == 14, (
+        assert op.LOGIN_INITIATE not in keys(exchanges)
+        assert keys(exchanges).count(op.CHANNELS_QUERY) == 14, (
             "twice: the first page, and six ways to ask for the last"
         )
-
-
-def test_a_channel_type_on_another_page_is_found_by_its_code() -> None:
-    with connected() as (portal, exchanges, running):
-        token = portal.account("admin").token
-        body = portal.operation_body(CHANNEL_TYPE_CREATE)
-        creation = portal.call(CHANNEL_TYPE_CREATE, json=body, token=token)
-        records = running.portal.records["channel type"]
-        record = records[creation.at("data.bizId")]
-        for _ in range(60):  # they stand before it
-            portal.call(CHANNEL_TYPE_CREATE, json=portal.operation_body(CHANNEL_TYPE_CREATE), token=token)
-        accepted(portal, CHANNEL_TYPE_CREATE, record["typeCode"])
-        exchanges.clear()
-
-        assert portal.restore() == []
-
-        assert record["bizId"] not in records
-        assert keys(exchanges) == [CHANNEL_TYPES_QUERY, CHANNEL_TYPES_QUERY, CHANNEL_TYPE_DELETE]
 
 
 PAGE = 20
@@ -87,7 +61,7 @@ class ManyChannels:
 
     def _page(self, sent: dict[str, Json]) -> httpx.Response:
         value = sent.pop(self.parameter, None)
-        if sent != dict(UNFILTERED[CHANNELS_QUERY]):
+        if sent != dict(UNFILTERED[op.CHANNELS_QUERY]):
             return answer(status=400, code="VALIDATION.INVALID_PARAMETER")
         size = value if isinstance(value, int) and "ize" in self.parameter else PAGE
         page = value - self.first if isinstance(value, int) and "age" in self.parameter[:9] else 0
@@ -102,19 +76,19 @@ def test_a_channel_on_another_page_is_found_however_a_page_is_asked_for(paramete
     played = ManyChannels(parameter, first)
     portal = answering(played)
     name = portal.unique()
-    accepted(portal, CHANNEL_CREATE, name)
+    accepted(portal, op.CHANNEL_CREATE, name)
     played.names.append(name)
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert name not in played.names
     assert len(played.names) == 45
 
 
 def test_a_channel_that_no_page_shows_is_not_restored() -> None:
     portal = answering(ManyChannels("offset", 0))
-    accepted(portal, CHANNEL_CREATE, portal.unique())
+    accepted(portal, op.CHANNEL_CREATE, portal.unique())
 
-    assert len(portal.restore()) == 1
+    assert len(restore_own(portal)) == 1
 
 
 def test_what_is_listed_late_is_waited_for() -> None:
@@ -128,8 +102,8 @@ def test_what_is_listed_late_is_waited_for() -> None:
     played = Late("size", 1)
     portal = answering(played, clock=moved())
     name = portal.unique()
-    accepted(portal, CHANNEL_CREATE, name)
+    accepted(portal, op.CHANNEL_CREATE, name)
     played.names[:] = [name]
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert played.names == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.run.garbage import DUE_BYTES, GarbageByTraffic
+from conformance.run.hooks.loop import DUE_BYTES, GarbageByTraffic
 
 
 def test_garbage_is_collected_once_for_each_due_amount_of_traffic(tmp_path: Path) -> None:

@@ -54,23 +54,9 @@ def at_once(number: int) -> float:
     return 0.0
 
 
-def never(number: int) -> float:
-    return 1e9
-
-
 def test_what_waits_begins_first_and_then_what_signs_in() -> None:
     planned = [case("reads"), case("signs in", 1), waiting("waits and signs in", 2), waiting("waits")]
     assert [name for _, name in order(planned)] == ["waits", "waits and signs in", "signs in", "reads"]
-
-
-def test_a_suspended_case_goes_on_when_it_is_due() -> None:
-    agenda = Agenda([case("a"), case("b")])
-    agenda.suspend("waiting", 5.0, "the cooldown")
-    assert agenda.next(4.9, at_once) == "a"
-    due = agenda.next(5.0, at_once)
-    assert isinstance(due, Due)
-    assert (due.item, due.why) == ("waiting", "the cooldown")
-    assert agenda.next(5.0, at_once) == "b"
 
 
 def test_of_several_that_wait_the_one_due_soonest_goes_on_first() -> None:
@@ -78,19 +64,6 @@ def test_of_several_that_wait_the_one_due_soonest_goes_on_first() -> None:
     for item, moment in (("late", 300.0), ("soon", 60.0), ("sooner", 6.0)):
         agenda.suspend(item, moment, "")
     assert [due.item for due in agenda] == ["sooner", "soon", "late"]
-
-
-def test_two_that_are_due_together_go_on_in_the_order_in_which_they_were_suspended() -> None:
-    agenda = Agenda[str]([])
-    agenda.suspend("first", 6.0, "")
-    agenda.suspend("second", 6.0, "")
-    assert [due.item for due in agenda] == ["first", "second"]
-
-
-def test_what_needs_no_sign_in_runs_while_there_are_none_left() -> None:
-    agenda = Agenda([case("signs in", 1), case("reads")])
-    assert agenda.next(0, never) == "reads"
-    assert agenda.next(0, at_once) == "signs in"
 
 
 def test_what_needs_few_sign_ins_goes_before_what_needs_more_than_there_are() -> None:
@@ -123,29 +96,11 @@ def test_a_case_waits_for_sign_ins_only_when_nothing_else_can_go_on() -> None:
     assert (begun.moment, begun.item, begun.why) == (5.0, "signs in", WINDOW)
 
 
-def test_where_the_window_opens_before_the_next_case_is_due_that_is_waited_for() -> None:
-    agenda = Agenda([case("signs in", 2)])
-    agenda.suspend("waiting", 300.0, "")
-    begun = agenda.next(0, lambda number: 60.0)
-    assert isinstance(begun, Due)
-    assert (begun.moment, begun.item) == (60.0, "signs in")
-
-
 def test_what_can_go_on_with_sign_ins_that_are_left_comes_after_them_and_costs_no_place() -> None:
     reusing = [case(f"reuses {n}", 2, reuses=2) for n in range(3)]
     planned = [*reusing, waiting("leaves", 10, leaves=10), case("begins", 10)]
 
     assert order(planned) == [(0, "leaves"), *((0, one.item) for one in reusing), (60, "begins")]
-
-
-def test_of_what_waits_that_without_reuse_begins_first() -> None:
-    planned = [waiting("reuses", 2, reuses=2), waiting("long", 2), waiting("leaves", 10, leaves=10)]
-    assert order(planned) == [(0, "long"), (0, "reuses"), (60, "leaves")]
-
-
-def test_where_no_case_leaves_any_what_could_use_them_has_no_reason_to_wait() -> None:
-    planned = [case("ten", 10), waiting("reuses", 2, reuses=2)]
-    assert order(planned) == [(0, "reuses"), (WINDOW_SECONDS, "ten")]
 
 
 def test_what_others_go_on_with_is_signed_in_first() -> None:
@@ -202,11 +157,3 @@ def test_everything_runs_once() -> None:
     cases = [case(f"case-{number}", number % 3) for number in range(50)]
     seen = [name for _, name in order([*(waiting(f"wait-{number}") for number in range(5)), *cases])]
     assert len(seen) == len(set(seen)) == 55
-
-
-def test_what_has_not_begun_is_known() -> None:
-    agenda = Agenda([waiting("wait"), case("a"), case("b")])
-    agenda.next(0, at_once)
-    assert agenda.rest == ["a", "b"]
-    agenda.suspend("wait", 5.0, "the cooldown")
-    assert [due.item for due in agenda] == ["wait"]

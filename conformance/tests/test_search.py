@@ -7,20 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.run.search import MOST_RECORDS, Search, records_in
+from conformance.run.search import MOST_RECORDS, Search
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import answer
-from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Ledger
-
-
-@pytest.mark.parametrize(
-    ("data", "number"),
-    [([1, 2], 2), ({"items": [1, 2], "page": 1}, 2), ({"a": [1], "b": [2]}, 2), (None, 0), ("text", 0)],
-)
-def test_records_are_those_of_the_lists_in_the_data(data: Json, number: int) -> None:
-    assert records_in(data) == number
 
 
 @pytest.mark.parametrize(("records", "is_over"), [(MOST_RECORDS // 2, False), (MOST_RECORDS // 2 + 1, True)])

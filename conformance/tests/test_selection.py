@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import socket
 from pathlib import Path
 
 import pytest
@@ -17,18 +15,17 @@ from conformance.report.model.run import Run, Scope
 from conformance.run.catalogue import collect, pytest_arguments
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
-from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
-from conformance.run.testable import TESTABLE, deciding
+from conformance.run.rerun import failed_rules, rerun_selection
+from conformance.run.testable import TESTABLE
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
-from conformance.tests.deployment import command, deployed, done
+from conformance.tests.deployment import deployed
 from conformance.tests.sample_run import ROLES, Sample, conformant, envelope, exchange, sample
 from conformance.tests.test_unreachable import nobody
 from conformance.verdicts.selection import RuleSelection, is_specific, rules_of, select_rules
 from reference_impl.faults import FAULTS
 
 FAULT_OF_PAGE_005 = next(name for name, fault in FAULTS.items() if "PAGE-005" in fault.breaks)
-FAULT_OF_TOKEN_003 = next(name for name, fault in FAULTS.items() if "TOKEN-003" in fault.breaks)
 LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
 
 
@@ -109,11 +106,6 @@ def test_failed_takes_the_failures_of_the_last_report(tmp_path: Path) -> None:
     assert failed_rules(tmp_path) == failed
     report(tmp_path, run.model_copy(update={"strict": True}))
     assert failed_rules(tmp_path) > failed
-
-
-def test_a_rule_that_checks_alone_decide_is_tried_by_the_cases_of_its_endpoints() -> None:
-    assert deciding({"LOGIN-021"}, {"LOGIN-021"}) == {"LOGIN-021"}
-    assert any(rule.startswith("OP-") for rule in deciding({"ENV-001"}, {"LOGIN-021"}))
 
 
 @pytest.mark.parametrize("rule", ["LOGIN-090", "AGREE-004"])
@@ -205,15 +197,6 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
     assert of_rule.summary.pass_ == 0 < of_case.summary.pass_
 
 
-@pytest.mark.slow
-def test_a_rerun_of_a_rule_that_checks_alone_decide_sends_what_they_look_at(tmp_path: Path) -> None:
-    with deployed(tmp_path, faults=[FAULT_OF_TOKEN_003]) as portal:
-        code = main(portal.arguments("--rerun", "TOKEN-003", out=tmp_path)[3:])
-
-    assert code == 1
-    assert {row.requirement for row in Run.read(tmp_path).findings} == {"TOKEN-003"}
-
-
 def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
     rows, run = collect(), sample().run()
     declared = {rule for row in rows for rule in row.requirements}
@@ -222,15 +205,6 @@ def test_the_printed_command_of_each_requirement_selects_a_case() -> None:
     for rule in sorted(TESTABLE):
         words = shlex.split(rerun(run, rule))
         assert PlanChoice(rerun=words[words.index("--rerun") + 1]).chosen(rows), rule
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", ["LOGIN-006", "LOGOUT-001"])
-def test_a_rule_of_answers_that_succeed_is_decided_by_a_rerun(tmp_path: Path, rule: str) -> None:
-    with deployed(tmp_path) as portal:
-        run = portal.run("--rerun", rule, "--impact", "disruptive")
-
-    assert (run.code, run.verdict(rule)) == (0, "pass")
 
 
 def test_a_rerun_of_a_rule_that_other_options_leave_out_is_a_usage_error() -> None:
@@ -254,29 +228,6 @@ def test_failed_says_that_it_reads_the_report_of_a_selection(
             assert ("results.json is of a selection (--only PAGE-*) and of no whole run" in note) is said
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [("--only", "LOGIN-*"), ("-k", "test_roles")])
-def test_a_selection_leaves_the_report_of_a_whole_run_where_it_is(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        nowhere = ("--target", f"http://127.0.0.1:{free.getsockname()[1]}")
-    reports = tmp_path / "reports"
-    alone = done(command("run", *nowhere, *options), reports)
-    whole = done(command("run", *nowhere), reports)
-    before = (reports / "results.json").read_bytes()
-
-    beside = done(command("run", *nowhere, *options), reports)
-    named = done(command("run", *nowhere, *options, "--out", "mine"), reports)
-
-    assert {run.code for run in (alone, whole, beside, named)} == {6}
-    assert "whole run" not in alone.said + whole.said + named.said
-    assert "reports has the report of a whole run, which stays: this selection writes to" in beside.said
-    assert (reports / "results.json").read_bytes() == before
-    assert (reports / "again" / "results.json").is_file()
-    assert (tmp_path / "mine" / "results.json").is_file()
-
-
 def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
     with running_portal() as profile:
         whole = plan(profile, "disruptive")
@@ -288,27 +239,6 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
     assert some.musts == some.testable == sum(row.can_hold for row in musts)
 
 
-def test_a_rule_that_there_is_not_is_no_part_of_a_cases_name() -> None:
-    said = "--rerun ACCOUNT-04: there is no rule ACCOUNT-04. The nearest are "
-    with pytest.raises(UsageError, match=said):
-        rerun_requirements("ACCOUNT-04")
-
-
-def test_requirements_lists_the_selected_ones_and_in_short_a_line_each(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = ["--only", "LOGIN-*", "--only", "PAGE-*", "--skip", "open", "--skip", "should"]
-    assert main(["requirements", *words, "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["id"].partition("-")[0] for row in rows} == {"LOGIN", "PAGE"}
-    assert {row["level"] for row in rows} == {"must"}
-
-    assert main(["requirements", "--only", "LOGIN-02*", "--short"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    listed = [rule for rule in REQUIREMENTS if rule.startswith("LOGIN-02")]
-    assert [line.split()[0] for line in lines] == listed
-
-
 @pytest.mark.parametrize("command", [["run"], ["plan"], ["check", "x.jsonl"], ["requirements"]])
 def test_each_command_refuses_an_unknown_pattern(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -318,27 +248,6 @@ def test_each_command_refuses_an_unknown_pattern(
     assert main([*command, "--only", "LOGN-*"]) == 4
     assert "The nearest are LOGIN-*" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_check_of_some_rules_finds_no_other(tmp_path: Path) -> None:
-    with deployed(tmp_path, faults=["success-message-done"]) as portal:
-        traffic = portal.run("--rerun", "CONSTANT-020").out / "exchanges.jsonl"
-
-    for pattern, warned in (("ENV-007", True), ("ENV-001", False)):
-        out = tmp_path / pattern
-        assert main(["check", str(traffic), "--out", str(out), "--only", pattern]) == 0
-        found = json.loads((out / "results.json").read_text("utf-8"))["findings"]
-        assert bool(found) is warned
-
-
-@pytest.mark.parametrize("name", ["READING-success-status", "success-status"])
-def test_explain_knows_a_reading_by_its_key_and_by_the_id_of_its_pin(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["explain", name]) == 0
-
-    assert "reading     success-status: [readings] in the profile pins it\n" in capsys.readouterr().out
 
 
 def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
@@ -358,21 +267,6 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     assert "check pages.total_pages_of_the_pagination_object (needs an answer" in pages
 
 
-@pytest.mark.slow
-def test_what_explain_proposes_contradicts_the_rule_and_the_other_does_not(tmp_path: Path) -> None:
-    (rule,) = explain(["CONSTANT-020"])
-    assert rule.serve_failing is not None
-    fault = rule.serve_failing.rpartition(" ")[2]
-    options = rule.judge.partition("local.toml ")[2].split()
-
-    codes = []
-    for faults in ([fault], []):
-        with deployed(tmp_path, faults=faults) as portal:
-            codes.append(portal.run(*options).code)
-
-    assert codes == [1, 0]
-
-
 @pytest.mark.parametrize(
     ("mistyped", "near"),
     [
@@ -387,10 +281,3 @@ def test_explain_of_an_unknown_rule_names_the_nearest(
     assert main(["explain", mistyped]) == 4
 
     assert f"The nearest are {near}" in capsys.readouterr().err
-
-
-def test_of_a_chapter_that_is_like_none_no_id_is_near(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "FOO-1"]) == 4
-    shown = " ".join(capsys.readouterr().err.split())
-    assert "nearest" not in shown
-    assert "`portal-conformance requirements` lists them all." in shown

@@ -12,11 +12,9 @@ from cases.authentication.test_rate_limit import (
     test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused as ten_begin,
 )
 from conformance.errors import Untestable
-from conformance.spec import REQUIREMENTS
 from conformance.target.clock import SimulatedClock
-from conformance.tests.reached import MINIMAL, answer, answering
-from conformance.verdicts.findings import Ledger, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.tests.reached import MINIMAL, Deciding, answer, answering
+from conformance.verdicts.findings import Verdict
 
 WINDOW = 60.0
 PROFILE = f"""{MINIMAL}
@@ -80,13 +78,13 @@ def blamed(target: CountedPortal) -> set[str]:
 
 def decided(target: CountedPortal) -> dict[str, Verdict]:
     """What the case says of its rules. Untestable, as the case."""
-    ledger, clock = Ledger(REQUIREMENTS), Idle(target)
+    clock = Idle(target)
     target.move(WINDOW)
     portal = answering(target.respond, profile=PROFILE, clock=clock)
-    verify = Verify(ledger, "a case", [row for row in REQUIREMENTS if row.startswith("LIMIT-")])
+    verify = Deciding()
     for seconds, why in ten_begin(portal, portal.account("spare"), verify):
         clock.wait(seconds, why)
-    return {row.requirement.id: row.verdict for row in ledger.results() if row.requirement.chapter == "LIMIT"}
+    return {rule: verdict for rule, verdict in verify.verdicts.items() if rule.startswith("LIMIT-")}
 
 
 @pytest.mark.parametrize("by_account", [False, True])

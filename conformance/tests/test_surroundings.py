@@ -6,41 +6,26 @@ import pytest
 
 from cases.accounts.queries import several_pages, verify_others
 from cases.administration.test_grants import granting
-from cases.profile import test_profile
-from cases.profile.test_profile import test_other_accounts_stay_as_they_were as others_stay
 from cases.surroundings import MovesByItself, Surroundings, differ
-from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import (
-    BACKUP_CODES,
-    BACKUP_CODES_GENERATE,
-    INSTITUTION,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_CONFIG,
-)
-from conformance.tests.reached import connected
-from conformance.verdicts.findings import HELD, Comparison, Contradiction, Ledger, OtherPlace, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.spec import endpoints as op
+from conformance.tests.reached import Deciding, connected
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, Verdict
 
 
-@pytest.mark.parametrize("faults", [(), ("generated-codes-raise-the-sessions",)])
-def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it(faults: tuple[str, ...]) -> None:
-    with connected(faults=faults) as (portal, seen, _):
+def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it() -> None:
+    with connected(faults=["generated-codes-raise-the-sessions"]) as (portal, seen, _):
         token = portal.account("admin").token
         around = Surroundings(portal, token)
-        generated = portal.call(BACKUP_CODES_GENERATE, token=token)
+        generated = portal.call(op.BACKUP_CODES_GENERATE, token=token)
 
-        compared = around.kept(generated, (BACKUP_CODES,))
+        compared = around.kept(generated, (op.BACKUP_CODES,))
 
-    if not faults:
-        assert compared is HELD
-        return
     assert isinstance(compared, Contradiction)
     before, done, after = *compared.also, compared.exchange
     assert (before.request.operation, done) == (after.request.operation, generated)
     assert before.at("data.maxSessions") == compared.expected
     assert after.at(compared.path) == compared.actual
-    assert compared.other == OtherPlace(before.n, SESSIONS_CONFIG, "", "maxSessions")
+    assert compared.other == OtherPlace(before.n, op.SESSIONS_CONFIG, "", "maxSessions")
     assert before.n < done.n < after.n <= len(seen)
 
 
@@ -60,7 +45,7 @@ def test_a_caller_who_is_refused_at_the_end_of_the_token_is_no_finding() -> None
     with connected() as (portal, _, _):
         token = portal.account("admin").fresh_sign_in().token
         around = Surroundings(portal, token)
-        done = portal.call(PROFILE, token=token)
+        done = portal.call(op.PROFILE, token=token)
         assert not portal.has_ended(token)
         portal.clock.wait(3_600, "the token to end")
 
@@ -68,54 +53,30 @@ def test_a_caller_who_is_refused_at_the_end_of_the_token_is_no_finding() -> None
             around.kept(done)
 
 
-def test_another_account_that_an_update_writes_to_is_noticed_though_it_was_before() -> None:
-    with connected(faults=("profile-update-writes-anothers-phone",)) as (portal, _, _):
-        admin, spare = portal.account("admin"), portal.account("spare")
-        own = portal.call(PROFILE, token=spare.token)
-        sent = {name: own.at(f"data.{name}") for name in ("accountName", "accountPhone")}
-        assert portal.call(PROFILE_UPDATE, json=sent, token=spare.token).success
-        ledger = Ledger(REQUIREMENTS)
-
-        others_stay(portal, Verify(ledger, "case", ["PROFILE-007", "MODEL-021"]), admin, spare)
-
-    assert [finding.requirement for finding in ledger.findings] == ["PROFILE-007"]
-
-
-def test_other_accounts_are_compared_across_the_first_update() -> None:
-    """A later one may write to another account what stands there since the first."""
-    updates = [name for name in vars(test_profile) if name.startswith("test_")]
-    assert updates.index(others_stay.__name__) < updates.index("test_a_new_name_is_shown_and_read_back")
-
-
-def verdicts_of(ledger: Ledger) -> dict[str, Verdict]:
-    return {row.requirement.id: row.verdict for row in ledger.results()}
-
-
 @pytest.mark.parametrize("variants", [("others-edit",), ()])
 def test_accounts_that_others_edit_meanwhile_are_no_finding(variants: tuple[str, ...]) -> None:
-    ledger = Ledger(REQUIREMENTS)
+    verify = Deciding("ACCOUNT-035")
     with connected(variants=variants) as (portal, _, running):
         admin = portal.account("admin")
         listing, before = several_pages(portal, admin)
         portal.clock.wait(2, "others")
         if not variants:  # what is written once, and stays
             running.portal.change("account", list(before)[-1], accountRemark="written once")
-        verify = Verify(ledger, "case", ["ACCOUNT-035"])
         verify_others(portal, verify, "ACCOUNT-035", admin, before, but="", done=listing)
 
-    assert verdicts_of(ledger)["ACCOUNT-035"] is (Verdict.UNTESTED if variants else Verdict.WARN)
+    assert verify.verdicts["ACCOUNT-035"] is (Verdict.UNTESTED if variants else Verdict.WARN)
 
 
 def test_an_edit_between_two_readings_is_that_of_its_editor() -> None:
     with connected() as (portal, _, running):
         token = portal.account("admin").token
-        mine = portal.call(PROFILE, token=token).at("data.bizId")
+        mine = portal.call(op.PROFILE, token=token).at("data.bizId")
         other = next(row["bizId"] for row in running.portal.newest("account") if row["bizId"] != mine)
 
         def edited(editor: str, *, later: float = 0) -> Comparison:
             """The profile is read, and so many seconds after it the newest channel edited."""
             around = Surroundings(portal, token, shared=True)
-            done = portal.call(PROFILE, token=token)
+            done = portal.call(op.PROFILE, token=token)
             portal.clock.wait(later, "the edit")
             id = running.portal.newest("channel")[0]["bizId"]
             running.portal.change("channel", id, channelRemark=portal.unique(), updatedBy=editor)
@@ -150,7 +111,7 @@ def test_an_own_record_that_was_taken_away_is_not_missed() -> None:
             grant.identify()
             around = Surroundings(portal, admin.token, shared=True)
             revoking = grant.making.undo()
-        named = (INSTITUTION,)
+        named = (op.INSTITUTION,)
 
         assert revoking is not None
         assert around.kept(revoking, named) is HELD

@@ -13,8 +13,7 @@ import signal
 import sys
 import threading
 import time
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -29,7 +28,6 @@ from distributed import Client, LocalCluster
 from msgspec.structs import replace as changed
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.check.lines import JoinedLines
 from conformance.check.traffic import parts_of
@@ -46,8 +44,7 @@ from conformance.replay.workers import (
     replay_share,
 )
 from conformance.report.model.run import Run
-from conformance.tests.replays import options_for, profile_of
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorded_visit, recorder
 from conformance.tests.spoiling import spoilt
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
@@ -169,22 +166,17 @@ def test_the_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
             pass
 
 
-@pytest.mark.parametrize(
-    "more, expected",
-    [
+@pytest.mark.parametrize("command", ["check", "replay"])
+def test_what_cannot_be_used_is_said(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    for more, expected in (
         (["--scheduler", "tcp://127.0.0.1:8786", "--workers", "2"], "Leave out --workers"),
         (["--workers", "0"], "is no number of processes"),
-    ],
-)
-@pytest.mark.parametrize("command", ["check", "replay"])
-def test_what_cannot_be_used_is_said(
-    capsys: pytest.CaptureFixture[str], command: str, more: Sequence[str], expected: str
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        sys.exit(main([command, __file__, *more]))
+    ):
+        with pytest.raises(SystemExit) as ended:
+            sys.exit(main([command, __file__, *more]))
 
-    assert ended.value.code == ExitCode.USAGE
-    assert expected in " ".join(capsys.readouterr().err.split())
+        assert ended.value.code == ExitCode.USAGE
+        assert expected in " ".join(capsys.readouterr().err.split())
 
 
 # --- check
@@ -193,10 +185,7 @@ def test_what_cannot_be_used_is_said(
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
     """What the recorder wrote of one visit."""
-    out = tmp_path_factory.mktemp("visit") / "visit.jsonl"
-    with reference.start(limits=LIMITS) as portal, record.serve(portal.url, out) as recorder:
-        walk(recorder.url, portal.profile())
-    return list(capture.read(out))
+    return list(capture.read(recorded_visit(tmp_path_factory.mktemp("visit"))))
 
 
 @pytest.fixture(scope="module")
@@ -261,14 +250,7 @@ def test_a_check_whose_worker_is_killed_in_the_middle_finds_what_one_process_fin
     assert results(tmp_path / "many") == results(tmp_path / "one")
 
 
-def test_addresses_are_read_as_files_are(captures: list[Path], tmp_path: Path, scheduler: str) -> None:
-    check(captures, CheckOptions(out=tmp_path / "one"))
-    check([f"local://{file}" for file in captures], CheckOptions(out=tmp_path / "many", scheduler=scheduler))
-
-    assert results(tmp_path / "many") == results(tmp_path / "one")
-
-
-def test_a_secret_that_shows_late_is_redacted_as_one_process_redacts_it(
+def test_what_is_read_from_addresses_is_redacted_as_one_process_redacts_files(
     visit: list[Exchange], captures: list[Path], tmp_path: Path, scheduler: str
 ) -> None:
     raw = "kVx8Q2mZr71LpWq0TnYc5sHd3Jf"
@@ -276,7 +258,8 @@ def test_a_secret_that_shows_late_is_redacted_as_one_process_redacts_it(
     files = [*captures, written(tmp_path / "raw.jsonl", [*visit[:9], changed(visit[9], request=sent)])]
 
     check(files, CheckOptions(out=tmp_path / "one"))
-    check(files, CheckOptions(out=tmp_path / "many", scheduler=scheduler))
+    addresses = [f"local://{file}" for file in files]
+    check(addresses, CheckOptions(out=tmp_path / "many", scheduler=scheduler))
 
     assert results(tmp_path / "many") == results(tmp_path / "one")
     assert raw not in results(tmp_path / "many")[1]
@@ -351,12 +334,6 @@ def test_what_was_judged_before_an_interrupt_is_reported(
     assert begun == whole[: len(begun)]
 
 
-def test_a_check_without_workers_loads_nothing_of_dask() -> None:
-    code = "import sys, conformance.check; sys.exit('distributed' in sys.modules)"
-
-    assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0
-
-
 # --- replay
 
 
@@ -364,11 +341,10 @@ def test_a_check_without_workers_loads_nothing_of_dask() -> None:
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four browsers of three people. The second makes a channel, before it reads the countries."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start(limits=LIMITS) as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
+    with recorder(out, limits=LIMITS) as (person, portal):
         for at, name in enumerate(VISITORS):
-            walker = Walker(recorder.url, profile, hash=f"browser-{at}")
-            walker.sign_in({**profile["accounts"][name], "mfa": "EMAIL"})
+            walker = person.browser(f"browser-{at}")
+            walker.sign_in({**walker.accounts[name], "mfa": "EMAIL"})
             own = walker.get("/profile")["data"]
             walker.get(f"/institutions/{own['institutionBizId']}")
             if at == 1:
@@ -479,36 +455,24 @@ def test_a_replay_whose_worker_is_killed_in_the_middle_finds_what_one_process_fi
     assert [row["lost"] for row in (run.model_extra or {})["workers"]] == [False, False]
 
 
-def interrupt_when_reached(hang: Hang) -> None:
-    hang.reached.wait(60)
-    _thread.interrupt_main()
-    time.sleep(1.0)
-    hang.released.set()
-
-
 def test_an_interrupt_ends_all_shares_which_restore_what_they_changed(
     recording: Path, tmp_path: Path, scheduler: str
 ) -> None:
+    def interrupt() -> None:
+        hang.reached.wait(60)
+        _thread.interrupt_main()
+        time.sleep(1.0)
+        hang.released.set()
+
     with hanging() as (portal, hang):
         before = channels_of(portal)
-        threading.Thread(target=interrupt_when_reached, args=(hang,), daemon=True).start()
+        threading.Thread(target=interrupt, daemon=True).start()
         run = replay_on_workers([recording], profile_of(portal), options_for(tmp_path), scheduler=scheduler)
         after = channels_of(portal)
 
     assert run.exit_code == ExitCode.INTERRUPTED
     assert before == after
     assert run.ending.left_behind == []
-
-
-def test_more_workers_than_shares_find_the_same(recording: Path, tmp_path: Path, scheduler: str) -> None:
-    one = tmp_path / "one.jsonl"
-    one.write_bytes(b"".join(recording.read_bytes().splitlines(keepends=True)[:6]))
-    with reference.start(limits=LIMITS, clock=False) as portal:
-        run = replay_on_workers([one], profile_of(portal), options_for(tmp_path / "out"), scheduler=scheduler)
-
-    assert run.exit_code == 0
-    assert numbers(tmp_path / "out") == list(range(1, 7))
-    assert not (tmp_path / "out" / "worker-2").exists()
 
 
 def test_a_share_that_no_worker_can_do_is_named_and_what_it_changed_is_restored(
@@ -541,15 +505,6 @@ def test_a_share_that_no_worker_can_do_is_named_and_what_it_changed_is_restored(
         "counted: 2 sessions with 13 exchanges, which begin with #7, #20."
     )
     assert details(run)["recorded"] == 12
-
-
-def test_what_keeps_every_worker_from_beginning_is_said_as_one_process_says_it(
-    tmp_path: Path, scheduler: str
-) -> None:
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text('{"n":1,"nonsense"\n')
-    with reference.start(clock=False) as portal, pytest.raises(CaptureError, match=r"broken\.jsonl:1"):
-        replay_on_workers([broken], profile_of(portal), options_for(tmp_path / "out"), scheduler=scheduler)
 
 
 @pytest.mark.parametrize("option", ["resume", "accept_update", "baseline", "learn", "rate"])

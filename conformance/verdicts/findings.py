@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import TypeVar
 
 from conformance.errors import FaultClass
@@ -14,7 +14,12 @@ from conformance.spec import Requirement
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
+from conformance.verdicts.verdicts import Comparison as Comparison
+from conformance.verdicts.verdicts import Contradiction as Contradiction
+from conformance.verdicts.verdicts import Held as Held
+from conformance.verdicts.verdicts import OtherPlace as OtherPlace
 from conformance.verdicts.wording import expected_in_words, in_words
 
 NOT_SELECTED = "not selected by"
@@ -49,43 +54,6 @@ KEPT_MISSHAPEN = 1000
 """Of how many answers it is kept where they are not of the stated shape."""
 
 CONTRADICTED = {"must": Verdict.FAIL, "should": Verdict.WARN, "open": Verdict.OPEN}
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPlace:
-    """A field of a record in another answer: the number of its exchange, its endpoint, the record's id."""
-
-    exchange: int
-    endpoint: str
-    record: str
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Expected and actual value at one place of an exchange.
-
-    ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
-    that led here, in order. ``other`` is where another answer shows what was expected.
-    """
-
-    exchange: Exchange
-    path: str
-    expected: Json
-    actual: Json
-    message: str = ""
-    also: tuple[Exchange, ...] = ()
-    other: OtherPlace | None = None
-
-
-class Held(Enum):
-    """What was expected was seen."""
-
-    HELD = True
-
-
-HELD = Held.HELD
-Comparison = Held | Contradiction
 
 
 @dataclass(frozen=True, slots=True)

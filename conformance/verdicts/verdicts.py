@@ -1,22 +1,58 @@
-"""What a judge decides about one exchange: the value that it returns, and that a ledger takes."""
+"""What a comparison finds, and what a judge decides about one exchange: values that a ledger takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import Enum
 
 import msgspec
 
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Exchange, Json
 
-if TYPE_CHECKING:
-    from conformance.verdicts.findings import Contradiction
+
+@dataclass(frozen=True, slots=True)
+class OtherPlace:
+    """A field of a record in another answer: the number of its exchange, its endpoint, the record's id."""
+
+    exchange: int
+    endpoint: str
+    record: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Expected and actual value at one place of an exchange.
+
+    ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
+    that led here, in order. ``other`` is where another answer shows what was expected.
+    """
+
+    exchange: Exchange
+    path: str
+    expected: Json
+    actual: Json
+    message: str = ""
+    also: tuple[Exchange, ...] = ()
+    other: OtherPlace | None = None
+
+
+class Held(Enum):
+    """What was expected was seen."""
+
+    HELD = True
+
+
+HELD = Held.HELD
+Comparison = Held | Contradiction
+
 
 Decision = tuple[str, str]
 """A requirement, and the check that decides it."""
 
 
-Contradicted = tuple[str, str, "Contradiction"]
+Contradicted = tuple[str, str, Contradiction]
 """A requirement, the check that decides it, and what contradicts it."""
 
 Bug = tuple[str, str]
@@ -40,8 +76,6 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
     misshapen: tuple[str, ...] = ()
     """The places of the data that have not the stated shape."""
     bugs: tuple[Bug, ...] = ()
-    is_momentary: bool = False
-    """Whether checks decided it that also read the time, a token or the number of an exchange."""
     parts: tuple[Verdicts, ...] = ()
     is_clean: bool = True
     """Whether nothing is contradicted, and no check raised."""

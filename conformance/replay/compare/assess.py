@@ -17,15 +17,11 @@ from conformance.replay.compare.comparer import Comparer, ResponseComparison
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import clocks_of
-from conformance.replay.compare.times.history import ReplayedSignIns
-from conformance.replay.compare.times.moved import OwnMoves
 from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.compare.written import changed_by, makes_a_record
-from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import record_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
@@ -56,8 +52,6 @@ class Assessor:
     """
 
     comparer: Comparer
-    correlation: Correlation
-    noise: Noise
     baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
@@ -66,8 +60,6 @@ class Assessor:
     owners: SessionOwners = field(default_factory=SessionOwners)
     authenticators: Authenticators = field(default_factory=Authenticators)
     repetitions: Repetitions = field(default_factory=Repetitions)
-    sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
-    moves: OwnMoves = field(default_factory=OwnMoves)
     served: ServedCallers = field(default_factory=ServedCallers)
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
@@ -88,8 +80,8 @@ class Assessor:
         problem = self.credentials.problem(pair) or why_nothing_is_shown(pair)
         if problem is not None:
             return _not_comparable(pair, problem)
-        mark = len(self.correlation.journal)
-        self.correlation.shows_another = pair.shows_another and not makes_a_record(pair)
+        mark = len(self.comparer.correlation.journal)
+        self.comparer.correlation.shows_another = pair.shows_another and not makes_a_record(pair)
         outcome = self._outcome(pair, findings)
         if pair.omitted_change is None or not outcome.differences:
             return outcome
@@ -99,9 +91,9 @@ class Assessor:
     def _align(self, pair: ReplayedExchange, mark: int) -> None:
         """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
         what corresponds: where records are missing, others stand in their places."""
-        self.correlation.forget_since(mark)
+        self.comparer.correlation.forget_since(mark)
         bodies = pair.recorded_body, pair.live_body
-        JsonComparison(self.correlation, *bodies, operation=pair.operation).align()
+        JsonComparison(self.comparer.correlation, *bodies, operation=pair.operation).align()
 
     def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         reason = _why_not_comparable(pair)
@@ -124,22 +116,23 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> ResponseComparison:
         """The differences of two responses, also from earlier ones of either side."""
-        self.sign_ins.note(pair)
-        self.moves.note(pair)
+        noise, correlation = self.comparer.noise, self.comparer.correlation
+        self.comparer.sign_ins.note(pair)
+        self.comparer.moves.note(pair)
         self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
-            self.correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
+            correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
             if pair.shows_another:
-                self.correlation.note_change_instead(record_of("bizId", pair.operation), record)
+                correlation.note_change_instead(record_of("bizId", pair.operation), record)
         compared, is_stable = self.comparer.compare(pair)
         differences = [*compared, *self.owners.foreign(pair)]
         if pair.repeats:
             places = {each.place for each in differences}
             broken = [each for each in self.repetitions.broken(pair) if each.place not in places]
-            differences += [each for each in broken if not self.noise.excuses(pair.operation, each)]
+            differences += [each for each in broken if not noise.excuses(pair.operation, each)]
         if self.learns:
-            differences = [each for each in differences if not self.noise.learn(pair.operation, each)]
+            differences = [each for each in differences if not noise.learn(pair.operation, each)]
         return ResponseComparison(differences, is_stable)
 
     def _new_contradictions(
@@ -147,7 +140,11 @@ class Assessor:
     ) -> list[tuple[Finding, Difference]]:
         """The contradictions that the recording has not, without those learned as noise."""
         new = self.baseline.new(pair.recorded, pair.live, findings) if findings else ()
-        return [(finding, each) for finding, each in new if not self.noise.is_learned(pair.operation, each)]
+        return [
+            (finding, each)
+            for finding, each in new
+            if not self.comparer.noise.is_learned(pair.operation, each)
+        ]
 
     def _different(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]

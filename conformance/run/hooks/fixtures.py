@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.options import value_of
+from conformance.run.search import Search
 from conformance.run.session import RunSession
 from conformance.target.portal import Portal
 from conformance.target.portal import ProfileAccount as Account
 from conformance.verdicts.verify import Verify
-
-if TYPE_CHECKING:
-    from conformance.run.search import Search
 
 
 @pytest.fixture(scope="session")
@@ -68,6 +64,4 @@ def effort(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def search(request: pytest.FixtureRequest, run_session: RunSession, verify: Verify, effort: str) -> Search:
     """Looks for examples that contradict the specification."""
-    from conformance.run.search import Search  # Hypothesis takes a third of a second to load
-
     return Search(run_session, verify, effort=effort, seed=int(value_of(request.config, "seed")))

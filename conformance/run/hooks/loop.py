@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import inspect
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,23 +24,13 @@ from conformance.errors import (
     Untestable,
 )
 from conformance.report.model.run import Timed
-from conformance.run.catalogue import row_of
-from conformance.run.garbage import GarbageByTraffic
+from conformance.run.catalogue import ids_of, row_of
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
 from conformance.run.outlook.plan import ahead
 from conformance.run.outlook.plan_text import ahead_lines
-from conformance.run.planning import (
-    UNKNOWN_WINDOW,
-    ids_of,
-    impact_of,
-    is_generator,
-    planned,
-    sign_ins_of,
-    waits_of,
-    why_not,
-)
+from conformance.run.planning import UNKNOWN_WINDOW, is_generator, planned, why_not
 from conformance.run.priorities import priorities
 from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
@@ -77,6 +70,33 @@ def _run_agenda(session: pytest.Session, run: RunSession) -> None:
             del item.stash[DUE]
         if session.shouldstop or session.shouldfail:
             return
+
+
+DUE_BYTES = 4 * 1024 * 1024
+"""Bytes of recorded exchanges after which garbage is collected."""
+
+
+class GarbageByTraffic:
+    """Collects garbage whenever a record of exchanges has grown by ``DUE_BYTES``.
+
+    The exception of a case that fails or is skipped forms a cycle that holds the exchanges of the case. The
+    interpreter collects cycles by the number of new containers, in which dictionaries of texts do not count:
+    answers of very many records would stay in memory.
+    """
+
+    def __init__(self, record: Path, collect: Callable[[], object] = gc.collect) -> None:
+        self._record = record
+        self._collect = collect
+        self._collected_at = 0
+
+    def collect_where_due(self) -> None:
+        """Called after each case."""
+        size = 0
+        with contextlib.suppress(OSError):
+            size = self._record.stat().st_size
+        if size - self._collected_at > DUE_BYTES:
+            self._collected_at = size
+            self._collect()
 
 
 def forget_run(items: Iterable[pytest.Item]) -> None:
@@ -140,7 +160,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     """Where time can be moved, no wait and no sign-in costs anything; what moves it comes last."""
     profile, impact, budget = run.profile, run.options.impact, run.clock.remaining()
-    rows = [row_of(item) for item in session.items if why_not(item, profile, impact) is None]
+    rows = [row for row in map(row_of, session.items) if why_not(row, profile, impact) is None]
     window = 0.0 if run.clock.is_simulated else profile.limits.login_window or UNKNOWN_WINDOW
     first = {} if budget is None else priorities(rows, budget=budget, window=window)
     if run.clock.is_simulated:
@@ -158,7 +178,7 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
 def _may_be_put_off(item: pytest.Item) -> bool:
     """Whether a case can begin anew: once, and where it has changed nothing, and drawn no examples."""
     is_search = "search" in getattr(item, "fixturenames", ())
-    is_plain = not is_generator(item) and not is_search and impact_of(item) == "read-only"
+    is_plain = not is_generator(item) and not is_search and row_of(item).impact == "read-only"
     return is_plain and PUT_OFF not in item.stash
 
 
@@ -166,7 +186,7 @@ def _signs_in_from(portal: Portal, left: float, item: pytest.Item) -> float:
     """The moment (epoch seconds) from which a case waits for no code of a sign-in, as far as is known;
     ``left``: the seconds of the time budget."""
     names = [name for name in getattr(item, "fixturenames", ()) if portal.has_account(name)]
-    own = {"spare"}.intersection(names) or set(names) if sign_ins_of(item) else set()
+    own = {"spare"}.intersection(names) or set(names) if row_of(item).sign_ins else set()
     accounts = [portal.account(name) for name in names]
     moments = (each.code_from(left) for each in accounts if each.name in own or not each.is_signed_in)
     return max(moments, default=-inf)
@@ -185,7 +205,7 @@ def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None
 
 def _with_longest(item: pytest.Item, late: Untestable) -> Untestable:
     """The reason with the seconds that the plan and the first lines of a run name for the case."""
-    longest = waits_of(item)
+    longest = row_of(item).waits
     if not longest or not isinstance(late, OutOfTime):
         return late
     return OutOfTime(f"a wait of up to {longest:g} s is left out: {late.reason}")
@@ -216,7 +236,7 @@ def _leave(verify: Verify, reason: str, fault_class: FaultClass) -> None:
 
 
 def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
-    reason = why_not(item, run.profile, run.options.impact)
+    reason = why_not(row_of(item), run.profile, run.options.impact)
     if reason is None:
         return
     verify.leave_unbegun(reason)

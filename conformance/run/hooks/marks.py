@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from conformance.run.planning import ids_of
+from conformance.run.catalogue import ids_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.requirements import Level
 

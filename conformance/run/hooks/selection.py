@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.errors import UsageError
+from conformance.run.catalogue import ids_of, row_of
 from conformance.run.hooks.stash import DESELECTED, RULES
 from conformance.run.options import value_of
-from conformance.run.planning import ids_of
+from conformance.run.outlook.plan import PlanChoice
 from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
-from conformance.run.testable import deciding
 from conformance.verdicts.selection import RuleSelection, select_rules
 
 BY_OPTION = {
@@ -59,25 +58,6 @@ def _cases() -> Path:
     return Path(str(files("cases"))).resolve()
 
 
-def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[str]:
-    """Keeps the cases of a ``--rerun`` alone, and returns the requirements that it is about: those that
-    decide them, or send what a check decides them by. UsageError: there is none."""
-    rerun = value_of(config, "rerun")
-    if not rerun:
-        return frozenset()
-    named = rerun_requirements(rerun)
-    wanted = deciding(named, (rule for item in items for rule in ids_of(item)))
-    chosen = [item for item in items if rerun in item.nodeid or not wanted.isdisjoint(ids_of(item))]
-    if not chosen:
-        raise UsageError(
-            f"--rerun {rerun}: no case decides this requirement, and no case has this name. "
-            "`portal-conformance requirements` lists both."
-        )
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
-    return named or frozenset(requirement for item in chosen for requirement in ids_of(item))
-
-
 def rules_by_options(config: pytest.Config) -> RuleSelection | None:
     """The rules that ``--only``, ``--skip`` and ``--failed`` select; None without them. UsageError."""
     failed = failed_rules(value_of(config, "out")) if value_of(config, "failed") else None
@@ -90,19 +70,20 @@ def counted_rules(config: pytest.Config, rules: RuleSelection | None) -> RuleSel
     return rerun_selection(rerun, rules) if rerun else rules
 
 
-def keep_selected(config: pytest.Config, items: list[pytest.Item], selection: RuleSelection | None) -> None:
-    """Keeps the cases that decide a selected rule, or have asked what a check decides it by. UsageError:
-    there is none."""
-    if selection is None:
-        return
-    wanted = deciding(selection.rules, (rule for item in items for rule in ids_of(item)))
-    chosen = [item for item in items if not wanted.isdisjoint(ids_of(item))]
-    if not chosen:
-        raise UsageError(
-            f"{selection.text}: no case decides these rules alone. Select their endpoint instead."
-        )
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
+def keep_chosen(
+    config: pytest.Config, items: list[pytest.Item], rules: RuleSelection | None
+) -> frozenset[str]:
+    """Keeps the cases that the options choose, and returns the requirements that a ``--rerun`` is about.
+    UsageError: no case is left."""
+    rerun = value_of(config, "rerun")
+    if not rerun and rules is None:
+        return frozenset()
+    chosen = {row.id for row in PlanChoice(rules, rerun).chosen(list(map(row_of, items)))}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+    items[:] = [item for item in items if item.nodeid in chosen]
+    if not rerun:
+        return frozenset()
+    return rerun_requirements(rerun) or frozenset(rule for item in items for rule in ids_of(item))
 
 
 def _selectors(config: pytest.Config) -> Iterator[str]:

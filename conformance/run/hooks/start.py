@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,22 +10,25 @@ from typing import cast
 
 import pytest
 
+import conformance
 from conformance.errors import TargetUnreachable
 from conformance.report.across import history
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
-from conformance.run.hooks.introduction import introduction
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import ALLOWED
+from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, set_value, value_of
-from conformance.run.planning import ids_of, why_not
+from conformance.run.planning import declared_by, why_not
 from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
 from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
-from conformance.run.testable import reachable_musts
-from conformance.spec import Impact
+from conformance.run.testable import TESTABLE, reachable, reachable_musts
+from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import Clock, SimulatedClock, SystemClock
 from conformance.target.locks import held, locks_of
 from conformance.target.portal.changes import LEDGER
@@ -60,7 +63,8 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     )
     _check(config, options)
     refuse_foreign_files(options.out, force=value_of(config, "force"))
-    for line in introduction(profile, options, items, selection=selection_of(config)):
+    rows = list(map(row_of, items))
+    for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
         say(config, line)
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)
@@ -69,6 +73,46 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     stack.enter_context(_locks(config, profile, options))
     clock = _tried(_clock(config, profile), profile)  # another run may have moved it meanwhile
     return RunSession.open(profile, clock, options)
+
+
+BUNDLED = "No --profile and no --target: this judges the bundled reference portal, and no other."
+ANONYMOUS = "No --profile: without [accounts] nothing can be judged that needs a token."
+
+
+def introduction(
+    profile: Profile, options: RunOptions, rows: Sequence[CaseRow], *, is_selection: bool
+) -> Iterator[str]:
+    """The version, target, profile, impact, rules and cases of a run, a line each."""
+    if options.bundled:
+        yield BUNDLED
+    elif not profile.accounts:
+        yield ANONYMOUS
+    yield f"portal-conformance {conformance.__version__}"
+    yield f"target    {one_line(profile.portal.url)}"
+    yield f"profile   {one_line(options.profile_name) or 'none'}"
+    yield f"impact    {ALLOWED[options.impact]}"
+    yield f"rules     {_rules(profile, options, rows, is_selection=is_selection)}"
+    left = sum(why_not(row, profile, options.impact) is not None for row in rows)
+    counts = f"{len(rows):,} selected, {len(rows) - left:,} of them can be tried"
+    yield f"cases     {counts}{f'; the other {left:,} end at once' if left else ''}"
+
+
+def _rules(profile: Profile, options: RunOptions, rows: Sequence[CaseRow], *, is_selection: bool) -> str:
+    """How many rules are selected, by options or else by the cases that are left, and how many of them can be
+    tried."""
+    selected = TESTABLE
+    if is_selection and options.rules is not None:
+        selected = TESTABLE & options.rules.rules
+    elif is_selection:
+        selected = TESTABLE.intersection(rule for row in rows for rule in row.requirements)
+    declared = declared_by(rows, profile, options.impact)
+    tried = selected & reachable(profile, options.impact, declared)
+    counts = f"{len(selected)} selected, {len(tried)} of them can be tried"
+    left = len(selected) - len(tried)
+    why = "`plan` says by case, and `explain ID` by rule, what it needs"
+    counts += f"; the other {left} are left out: {why}" if left else ""
+    hidden = 0 if is_selection else len(REQUIREMENTS) - len(TESTABLE)
+    return f"{counts}; {hidden} more cannot be seen from outside" if hidden else counts
 
 
 def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptions) -> RunOptions:
@@ -143,13 +187,11 @@ def announce_limits(config: pytest.Config, run: RunSession) -> None:
 
 def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
     """What the run sets out to test, with the cases that are to run."""
-    impact = run.options.impact
-    possible = [item for item in items if why_not(item, run.profile, impact) is None]
-    declared = {requirement for item in possible for requirement in ids_of(item)}
+    declared = declared_by(map(row_of, items), run.profile, run.options.impact)
     return Scope(
         selection=selection_of(config),
         bundled=run.options.bundled,
-        testable=len(reachable_musts(run.profile, impact, declared)),
+        testable=len(reachable_musts(run.profile, run.options.impact, declared)),
         time_budget=str(value_of(config, "time_budget") or ""),
         effort=value_of(config, "effort"),
     )

@@ -14,10 +14,10 @@ from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
+from conformance.run.catalogue import ids_of
 from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
-from conformance.run.planning import ids_of
 from conformance.run.session import RunSession
 from conformance.target.clock import SimulatedClock, wall
 from conformance.verdicts.findings import Finding, Verdict
@@ -63,7 +63,7 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
 
 def announce_interrupt(config: pytest.Config, run: RunSession) -> None:
     """Says at once that an interrupted run restores what it changed: that may take a while."""
-    count = len(run.portal.pending(""))
+    count = len(run.portal.changes.own_pending)
     due = f"{plural(count, 'change')} to restore first" if count else "nothing is left to restore"
     say(config, f"Interrupted: {due}, then the reports are written. Press Ctrl-C again to stop.")
 

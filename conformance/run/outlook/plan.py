@@ -10,8 +10,7 @@ from math import ceil, inf
 from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.floor import SHARE
-from conformance.run.needs import lacking
-from conformance.run.planning import UNKNOWN_WINDOW, factor_waits, restoring_seconds
+from conformance.run.planning import UNKNOWN_WINDOW, factor_waits, restoring_seconds, why_not
 from conformance.run.priorities import late_cases, most_sign_ins, queue_seconds
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
@@ -23,7 +22,7 @@ from conformance.run.testable import (
     shut_endpoints,
     why_left,
 )
-from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
+from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
@@ -33,6 +32,11 @@ LAST_MOMENTS = 10.0
 
 NO_TIME = "--time-budget has no time for its cases"
 NO_ACCOUNT = "the profile has no account that could sign in"
+NO_CASE = (
+    "no case decides this requirement, and no case has this name. "
+    "`portal-conformance requirements` lists both."
+)
+NO_CASE_ALONE = "no case decides these rules alone. Select their endpoint instead."
 TOO_LONG = "a wait of up to {:g} s is longer than --time-budget"
 
 
@@ -101,16 +105,19 @@ class PlanChoice:
         return TESTABLE if rules is None else rules.rules & TESTABLE
 
     def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
-        """The selected cases. UsageError: there is none."""
+        """The selected cases: those that decide a selected rule, or ask what a check decides it by.
+        UsageError: there is none."""
         declared = [rule for row in rows for rule in row.requirements]
-        if self.rules is not None:
-            wanted = deciding(self.rules.rules, declared)
-            rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
         if self.rerun:
             wanted = deciding(rerun_requirements(self.rerun), declared)
             rows = [row for row in rows if self.rerun in row.id or not wanted.isdisjoint(row.requirements)]
-        if not rows:
-            raise UsageError("No case is selected. `portal-conformance requirements` lists the cases.")
+            if not rows:
+                raise UsageError(f"--rerun {self.rerun}: {NO_CASE}")
+        if self.rules is not None:
+            wanted = deciding(self.rules.rules, declared)
+            rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
+            if not rows:
+                raise UsageError(f"{self.rules.text}: {NO_CASE_ALONE}")
         return rows
 
 
@@ -118,7 +125,7 @@ def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> 
     """Adds up what the marks of the cases that can be tried say. ``choice``: which of them are selected."""
     choice = choice or PlanChoice()
     chosen = choice.chosen(collect())
-    untested = {row.id: why for row in chosen if (why := why_not(row, profile, impact)) is not None}
+    untested = {row.id: why for row in chosen if (why := why_left_out(row, profile, impact)) is not None}
     possible = [row for row in chosen if row.id not in untested]
     window = 0.0 if profile.clock.advance else profile.limits.login_window or UNKNOWN_WINDOW
     late = late_cases(possible, budget=choice.budget, window=window)
@@ -146,13 +153,12 @@ def ahead(rows: Sequence[CaseRow], profile: Profile, impact: Impact, *, budget: 
     return planned
 
 
-def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
-    """Why a case cannot be tried; None where it can."""
-    if IMPACTS.index(row.impact) > IMPACTS.index(impact):
-        return f"needs --impact {row.impact}"
+def why_left_out(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
+    """Why a plan leaves a case out; None where it does not."""
     if row.waits and row.sign_ins and not profile.accounts:
         return NO_ACCOUNT
-    return next((why for part in row.needs if (why := lacking(profile, part))), None)
+    why = why_not(row, profile, impact)
+    return None if why is None else why.partition("; this run is allowed")[0]
 
 
 def _add_messages(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile) -> None:

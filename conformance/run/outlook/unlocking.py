@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from conformance.run.catalogue import CaseRow, collect
-from conformance.run.outlook.plan import why_not
+from conformance.run.outlook.plan import why_left_out
 from conformance.run.testable import MUSTS, reachable, reachable_endpoints
 from conformance.spec import BY_KEY, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
@@ -72,7 +72,7 @@ DISRUPTIVE: Impact = "disruptive"
 def _rules(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> frozenset[str]:
     """The rules that can be tested, without those whose endpoints answer with errors only."""
     keys = reachable_endpoints(profile, impact)
-    possible = (row for row in rows if why_not(row, profile, impact) is None)
+    possible = (row for row in rows if why_left_out(row, profile, impact) is None)
     rules = reachable(profile, impact, {rule for row in possible for rule in row.requirements})
     if not profile.accounts:  # what it decides it decides by errors
         return rules

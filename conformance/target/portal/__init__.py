@@ -25,7 +25,6 @@ from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring.password_history import PasswordHistory
-from conformance.target.portal.restoring.restore import cleanup_command, restored_in_words, take_away
 from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.sign_ins.session import SignedIn
@@ -268,25 +267,6 @@ class Portal:
         if self.clock.is_simulated or account.name == "admin":
             return RESTORING_SECONDS
         return RESTORING_SECONDS + self.budget.window + account.code_seconds
-
-    def restore(self) -> list[str]:
-        """Restores pending changes of this run; returns failures as sentences."""
-        return restored_in_words(self, self.changes, run=self.run_id)
-
-    def take_away(self, id: int) -> None:
-        """Takes away what a change made, whose id is not known. Where it stays, no other one of its kind is
-        made in this run."""
-        take_away(self, self.changes, id)
-
-    def pending(self, reason: str) -> list[str]:
-        """What this run changed and has not restored, as sentences that end in a reason."""
-        changes = [change for change in self.changes.pending if change.run == self.run_id]
-        return [self.secrets.redact(f"{change.subject}: {reason}") for change in changes]
-
-    @property
-    def cleanup_command(self) -> str | None:
-        """The command line that restores what this run could not; None where its ledger is on no disk."""
-        return cleanup_command(self, self.changes)
 
     # --- requests
 

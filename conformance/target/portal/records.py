@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    PROFILE,
-    ROLES,
-    WORKSPACES_CURRENT,
-    WORKSPACES_MINE,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
@@ -37,19 +29,19 @@ class RecordSource:
 
 SOURCES: Mapping[str, tuple[RecordSource, ...]] = {
     "workspace": (
-        RecordSource(WORKSPACES_CURRENT),
-        RecordSource(WORKSPACES_MINE),
-        RecordSource(ROLES, field="workspaceBizId"),
+        RecordSource(op.WORKSPACES_CURRENT),
+        RecordSource(op.WORKSPACES_MINE),
+        RecordSource(op.ROLES, field="workspaceBizId"),
     ),
-    "other_workspace": (RecordSource(WORKSPACES_MINE), RecordSource(ROLES, field="workspaceBizId")),
+    "other_workspace": (RecordSource(op.WORKSPACES_MINE), RecordSource(op.ROLES, field="workspaceBizId")),
     "institution": (
-        RecordSource(PROFILE, field="institutionBizId"),
-        RecordSource(WORKSPACES_CURRENT, field="institutionBizId"),
+        RecordSource(op.PROFILE, field="institutionBizId"),
+        RecordSource(op.WORKSPACES_CURRENT, field="institutionBizId"),
     ),
-    "role": (RecordSource(ROLES),),
-    "account": (RecordSource(PROFILE), RecordSource(ACCOUNTS_QUERY, "data.accounts")),
-    "channel": (RecordSource(CHANNELS_QUERY, "data.items"),),
-    "channel_type": (RecordSource(CHANNEL_TYPES_QUERY, "data.items"),),
+    "role": (RecordSource(op.ROLES),),
+    "account": (RecordSource(op.PROFILE), RecordSource(op.ACCOUNTS_QUERY, "data.accounts")),
+    "channel": (RecordSource(op.CHANNELS_QUERY, "data.items"),),
+    "channel_type": (RecordSource(op.CHANNEL_TYPES_QUERY, "data.items"),),
 }
 
 

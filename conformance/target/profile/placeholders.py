@@ -5,18 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from conformance.spec.endpoints import (
-    CHANNEL_ACTIVATE,
-    CHANNEL_DEACTIVATE,
-    CHANNEL_DELETE,
-    CHANNEL_TYPE_DELETE,
-    CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPE_ENABLE,
-    CHANNEL_TYPE_UPDATE,
-    CHANNEL_UPDATE,
-    CURRENCY_GRANT,
-    CURRENCY_GRANT_REVOKE,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json
 
 PLACEHOLDERS: Mapping[str, tuple[str, str]] = {
@@ -64,19 +53,19 @@ OF_RECORDS = ("account", "workspace", "institution", "role", "channel", "channel
 """Those that stand for a record of the deployment's own."""
 
 OF_MADE: Mapping[str, str] = {
-    CHANNEL_UPDATE: "channel",
-    CHANNEL_DELETE: "channel",
-    CHANNEL_ACTIVATE: "channel",
-    CHANNEL_DEACTIVATE: "channel",
-    CHANNEL_TYPE_UPDATE: "channel_type",
-    CHANNEL_TYPE_DELETE: "channel_type",
-    CHANNEL_TYPE_ENABLE: "channel_type",
-    CHANNEL_TYPE_DISABLE: "channel_type",
-    CURRENCY_GRANT_REVOKE: "",
+    op.CHANNEL_UPDATE: "channel",
+    op.CHANNEL_DELETE: "channel",
+    op.CHANNEL_ACTIVATE: "channel",
+    op.CHANNEL_DEACTIVATE: "channel",
+    op.CHANNEL_TYPE_UPDATE: "channel_type",
+    op.CHANNEL_TYPE_DELETE: "channel_type",
+    op.CHANNEL_TYPE_ENABLE: "channel_type",
+    op.CHANNEL_TYPE_DISABLE: "channel_type",
+    op.CURRENCY_GRANT_REVOKE: "",
 }
 """The operations on a record that the run made, and the placeholder of the deployment's own of its kind."""
 
-BY_NAME = frozenset({CHANNEL_DELETE, CHANNEL_TYPE_DELETE})
+BY_NAME = frozenset({op.CHANNEL_DELETE, op.CHANNEL_TYPE_DELETE})
 """Those that may name the record by the name that the run gave it."""
 
 
@@ -98,7 +87,7 @@ def names_another(key: str, body: Json, bodies: Mapping[str, Json]) -> str | Non
         return f"has {{{kind}}}, so that a run would change the {kind} under [records]"
     if "result_id" in names or (key in BY_NAME and "unique" in names):
         return None
-    if key == CURRENCY_GRANT_REVOKE and is_pair(body, bodies.get(CURRENCY_GRANT)):
+    if key == op.CURRENCY_GRANT_REVOKE and is_pair(body, bodies.get(op.CURRENCY_GRANT)):
         return None
     others = [f"{{{name}}}" for name in OF_RECORDS if name in names]
     if others:

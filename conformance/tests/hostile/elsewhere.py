@@ -26,12 +26,6 @@ def refresh(turn: Turn) -> None:
     turn.wire.send(turn.answer.with_headers((b"Refresh", b"0; url=" + turn.trap.encode())).framed())
 
 
-def alternative(turn: Turn) -> None:
-    place = turn.trap.partition("//")[2].encode()
-    value = b'h2="%s", http/1.1="%s"; ma=86400' % (place, place)
-    turn.wire.send(turn.answer.with_headers((b"Alt-Svc", value)).framed())
-
-
 def clock_only(turn: Turn) -> bool:
     return turn.asked.path.startswith("/clock/")
 
@@ -44,23 +38,7 @@ COOKIE = (b"Set-Cookie", b"session=planted-by-the-portal; Path=/; Max-Age=99999"
 
 ROWS = (
     Row("redirect-302", "Sends everything to another host, with 302.", redirect(302), everywhere),
-    Row(
-        "redirect-307",
-        "Sends what is behind the sign-in to another host, with 307.",
-        redirect(307),
-        signed_in,
-    ),
-    Row(
-        "redirect-308-upgrade",
-        "Sends everything to https.",
-        redirect(308, "https://localhost:1/"),
-        everywhere,
-    ),
     Row("redirect-loop", "Sends everything to itself.", to_itself, signed_in),
-    Row("redirect-file", "Sends to a file of this machine.", redirect(302, "file:///etc/passwd"), signed_in),
-    Row("redirect-nowhere", "Sends nowhere.", redirect(302, "\x01//:::"), signed_in),
-    Row("refresh-header", "Asks to load another host.", refresh, everywhere),
-    Row("alternative-service", "Names another host as its alternative.", alternative, everywhere),
     Row("cookies", "Sets a cookie with each answer.", header(COOKIE), everywhere),
     Row("cookies-1000", "Sets a thousand cookies.", header(*[COOKIE] * 1000), signed_in),
     Row("clock-redirects", "Has its clock elsewhere.", redirect(302), clock_only, is_clock=True),
@@ -79,7 +57,6 @@ ROWS = (
         clock_only,
         is_clock=True,
     ),
-    Row("clock-empty", "Gives no time.", odd_clock(b""), clock_only, is_clock=True),
     Row(
         "clock-hangs",
         "Has a clock that never answers.",

@@ -72,13 +72,7 @@ DEEP = 100_000
 LISTED = json.dumps([{"bizId": f"{n:08}", "name": "x" * 40} for n in range(20_000)]).encode()
 
 ROWS = (
-    Row("body-empty", "Sends an empty body as JSON.", body(b""), signed_in),
     Row("body-empty-everywhere", "Sends only empty bodies.", body(b""), everywhere),
-    Row("body-null", "Sends null.", body(b"null"), signed_in),
-    Row("body-list", "Sends an empty list.", body(b"[]"), signed_in),
-    Row("body-text", "Sends a JSON string.", body(b'"well"'), signed_in),
-    Row("body-number", "Sends a number.", body(b"1e999"), signed_in),
-    Row("body-html", "Sends a page.", body(b"<html><script>alert(1)</script>" * 100), signed_in),
     Row("deep-lists", "Nests 100,000 lists.", body(b"[" * DEEP + b"]" * DEEP), constants),
     Row(
         "deep-data",
@@ -89,25 +83,10 @@ ROWS = (
     Row("deep-900", "Nests 900 lists in data.", changed(with_data(b"[" * 900 + b"]" * 900)), signed_in),
     Row("number-infinite", "Gives 1e999 for numbers.", body(number(b"1e999")), signed_in),
     Row("number-of-5000-digits", "Gives numbers of 5,000 digits.", body(number(b"9" * 5000)), signed_in),
-    Row("number-nan", "Gives NaN for numbers.", body(number(b"NaN")), signed_in),
-    Row("number-infinity", "Gives -Infinity for numbers.", body(number(b"-Infinity")), signed_in),
-    Row("number-2-64", "Gives 2^64 for numbers.", body(number(b"18446744073709551616")), signed_in),
     Row(
         "duplicate-keys",
         "Says success twice.",
         body(b'{"success":true,"success":false,"data":{},"data":1}'),
-        constants,
-    ),
-    Row(
-        "invalid-utf-8",
-        "Sends JSON that is no UTF-8.",
-        body(b'{"success":true,"data":"\xff\xfe\x80"}'),
-        constants,
-    ),
-    Row(
-        "byte-order-mark",
-        "Begins with a byte order mark.",
-        changed(coded(lambda raw: b"\xef\xbb\xbf" + raw)),
         constants,
     ),
     Row(
@@ -117,9 +96,6 @@ ROWS = (
         signed_in,
     ),
     Row("utf-16", "Sends UTF-16.", changed(coded(lambda raw: raw.decode().encode("utf-16"))), constants),
-    Row("utf-32", "Sends UTF-32.", changed(coded(lambda raw: raw.decode().encode("utf-32"))), constants),
-    Row("two-documents", "Sends two documents.", changed(coded(lambda raw: raw + raw)), constants),
-    Row("nul-padding", "Pads with NUL.", changed(coded(lambda raw: raw + b"\0" * 1000)), constants),
     Row(
         "list-of-20000",
         "Lists 20,000 records.",
@@ -139,19 +115,7 @@ ROWS = (
         signed_in,
     ),
     Row("long-text", "Gives a text of 10 MB.", data(lambda value: "long " * 2_000_000), constants),
-    Row(
-        "data-of-other-types",
-        "Gives lists for objects and the reverse.",
-        data(lambda value: {"items": 1} if isinstance(value, list) else [value]),
-        signed_in,
-    ),
     Row("token-infinite", "Issues a token that ends at 1e999.", data(token_with(b"1e999")), COMPLETE),
-    Row("token-huge", "Issues a token that ends at 1e300.", data(token_with(b"1e300")), COMPLETE),
-    Row(
-        "token-digits", "Issues a token whose end has 4,000 digits.", data(token_with(b"9" * 4000)), COMPLETE
-    ),
-    Row("token-nan", "Issues a token that ends at NaN.", data(token_with(b"NaN")), COMPLETE),
-    Row("token-ended", "Issues a token that ended in 1970.", data(token_with(b"-1")), COMPLETE),
     Row(
         "token-of-10-mb", "Issues a token of 10 MB.", data(with_value(accessToken="a" * 10_000_000)), COMPLETE
     ),
@@ -162,29 +126,10 @@ ROWS = (
         COMPLETE,
     ),
     Row(
-        "token-beyond-ascii",
-        "Issues a token that no header can carry.",
-        data(with_value(accessToken="tök\u202een☃\ud7ff")),
-        COMPLETE,
-    ),
-    Row("token-number", "Issues a number as a token.", data(with_value(accessToken=10**30)), COMPLETE),
-    Row(
         "lifetime-infinite",
         "Gives a token's lifetime as 10^300.",
         data(with_value(expiresIn=10**300, expiresAt=10**300)),
         COMPLETE,
-    ),
-    Row(
-        "lifetime-year-9999",
-        "Gives a token's end as the year 9999.",
-        data(with_value(expiresIn=3e11, expiresAt="9999-12-31T23:59:59Z")),
-        COMPLETE,
-    ),
-    Row(
-        "session-of-lines",
-        "Gives a login session with line ends in it.",
-        data(with_value(sessionId="a\r\nb/../../c?d#e")),
-        INITIATE,
     ),
     Row(
         "session-expires-never",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from urllib.parse import quote_from_bytes
 
 from conformance.tests.hostile.plays import (
-    constants,
     echo,
     everywhere,
     refusal,
@@ -43,23 +41,6 @@ def echo_in_reason(turn: Turn) -> None:
     turn.wire.send(replace(answer, reason=line[:8000]).framed())
 
 
-def echo_in_header(turn: Turn) -> None:
-    line = sent(turn.asked).replace(b"\n", b" ").replace(b"\r", b" ")
-    turn.wire.send(refusal(turn.answer, 400, "refused").with_headers((b"X-Debug", line[:8000])).framed())
-
-
-def echo_part(turn: Turn) -> None:
-    """The first three quarters of each word that was sent."""
-    words = sent(turn.asked).decode("latin-1").replace('"', " ").split()
-    parts = " ".join(word[: len(word) * 3 // 4] for word in words)
-    turn.wire.send(refusal(turn.answer, 400, parts).framed())
-
-
-def echo_in_page(turn: Turn) -> None:
-    answer = replace(turn.answer, status=500, headers=((b"Content-Type", b"text/html"),))
-    turn.wire.send(replace(answer, body=b"<pre>" + sent(turn.asked) + b"</pre>").framed())
-
-
 ROWS = (
     *row("commands", "Gives commands to a CI server.", COMMANDS),
     *row("controls", "Sends control characters.", CONTROLS),
@@ -78,18 +59,6 @@ ROWS = (
         echo(lambda raw: base64.b64encode(raw).decode()),
         everywhere,
     ),
-    Row("echo-url", "Repeats what it was sent, percent-encoded.", echo(quote_from_bytes), everywhere),
-    Row("echo-hex", "Repeats what it was sent in hexadecimal.", echo(lambda raw: raw.hex()), everywhere),
-    Row(
-        "echo-inside",
-        "Repeats what it was sent behind the sign-in.",
-        echo(lambda raw: raw.decode("latin-1")),
-        signed_in,
-    ),
-    Row("echo-part", "Repeats three quarters of each word.", echo_part, everywhere),
-    Row("echo-in-page", "Shows what it was sent on an error page.", echo_in_page, signed_in),
     Row("echo-in-reason", "Repeats what it was sent in the reason.", echo_in_reason, signed_in),
-    Row("echo-in-header", "Repeats what it was sent in a header.", echo_in_header, signed_in),
     Row("refuses-all", "Refuses everything with 500.", refused(500), everywhere),
-    Row("refuses-constants", "Refuses the constants with 503.", refused(503), constants),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
-
 from conformance.tests.hostile.plays import constants, everywhere
 from conformance.tests.hostile.wire import Gone, Row, Turn, Wire
 
@@ -26,30 +24,11 @@ def drip_handshake(wire: Wire) -> None:
     wire.drip(b"\x16\x03\x03\x3f\xff" + b"\x02" * 10_000)
 
 
-def alert(wire: Wire) -> None:
-    wire.socket.recv(65536)
-    wire.send(b"\x15\x03\x03\x00\x02\x02\x28")
-    raise Gone
-
-
 def cut_answer(turn: Turn) -> None:
     """Ends TCP without ending TLS, in the middle of a body."""
     whole = turn.answer.framed()
     turn.wire.send(whole[: len(whole) - 5])
     turn.wire.reset()
-
-
-def broken_record(turn: Turn) -> None:
-    """Sends plain bytes where a record is due."""
-    secure = turn.wire.socket
-    assert isinstance(secure, ssl.SSLSocket)
-    turn.wire.send(turn.answer.framed()[:40])
-    try:
-        secure.settimeout(0.2)
-        secure.unwrap().sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-    except (OSError, ValueError):
-        raise Gone from None
-    raise Gone
 
 
 def correct(turn: Turn) -> None:
@@ -61,14 +40,6 @@ ROWS = (
     Row("tls-expired", "Shows an expired certificate.", correct, everywhere, certificate="expired"),
     Row("tls-other-host", "Shows another host's certificate.", correct, everywhere, certificate="other-host"),
     Row("tls-plain", "Speaks plain HTTP where the profile says https.", correct, everywhere, scheme="https"),
-    Row(
-        "tls-unasked",
-        "Speaks TLS where the profile says http.",
-        correct,
-        everywhere,
-        certificate="self-signed",
-        scheme="http",
-    ),
     Row(
         "tls-handshake-cut",
         "Ends in the handshake.",
@@ -93,10 +64,6 @@ ROWS = (
         greet=drip_handshake,
         scheme="https",
     ),
-    Row("tls-alert", "Refuses the handshake.", correct, everywhere, greet=alert, scheme="https"),
     Row("tls-cut", "Ends in a body without ending TLS.", cut_answer, constants, certificate="trusted"),
-    Row(
-        "tls-broken-record", "Sends plain bytes within TLS.", broken_record, constants, certificate="trusted"
-    ),
     Row("tls-correct", "Answers correctly over TLS.", correct, everywhere, certificate="trusted"),
 )

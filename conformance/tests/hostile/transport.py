@@ -116,7 +116,6 @@ ROWS = (
     Row("hang-every-fortieth", "Never answers each fortieth request.", hang, every(40)),
     Row("cut-head", "Ends in the middle of the headers.", cut(0.3), constants),
     Row("cut-body", "Ends in the middle of the body.", cut(0.9), constants),
-    Row("cut-body-everywhere", "Ends in the middle of each body.", cut(0.9), everywhere),
     Row("reset-midway", "Resets in the middle of the body.", reset_midway, constants),
     Row("late-answer", "Answers correctly, after the time-out.", late, constants),
     Row(
@@ -124,7 +123,6 @@ ROWS = (
     ),
     Row("dripped-head", "Sends the headers a byte at a time.", drip_head, signed_in),
     Row("dripped-body", "Sends the body a byte at a time.", drip_body, constants),
-    Row("dripped-everywhere", "Sends each body a byte at a time.", drip_body, everywhere),
     Row(
         "garbage-after-answer",
         "Sends garbage after an answer.",
@@ -132,7 +130,6 @@ ROWS = (
         signed_in,
     ),
     Row("answer-after-answer", "Sends two answers to one request.", followed_by(EXTRA), signed_in),
-    Row("late-garbage", "Sends garbage a moment after an answer.", followed_by(b"zzzz", 0.02), signed_in),
     Row("late-second-answer", "Sends an answer more, a moment later.", followed_by(EXTRA, 0.02), signed_in),
     Row("closes-silently", "Closes after each answer without saying so.", close_silently, everywhere),
 )

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, urlencode
 
 from conformance.errors import OutOfTime
-from conformance.spec.endpoints import (
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    MAILING,
-    PASSWORD_CHANGE,
-    PASSWORD_FORGOT,
-    PASSWORD_RESET,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.operations import operation
 from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, retry_after
 from conformance.target.portal.calls.headers import request_headers
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
 
-PACED = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND})
+PACED = frozenset({op.LOGIN_INITIATE, op.LOGIN_MFA_SEND})
 """The endpoints whose rate limit is waited for."""
 
 
@@ -71,7 +64,7 @@ class Outgoing:
     open_answer: Opener | None = None
 
 
-OF_PASSWORDS = frozenset({PASSWORD_FORGOT, PASSWORD_CHANGE, PASSWORD_RESET})
+OF_PASSWORDS = frozenset({op.PASSWORD_FORGOT, op.PASSWORD_CHANGE, op.PASSWORD_RESET})
 """Endpoints of which the specification reports rate limits, and does not show them."""
 
 A_MINUTE = 60.0
@@ -136,10 +129,10 @@ class Caller:
 
     def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
         """Counts a sign-in or a mail. ``waits``: a sign-in waits for its place in the window."""
-        if key == LOGIN_INITIATE:
+        if key == op.LOGIN_INITIATE:
             with self._portal.budget.initiation(waits=waits):
                 return self._followed(key, outgoing)
-        if key not in MAILING:
+        if key not in op.MAILING:
             return self._followed(key, outgoing)
         with self._mail() as answers:
             answers.append(self._followed(key, outgoing))
@@ -170,7 +163,7 @@ class Caller:
         path = row.url(**braces) + (f"?{urlencode(query, doseq=True)}" if query else "")
         # Which further endpoints want the challenge is not shown: the token goes to all but the one whose
         # body has a place for it.
-        is_challenged = options.get("bot_challenge", True) and key != PASSWORD_FORGOT
+        is_challenged = options.get("bot_challenge", True) and key != op.PASSWORD_FORGOT
         return self.addressed(
             options.get("method") or row.method,
             path,

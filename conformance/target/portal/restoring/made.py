@@ -5,38 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
-from conformance.spec.endpoints import (
-    CHANNEL_CREATE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    INVITATIONS,
-    INVITE,
-    OWN_INVITATIONS,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import STATES
+from conformance.target.portal import Portal
 from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import own_id, own_ids, records_in, shows
+from conformance.target.portal.restoring.ways import CREATIONS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 from conformance.traffic.values import is_integer
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-
-LISTED_BY = {
-    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
-    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
-    INVITE: (INVITATIONS, "data"),
-    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
-}
-"""The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
 WAITING = "PENDING"
 """The state of an invitation that nobody has answered yet."""
@@ -44,9 +24,6 @@ WAITING = "PENDING"
 ANSWERED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "DECLINED"})
 """The states of an invitation that there is nothing to cancel of."""
 
-
-BY_NAME = {CHANNEL_TYPES_QUERY: "typeCode"}
-"""The listings with a filter by a name that the run gives."""
 
 SIZES, PAGES = ("pageSize", "size"), ("page", "currentPage")
 """By which fields a listing may take a size and a page: how it does so is not shown."""
@@ -71,7 +48,7 @@ class Made:
             shown += _shown(portal, change)
         except (NoAnswer, Untestable) as reason:
             problem = reason.reason
-        if change.key == INVITE and not shown:
+        if change.key == op.INVITE and not shown:
             shown += _among_own(portal, change)
         of_shown = [id for record in shown if (id := own_id(record, name=change.name)) is not None]
         ids = [id for id in dict.fromkeys([*of_shown, *change.ids]) if id not in others]
@@ -107,7 +84,7 @@ def listed_id(portal: Portal, key: str, exchange: Exchange, record: dict[str, Js
 
 def is_answered(portal: Portal, change: TargetChange, result: str | None) -> bool:
     """Whether an invitation is answered or expired, so that nothing needs cancelling."""
-    if change.key != INVITE or change.kind != "creating":
+    if change.key != op.INVITE or change.kind != "creating":
         return False
     with suppress(Untestable):
         return any(not _is_waiting(record) for record in _listed_as(portal, change, result))
@@ -118,7 +95,7 @@ def is_open(portal: Portal, change: TargetChange, result: str | None) -> bool:
     """Whether a listing still shows a record, and not as one that was taken away."""
     with suppress(Untestable):
         return any(
-            change.key != INVITE or _is_waiting(record) for record in _listed_as(portal, change, result)
+            change.key != op.INVITE or _is_waiting(record) for record in _listed_as(portal, change, result)
         )
     return False
 
@@ -132,7 +109,7 @@ def _is_waiting(record: dict[str, Json]) -> bool:
 
 def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list[dict[str, Json]]:
     """The records that the listing shows by an id."""
-    if change.key not in LISTED_BY:
+    if change.key not in CREATIONS:
         return []
     token = portal.account(change.account).token
     return [record for record in _listed(portal, change.key, token) if result in own_ids(record)]
@@ -141,7 +118,7 @@ def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list
 def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
     """The records of the listing that show the name of what was made, or an id of its answer. Raises
     Untestable where no listing shows them."""
-    if change.key not in LISTED_BY or (change.name is None and not change.ids):
+    if change.key not in CREATIONS or (change.name is None and not change.ids):
         raise Untestable("no listing shows whether it was created")
     token = portal.account(change.account).token
     listing = _asked(portal, change.key, token)
@@ -158,7 +135,7 @@ def shown_elsewhere(
 ) -> list[dict[str, Json]]:
     """The records of a name on other pages than the first ``listing`` of what an operation creates. How a
     page is asked for is not shown: by a filter for the name, by the size of all, by the last one's number."""
-    named = BY_NAME.get(LISTED_BY[key][0])
+    named = CREATIONS[key].named
     bodies: list[dict[str, Json]] = [] if named is None else [{named: name}]
     records, pages = (listing.at(f"data.pagination.{count}") for count in ("totalRecords", "totalPages"))
     if is_integer(records) and is_integer(pages) and pages > 1:
@@ -179,10 +156,10 @@ def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]
             continue
         with suppress(NoAnswer, Untestable):
             token = portal.account(name).token
-            answer = portal.call(OWN_INVITATIONS, token=token)
+            answer = portal.call(op.OWN_INVITATIONS, token=token)
             if not answer.success:
                 query = {"statuses": str(STATES["Invitation"][WAITING])}
-                answer = portal.call(OWN_INVITATIONS, query=query, token=token)
+                answer = portal.call(op.OWN_INVITATIONS, query=query, token=token)
             yield from (each for each in records_in(answer.data) if shows(each, change.name))
 
 
@@ -194,7 +171,7 @@ def _listed(portal: Portal, key: str, token: str) -> list[dict[str, Json]]:
 def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | None = None) -> Exchange:
     """The listing of what an operation creates, asked for by ``further`` fields as well. Untestable: it is
     refused."""
-    listing, _ = LISTED_BY[key]
+    listing = CREATIONS[key].listing
     body = UNFILTERED.get(listing, ABSENT)
     if further is not None and isinstance(body, Mapping):
         body = {**body, **further}
@@ -205,4 +182,4 @@ def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | N
 
 
 def _records(key: str, listing: Exchange) -> list[dict[str, Json]]:
-    return list(records_in(dig(listing.envelope, steps(LISTED_BY[key][1]))))
+    return list(records_in(dig(listing.envelope, steps(CREATIONS[key].items))))

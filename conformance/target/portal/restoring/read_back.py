@@ -4,32 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
-from conformance.spec.endpoints import (
-    IP_WHITELIST,
-    IP_WHITELIST_SET,
-    MFA,
-    OTP_SETUP,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_CONFIG,
-    SESSIONS_CONFIG_SET,
-)
+from conformance.spec import endpoints as op
+from conformance.target.portal import Portal
 from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.records import addresses_in, records_in
+from conformance.target.portal.restoring.ways import SHOWN_AT
 from conformance.traffic.exchange import Json, dig
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-
-SHOWN_AT = {
-    PROFILE_UPDATE: PROFILE,
-    SESSIONS_CONFIG_SET: SESSIONS_CONFIG,
-    IP_WHITELIST_SET: IP_WHITELIST,
-}
-"""Where the fields that a change names are read."""
 
 COPY_DELAY_SECONDS = 2.0
 """Seconds after which a portal that answers from a copy shows what was written."""
@@ -65,7 +47,7 @@ def _differing(portal: Portal, originals: Mapping[tuple[str, str], dict[str, Jso
     for (key, name), fields in originals.items():
         answer = portal.call(SHOWN_AT[key], token=portal.account(name).token)
         shown = answer.data if answer.success and isinstance(answer.data, dict) else {}
-        if key == IP_WHITELIST_SET:
+        if key == op.IP_WHITELIST_SET:
             shown, fields = _as_addresses(shown.get("entries")), _as_addresses(fields.get("ips"))
         for field, value in fields.items():
             if field in shown and shown[field] != value:
@@ -79,10 +61,10 @@ def _as_addresses(entries: Json) -> dict[str, Json]:
 
 def is_absent(portal: Portal, change: TargetChange) -> bool:
     """Whether an authenticator that was set up is none, as it was never verified: nothing is left of it."""
-    if change.key != OTP_SETUP:
+    if change.key != op.OTP_SETUP:
         return False
     with suppress(NoAnswer, Untestable):
-        answer = portal.call(MFA, token=portal.account(change.account).token)
+        answer = portal.call(op.MFA, token=portal.account(change.account).token)
         settings = list(records_in(answer.data)) if answer.success and isinstance(answer.data, list) else None
         return settings is not None and not any(_is_on(setting) for setting in settings)
     return False
