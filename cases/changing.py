@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.checks.model.agreement import KINDS, are_different
-from conformance.target.portal.calls.bodies import with_result
-from conformance.target.portal.restoring.restore import take_away
-from conformance.target.portal.restoring.ways import undo_key
+from conformance.cases import (
+    KINDS,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    are_different,
+    take_away,
+    undo_key,
+    with_result,
+)
 
 MOVES_BY_ITSELF = frozenset(
     {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}

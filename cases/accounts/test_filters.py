@@ -22,6 +22,9 @@ from cases.premises import answered, granted
 from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
 from conformance.cases import (
+    PORTAL_TYPES,
+    SIGNS,
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -33,8 +36,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.checks.accounts import SIGNS
-from conformance.spec.tables import PORTAL_TYPES, STATES
 
 CODED = {
     "accountStatus": ("ACCOUNT-020", STATES["Account"]),

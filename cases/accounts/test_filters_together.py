@@ -10,8 +10,19 @@ import pytest
 
 from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, matching, own, total
 from cases.premises import code_of
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, equal, holds, requirement
-from conformance.spec.tables import PORTAL_TYPES, STATES
+from conformance.cases import (
+    PORTAL_TYPES,
+    STATES,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    requirement,
+)
 
 FAMILIES: dict[str, Mapping[str, int]] = {"accountStatus": STATES["Account"], "accountPortal": PORTAL_TYPES}
 SHOWN_AS = {"email": "accountEmail", "name": "accountName"}

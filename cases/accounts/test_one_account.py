@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
 from cases.premises import authorized, code_of, form, granted
-from conformance.cases import Account, Json, Portal, Verify, is_success, op, requirement
-from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.cases import RECORD_UNKNOWN, Account, Json, Portal, Verify, is_success, op, requirement
 
 
 @requirement("ACCOUNT-032", "ACCOUNT-033")

@@ -43,9 +43,9 @@ from conformance.cases import (
     offered,
     op,
     pauses,
+    placeholders_in,
     requirement,
 )
-from conformance.target.profile.placeholders import placeholders_in
 
 
 @requirement("ACCOUNT-039")

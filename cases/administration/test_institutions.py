@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
 from cases.premises import answered
-from conformance.cases import (
-    Account,
-    Portal,
-    Untestable,
-    Verify,
-    is_success,
-    op,
-    requirement,
-)
-from conformance.checks.records import records
+from conformance.cases import Account, Portal, Untestable, Verify, is_success, op, records, requirement
 
 SOME = 3
 """How many other institutions are read."""

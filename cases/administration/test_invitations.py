@@ -22,23 +22,25 @@ from cases.premises import authorized, form, granted, listed, settled, text
 from cases.profile.values import is_shown_whole
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    INVALID_BODY,
     Account,
     Exchange,
     Json,
     Portal,
     Untestable,
     Verify,
+    are_alike,
     holds,
     impact,
     is_error,
     is_error_of_table,
     is_invalid_parameter,
+    moment,
     offered,
     op,
+    portal_time,
     requirement,
 )
-from conformance.checks.records import are_alike, moment, portal_time
-from conformance.spec.tables import INVALID_BODY
 
 
 @requirement("INVITE-006")

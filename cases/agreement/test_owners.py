@@ -6,8 +6,7 @@ import pytest
 
 from cases.authentication.steps import an_account
 from cases.premises import answered, granted
-from conformance.cases import Account, Portal, Verify, equal, needs, op, requirement
-from conformance.run.needs import BESIDE_ADMIN
+from conformance.cases import BESIDE_ADMIN, Account, Portal, Verify, equal, needs, op, requirement
 
 OWN = (op.SESSIONS, op.SESSIONS_HISTORY, op.OWN_INVITATIONS)
 

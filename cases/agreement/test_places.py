@@ -10,10 +10,20 @@ import pytest
 from cases.pagination.test_pages import ORDER_LISTING
 from cases.premises import authorized, granted, is_invalid, text
 from cases.reading import NO_FILTER, PENDING
-from conformance.cases import LIMITS, Account, Exchange, Json, Portal, Untestable, op, requirement
-from conformance.checks.model.agreement import LAG, are_different
-from conformance.checks.records import records
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import (
+    LAG,
+    LIMITS,
+    UNFILTERED,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    are_different,
+    op,
+    records,
+    requirement,
+)
 
 Read = Callable[[], Exchange]
 Places = Callable[[Portal, Account], Iterator[Read]]

@@ -10,20 +10,21 @@ from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
     BY_KEY,
+    FAR,
+    LAG,
+    NEAR,
     Account,
     Exchange,
     Portal,
     Untestable,
     Verify,
     holds,
+    is_integer,
     needs,
     op,
     pauses,
     requirement,
 )
-from conformance.checks.model.agreement import LAG
-from conformance.checks.model.times import FAR, NEAR
-from conformance.traffic.values import is_integer
 
 
 @requirement("MODEL-005")

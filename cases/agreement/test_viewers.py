@@ -15,13 +15,13 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    are_different,
     contradicts,
     needs,
     op,
+    records,
     requirement,
 )
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import records
 
 SHARED = (*surroundings.SHARED, op.ROLE, op.ROLE_PERMISSIONS, op.WORKSPACES_CURRENT)
 """What shows records that are nobody's own."""

@@ -30,18 +30,27 @@ from cases.authentication.steps import (
 from cases.authentication.test_login_session import NO_METHOD
 from cases.premises import A_WHILE, answered, may_be_own_rule, refusal_text, text, unless_by_own_rule
 from conformance.cases import (
+    COOLDOWN,
     HELD,
     LIMITS,
+    NO_SESSION,
+    SUCCESS_CODE,
+    WRONG_CODE,
     Account,
     Exchange,
+    NothingArrived,
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
     equal,
     holds,
     impact,
+    is_cooldown,
     is_error,
+    is_from_before_the_portal,
+    is_rate_limited,
     is_refused,
     is_success,
     needs,
@@ -50,10 +59,6 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import COOLDOWN, NO_SESSION, SUCCESS_CODE, WRONG_CODE
-from conformance.target.portal.inboxes import NothingArrived
-from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
 
 SHORTLY = 10.0
 

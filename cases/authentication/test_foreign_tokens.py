@@ -7,6 +7,7 @@ import secrets
 from cases.authentication.steps import judged
 from cases.every_endpoint.tokens import changed_signature
 from conformance.cases import (
+    NO_SESSION,
     Account,
     Portal,
     Untestable,
@@ -15,7 +16,6 @@ from conformance.cases import (
     is_refused,
     requirement,
 )
-from conformance.spec.tables import NO_SESSION
 
 
 @requirement("TOKEN-015", "TOKEN-016")

@@ -24,17 +24,23 @@ from cases.premises import A_WHILE, answered, outcome, refusal_text, text, uncha
 from cases.security.history import ids, is_completion, new_entries, since
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    COOLDOWN,
     INVALID_PARAMETER,
     LIMITS,
+    NO_SESSION,
+    WRONG_CODE,
     Account,
     Comparison,
     Exchange,
+    Factor,
     Portal,
     Untestable,
     Verify,
+    Wait,
     holds,
     impact,
     is_error,
+    is_integer,
     is_invalid_parameter,
     is_refused,
     is_success,
@@ -44,10 +50,6 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
-from conformance.target.profile.tables import Factor
-from conformance.traffic.values import is_integer
 
 NO_METHOD = 10019999
 """An MFA method that none of the constants names."""

@@ -7,12 +7,14 @@ from cases.every_endpoint.ended import is_refused_everywhere
 from cases.premises import answered, granted
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    HEARD_OF,
     Account,
     Exchange,
     Portal,
     Verify,
     holds,
     impact,
+    is_integer,
     is_refused,
     is_success,
     needs,
@@ -20,8 +22,6 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.checks.access.sign_in import HEARD_OF
-from conformance.traffic.values import is_integer
 
 
 @requirement(

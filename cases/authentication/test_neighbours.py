@@ -23,10 +23,12 @@ from cases.premises import refusal_text, unless_by_own_rule
 from cases.surroundings import Surroundings
 from conformance.cases import (
     LIMITS,
+    NO_SESSION,
     Account,
     Portal,
     Untestable,
     Verify,
+    Wait,
     impact,
     is_refused,
     is_success,
@@ -35,8 +37,6 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import NO_SESSION
 
 
 @requirement("LOGIN-077", "LOGIN-084", "MODEL-011")

@@ -17,6 +17,7 @@ from cases.authentication.steps import nearly_right
 from cases.premises import change_accepted, form
 from conformance.cases import (
     HELD,
+    LONG_FROM,
     Account,
     Portal,
     Untestable,
@@ -31,7 +32,6 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.target.portal.accounts import LONG_FROM
 
 NEVER, NEW, LONG = 51, 52, LONG_FROM
 """Which of the run's passwords are set: ones that no other case takes."""

@@ -14,6 +14,7 @@ from conformance.cases import (
     Verify,
     contradicts,
     equal,
+    generic_message,
     holds,
     impact,
     is_invalid_parameter,
@@ -24,7 +25,6 @@ from conformance.cases import (
     pauses,
     requirement,
 )
-from conformance.checks.access.sign_in import generic_message
 
 
 @requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003", "MODEL-011")

@@ -9,11 +9,13 @@ from cases.accounts.queries import by_email
 from cases.authentication.steps import PENDING, completed, factor_for, flags_of, judged, right_code
 from cases.premises import code_of, outcome, refusal_text
 from conformance.cases import (
+    HELD,
     Account,
     Exchange,
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
     equal,
     holds,
@@ -21,10 +23,8 @@ from conformance.cases import (
     op,
     requirement,
     sign_ins,
+    text_at,
 )
-from conformance.run.schedule import Wait
-from conformance.target.portal.login import text_at
-from conformance.verdicts.findings import HELD
 
 
 @requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")

@@ -16,19 +16,20 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
     impact,
+    is_rate_limited,
     is_refused,
     is_success,
     needs,
     op,
     requirement,
     sign_ins,
+    speaks_of_a_rate,
     summary,
     waits,
 )
-from conformance.run.schedule import Wait
-from conformance.verdicts.comparisons import is_rate_limited, speaks_of_a_rate
 
 ALLOWED = LIMITS.login_initiations
 QUICK = 12

@@ -30,15 +30,23 @@ from cases.authentication.steps import (
 from cases.premises import A_WHILE, answered, may_be_own_rule, refusal_text, text, unless_by_own_rule
 from conformance.cases import (
     INVALID_PARAMETER,
+    KNOWN_CODES,
     LIMITS,
+    NO_SESSION,
+    WRONG_CODE,
     Account,
+    CannotSignIn,
     Exchange,
+    Factor,
     Portal,
     Untestable,
     Verify,
+    Wait,
+    claims_of,
     equal,
     holds,
     is_error,
+    is_held_back,
     is_refused,
     is_success,
     op,
@@ -46,12 +54,6 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.checks.access.sign_in import claims_of
-from conformance.errors import CannotSignIn
-from conformance.run.schedule import Wait
-from conformance.spec.tables import NO_SESSION, WRONG_CODE
-from conformance.target.profile.tables import Factor
-from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
 
 SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a token must still be taken."""

@@ -7,6 +7,7 @@ import pytest
 from cases.premises import answered, granted, outcome
 from conformance.cases import (
     CONSTANT_LISTS,
+    PERMISSION_DENIED,
     Account,
     Exchange,
     Portal,
@@ -15,7 +16,6 @@ from conformance.cases import (
     needs,
     requirement,
 )
-from conformance.spec.tables import PERMISSION_DENIED
 
 SUFFIXES = [
     pytest.param(

@@ -6,8 +6,17 @@ import pytest
 
 from cases.nobody import free_id, unknown_id
 from cases.premises import answered, authorized
-from conformance.cases import LANGUAGES, Account, Portal, Untestable, Verify, impact, op, requirement
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import (
+    LANGUAGES,
+    UNFILTERED,
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    op,
+    requirement,
+)
 
 
 @requirement("ERROR-002")

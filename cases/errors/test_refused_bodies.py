@@ -15,6 +15,7 @@ from cases.authentication.steps import address_of, method_of, nobody
 from cases.premises import authorized, granted, outcome, refusal_text, unchallenged, unless_paced
 from conformance.cases import (
     BY_KEY,
+    UNFILTERED,
     Account,
     Exchange,
     Json,
@@ -26,13 +27,12 @@ from conformance.cases import (
     is_error,
     is_invalid_parameter,
     is_refused,
+    may_keep_a_rate,
     needs,
     op,
     requirement,
     sign_ins,
 )
-from conformance.spec.requests import UNFILTERED
-from conformance.verdicts.comparisons import may_keep_a_rate
 
 
 @dataclass(frozen=True)

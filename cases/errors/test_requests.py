@@ -17,10 +17,10 @@ from conformance.cases import (
     Verify,
     holds,
     op,
+    operation_of,
     requirement,
     sign_ins,
 )
-from conformance.spec import operation_of
 
 TAKE_JSON = (
     op.ACCOUNTS_QUERY,

@@ -11,6 +11,7 @@ from cases.premises import authorized
 from cases.security.sessions import current, ids, sessions
 from conformance.cases import (
     BY_KEY,
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     ParameterSet,
@@ -22,10 +23,9 @@ from conformance.cases import (
     is_error_of_table,
     needs,
     op,
+    placeholders_in,
     requirement,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.profile.placeholders import placeholders_in
 
 KINDS: Mapping[str, str] = {
     op.CHANNEL_TYPE_UPDATE: "channel_type",

@@ -6,8 +6,7 @@ from collections.abc import Generator
 
 from cases.authentication.steps import profile_after_expiry
 from cases.every_endpoint.ended import is_refused_everywhere
-from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, requirement, waits
-from conformance.run.schedule import Wait
+from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, Wait, requirement, waits
 
 
 @requirement("AUTHN-024")

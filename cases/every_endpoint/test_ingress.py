@@ -11,6 +11,7 @@ from cases.reading import READABLE, body_of, read
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
+    RECORD_UNKNOWN,
     TOKEN_REFUSED,
     Account,
     Comparison,
@@ -25,7 +26,6 @@ from conformance.cases import (
     requirement,
     summary,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 ACCESS_CODE = "X-PORTAL-ACCESS-CODE"
 

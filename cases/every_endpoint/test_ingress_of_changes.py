@@ -27,13 +27,13 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    Wait,
     impact,
     needs,
     op,
     requirement,
     sign_ins,
 )
-from conformance.run.schedule import Wait
 
 
 def verify_foreign(portal: Portal, verify: Verify, key: str, body: Json, *, token: str | None = None) -> bool:

@@ -24,15 +24,15 @@ from conformance.cases import (
     Verify,
     equal,
     impact,
+    is_not_of_its_form,
     is_refused,
     judged_in,
+    may_keep_a_rate,
     needs,
     offered,
     op,
     requirement,
 )
-from conformance.checks.access.without_token import is_not_of_its_form
-from conformance.verdicts.comparisons import may_keep_a_rate
 
 PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
 

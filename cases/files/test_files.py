@@ -9,6 +9,7 @@ import pytest
 
 from cases.premises import answered, granted, outcome, refusal_text
 from conformance.cases import (
+    READS_FILE_HEADERS,
     Account,
     Portal,
     Untestable,
@@ -16,12 +17,11 @@ from conformance.cases import (
     equal,
     is_error_of_table,
     is_refused,
+    lacking,
     needs,
     op,
     requirement,
 )
-from conformance.run.needs import lacking
-from conformance.spec.tables import READS_FILE_HEADERS
 
 
 @requirement("FILE-023", "FILE-026")

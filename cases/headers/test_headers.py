@@ -8,19 +8,19 @@ from cases.authentication.steps import factor_at_hand, right_code
 from cases.premises import answered, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     BY_KEY,
+    UNFILTERED,
     Account,
     Portal,
+    Steps,
     Untestable,
     Verify,
+    chosen_factor,
     is_refused,
     is_success,
     op,
     requirement,
     sign_ins,
 )
-from conformance.run.schedule import Steps
-from conformance.spec.requests import UNFILTERED
-from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
 PLACES = (op.PROFILE, op.COUNTRIES, op.PUBLIC_KEY)

@@ -16,6 +16,7 @@ from conformance.cases import (
     BY_KEY,
     HELD,
     LANGUAGES,
+    UNFILTERED,
     Account,
     Exchange,
     Json,
@@ -33,7 +34,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.requests import UNFILTERED
 
 EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""

@@ -10,10 +10,20 @@ from cases.changing import Creation, creation
 from cases.coded import state_of
 from cases.notifications.queries import ids, items, matching, record_of, total
 from cases.premises import change_accepted, form, is_invalid, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds, op
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.portal.records import shows
-from conformance.target.portal.restoring.made import shown_elsewhere, told_id
+from conformance.cases import (
+    RECORD_UNKNOWN,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    op,
+    shown_elsewhere,
+    shows,
+    told_id,
+)
 
 
 @dataclass(frozen=True)

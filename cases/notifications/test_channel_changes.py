@@ -15,6 +15,7 @@ from conformance.cases import (
     ABSENT,
     HELD,
     INVALID_PARAMETER,
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     Json,
@@ -22,20 +23,19 @@ from conformance.cases import (
     Untestable,
     Verify,
     contradicts,
+    endpoint_of,
     equal,
     holds,
     impact,
     is_error,
+    is_mask,
     is_success,
+    moment,
     needs,
     op,
     pauses,
     requirement,
 )
-from conformance.checks.envelope import is_mask
-from conformance.checks.records import moment
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.verdicts.findings import endpoint_of
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 

@@ -14,7 +14,9 @@ from cases.notifications.making import NO_MASK
 from cases.notifications.queries import ITEMS, any_record, asked, items, matching, total
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import (
+    CONSTANTS,
     HELD,
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -28,7 +30,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.tables import CONSTANTS, STATES
 
 NOT_FOUND = "RESOURCE.NOT_FOUND"
 STATES_OF_CHANNELS = dict(STATES["Notification channel"])

@@ -12,6 +12,7 @@ from cases.coded import state_of
 from cases.notifications.queries import asked, items, matching
 from cases.premises import granted
 from conformance.cases import (
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -23,7 +24,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.tables import STATES
 
 Record = dict[str, Json]
 

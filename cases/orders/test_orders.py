@@ -6,6 +6,7 @@ from cases.nobody import free_id, unknown_id
 from cases.orders.queries import asked, matching, orders
 from cases.premises import answered, authorized, listed, outcome
 from conformance.cases import (
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     Json,
@@ -20,7 +21,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 
 @requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")

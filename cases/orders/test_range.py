@@ -25,17 +25,7 @@ from cases.orders.queries import (
     written,
 )
 from cases.premises import authorized, outcome, refusal_text
-from conformance.cases import (
-    LIMITS,
-    Account,
-    Exchange,
-    Portal,
-    Untestable,
-    Verify,
-    equal,
-    holds,
-    requirement,
-)
+from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, equal, holds, requirement
 
 RANGE = LIMITS.order_range_days * DAY
 ZONE = DAY

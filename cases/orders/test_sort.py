@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from cases.orders.queries import DAY, asked, between, matching, now, orders, some_times, times
 from cases.premises import authorized, count, outcome
-from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, holds, requirement
-from conformance.traffic.values import is_number
+from conformance.cases import (
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    is_number,
+    requirement,
+)
 
 
 @requirement("ORDER-023", "ORDER-024", "ORDER-032", "STATE-007")

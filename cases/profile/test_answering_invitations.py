@@ -27,6 +27,7 @@ from cases.profile.both_ends import verify_both_ends
 from cases.profile.closed import closed_statuses
 from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
+    STATES,
     Account,
     Exchange,
     Json,
@@ -41,10 +42,10 @@ from conformance.cases import (
     offered,
     op,
     pauses,
+    portal_time,
+    records,
     requirement,
 )
-from conformance.checks.records import portal_time, records
-from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
 

@@ -11,6 +11,7 @@ from cases.profile.closed import closed_statuses
 from conformance.cases import (
     BY_KEY,
     HELD,
+    STATES,
     Account,
     Exchange,
     Portal,
@@ -22,7 +23,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
 HISTORICAL = ("ACCEPTED", "EXPIRED")

@@ -23,6 +23,7 @@ from cases.premises import (
 from cases.profile.values import FIELDS, other_value, updatable
 from cases.surroundings import Surroundings, stated
 from conformance.cases import (
+    CLOCKS,
     Account,
     Comparison,
     Exchange,
@@ -30,20 +31,22 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    are_alike,
+    are_different,
     equal,
     holds,
     impact,
     is_invalid_parameter,
+    is_mask,
     meets,
+    moment,
     needs,
     offered,
     op,
     pauses,
+    portal_time,
     requirement,
 )
-from conformance.checks.envelope import is_mask
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import CLOCKS, are_alike, moment, portal_time
 
 
 @requirement("PROFILE-001", "PROFILE-002")

@@ -17,9 +17,9 @@ from conformance.cases import (
     holds,
     needs,
     op,
+    records,
     requirement,
 )
-from conformance.checks.records import records
 
 
 def current(portal: Portal, caller: Account, workspace: str | None = None) -> Exchange:

@@ -12,9 +12,19 @@ from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
-from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused, op
-from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring.made import listed_id
+from conformance.cases import (
+    Account,
+    Exchange,
+    Machine,
+    Portal,
+    Trial,
+    Untestable,
+    holds,
+    is_refused,
+    listed_id,
+    move,
+    op,
+)
 
 AT_ONCE = 3
 MAILS_SPARED = 15

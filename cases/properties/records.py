@@ -14,9 +14,22 @@ from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences
 from cases.notifications.queries import asked, ids, items, record_of
 from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
-from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds, op
-from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring.made import told_id
+from conformance.cases import (
+    HELD,
+    Account,
+    Comparison,
+    Exchange,
+    Json,
+    Machine,
+    Portal,
+    Trial,
+    Untestable,
+    equal,
+    holds,
+    move,
+    op,
+    told_id,
+)
 
 AT_ONCE = 3
 MOST = 5

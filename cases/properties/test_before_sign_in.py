@@ -11,8 +11,11 @@ from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
     INVALID_PARAMETER,
+    NO_SESSION,
     Account,
     Portal,
+    Search,
+    Trial,
     Untestable,
     equal,
     is_error,
@@ -21,8 +24,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.run.search import Search, Trial
-from conformance.spec.tables import NO_SESSION
 
 
 @requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")

@@ -13,9 +13,13 @@ from cases.premises import authorized
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
+    INVALID_BODY,
+    RECORD_UNKNOWN,
     Account,
     Json,
     Portal,
+    Search,
+    Trial,
     Untestable,
     impact,
     is_error,
@@ -24,10 +28,8 @@ from conformance.cases import (
     needs,
     op,
     requirement,
+    told_id,
 )
-from conformance.run.search import Search, Trial
-from conformance.spec.tables import INVALID_BODY, RECORD_UNKNOWN
-from conformance.target.portal.restoring.made import told_id
 
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 

@@ -11,6 +11,8 @@ from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
     LIMITS,
     Portal,
+    Search,
+    Trial,
     is_invalid_parameter,
     is_not_invalid_parameter,
     is_refused,
@@ -19,7 +21,6 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.run.search import Search, Trial
 
 REFUSED = {
     ("missing", "email"): "LOGIN-043",

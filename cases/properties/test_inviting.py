@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.properties.inviting import MAILS_SPARED, Inviting
-from conformance.cases import Account, Portal, Untestable, impact, requirement
-from conformance.run.search import Search
+from conformance.cases import Account, Portal, Search, Untestable, impact, requirement
 
 
 @requirement(

@@ -8,10 +8,18 @@ from cases.premises import authorized, granted
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from cases.properties.filters import TOGETHER, Chosen, filters_of, holds_of_the_query
-from conformance.cases import Account, Portal, Untestable, is_invalid_parameter, op, requirement
-from conformance.checks.records import records
-from conformance.run.search import Search, Trial
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import (
+    UNFILTERED,
+    Account,
+    Portal,
+    Search,
+    Trial,
+    Untestable,
+    is_invalid_parameter,
+    op,
+    records,
+    requirement,
+)
 
 
 @pytest.mark.parametrize(

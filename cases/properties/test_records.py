@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.properties.records import CHANNELS, TYPES, Kind, Records, verbs_of
-from conformance.cases import Account, Portal, impact, needs, requirement
-from conformance.run.search import Search
+from conformance.cases import Account, Portal, Search, impact, needs, requirement
 
 
 @pytest.mark.parametrize(

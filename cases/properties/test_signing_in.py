@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.properties.signing_in import Player, SigningIn, player
-from conformance.cases import Portal, Untestable, needs, requirement, sign_ins
-from conformance.run.search import Search
+from conformance.cases import Portal, Search, Untestable, needs, requirement, sign_ins
 
 
 @requirement(

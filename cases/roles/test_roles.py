@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cases.premises import authorized, code_of, granted, listed
 from conformance.cases import (
+    RECORD_UNKNOWN,
     Account,
     Comparison,
     Exchange,
@@ -18,7 +19,6 @@ from conformance.cases import (
     op,
     requirement,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
 """What a role shows wherever it is shown; of its permissions a listing may show less."""

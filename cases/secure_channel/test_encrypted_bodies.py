@@ -15,22 +15,22 @@ from conformance.cases import (
     ABSENT,
     HELD,
     Account,
+    Channel,
     Exchange,
     Portal,
+    Scheme,
     Untestable,
     Verify,
+    Wait,
     impact,
     is_refused,
     is_success,
     needs,
     op,
+    portal_time,
     requirement,
     waits,
 )
-from conformance.checks.records import portal_time
-from conformance.run.schedule import Wait
-from conformance.target.portal.cipher import Scheme
-from conformance.target.portal.secure import Channel
 
 FIRST, REFUSED, EXPIRED, AFTER, BEFORE, SECOND = 55, 56, 57, 58, 62, 63
 """Which of the run's passwords are set: ones that no other case takes."""

@@ -16,15 +16,20 @@ from cases.secure_channel.closing import close
 from conformance.cases import (
     HELD,
     INVALID_PARAMETER,
+    OTHER_WRAPPINGS,
     Account,
+    Channel,
     Comparison,
     Exchange,
     Json,
     Portal,
     Untestable,
     Verify,
+    Wrapping,
+    blocks,
     contradicts,
     equal,
+    find_id,
     holds,
     impact,
     is_error,
@@ -33,11 +38,8 @@ from conformance.cases import (
     needs,
     op,
     requirement,
+    wrapped,
 )
-from conformance.target.portal.channel import OTHER_WRAPPINGS
-from conformance.target.portal.cipher import find_id
-from conformance.target.portal.secure import Channel, Wrapping, wrapped
-from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
 OUTLIVING = 61

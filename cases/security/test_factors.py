@@ -21,28 +21,31 @@ from cases.premises import (
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     HELD,
+    NO_SESSION,
+    SCHEME,
+    STEP,
     Account,
     Comparison,
     Exchange,
     Json,
     Portal,
+    Steps,
     Untestable,
     Verify,
+    Wait,
     holds,
     impact,
     is_refused,
     is_success,
     needs,
+    normal_secret,
+    offered_factors,
     op,
+    records,
     requirement,
     sign_ins,
     waits,
 )
-from conformance.checks.records import records
-from conformance.run.schedule import Steps, Wait
-from conformance.spec.tables import NO_SESSION
-from conformance.target.portal.login import offered_factors
-from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 

@@ -8,6 +8,7 @@ from cases.security.sessions import current, ids, sessions
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     Account,
+    CannotSignIn,
     Exchange,
     Json,
     Portal,
@@ -23,7 +24,6 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.errors import CannotSignIn
 
 
 @requirement("SESSION-030", "SESSION-033")

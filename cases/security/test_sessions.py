@@ -15,25 +15,26 @@ from cases.security.traces import config_of, verify_traces
 from cases.security.whitelist import EDGE, ELSEWHERE
 from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
+    IN_USE,
+    UNFILTERED,
     Account,
     Exchange,
     Portal,
     SignedIn,
     Untestable,
     Verify,
+    are_different,
     holds,
     impact,
     is_refused,
     is_success,
+    moment,
     needs,
     op,
+    portal_time,
     requirement,
     sign_ins,
 )
-from conformance.checks.access.security import IN_USE
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import moment, portal_time
-from conformance.spec.requests import UNFILTERED
 
 
 @requirement(

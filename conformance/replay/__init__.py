@@ -34,7 +34,6 @@ from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
-from conformance.target.portal.restoring.sessions import end_sessions
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -282,7 +281,7 @@ def _end_sessions(portal: Portal, ready: Replay, gone: TargetUnreachable | None)
     as well; which stay open, as a sentence."""
     if gone is not None:
         return ""
-    return end_sessions(portal, logged_out=ready.machine.sign_ins.logged_out) or ""
+    return portal.end_sessions(logged_out=ready.machine.sign_ins.logged_out) or ""
 
 
 def _blocked(portal: Portal) -> IngressRefusal | None:

@@ -19,13 +19,7 @@ from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
-from conformance.spec.endpoints import (
-    COUNTRIES,
-    INVITATIONS,
-    PASSWORD_CHANGE,
-    PROFILE_UPDATE,
-    SECURE_SESSION_CLOSE,
-)
+from conformance.spec import endpoints as op
 from conformance.target.profile.model import parse
 from conformance.tests.polling import Drive, crowd, poll, recording_of
 from conformance.tests.replays import options_for, profile_of, recorder, rewritten, without_clock
@@ -132,7 +126,7 @@ def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
 
 def two_hosts(folder: Path) -> Path:
     """A page of two portals: of one the countries, of the other a page of its own with a token of its own."""
-    at_one = answer(COUNTRIES, [], headers=NO_TOKEN)
+    at_one = answer(op.COUNTRIES, [], headers=NO_TOKEN)
     request = replace(
         at_one.request,
         url="http://tenant.example.test/web/v1/tenant/orders",
@@ -168,7 +162,7 @@ def test_a_token_without_a_source_is_not_sent_to_an_endpoint_that_is_not_describ
 
     assert result.tally.counts[State.NOT_REPLAYABLE] == 1
     sent = [exchange.request.path for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")]
-    assert sent == [COUNTRIES.partition(" ")[2]] * 2
+    assert sent == [op.COUNTRIES.partition(" ")[2]] * 2
 
 
 def exchange_line(number: int) -> bytes:
@@ -296,8 +290,8 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
         profile = parse(without_clock(portal.profile()), {})
         told = replay([renamed], profile, options_for(tmp_path, concurrency=4))
 
-    assert [turn.count(INVITATIONS) for name, turn in waits if name == PROFILE_UPDATE] == [2, 2, 2]
-    assert [name for name, turn in waits if PROFILE_UPDATE in turn] == [INVITATIONS] * 4
+    assert [turn.count(op.INVITATIONS) for name, turn in waits if name == op.PROFILE_UPDATE] == [2, 2, 2]
+    assert [name for name, turn in waits if op.PROFILE_UPDATE in turn] == [op.INVITATIONS] * 4
     assert told.tally.counts == {State.SAME: told.tally.wanted}
 
 
@@ -316,9 +310,9 @@ def test_a_channel_is_closed_by_anyone_only_after_it_was_used(tmp_path: Path) ->
     with Store([out]) as store:
         plan = planned(store, ReplaySelection(impact="disruptive"))
         waits = {at: [plan.line(each).endpoint for each in turn] for at, turn in turns_of(plan).items()}
-        closing = [at for at in plan.order if plan.line(at).endpoint == SECURE_SESSION_CLOSE]
+        closing = [at for at in plan.order if plan.line(at).endpoint == op.SECURE_SESSION_CLOSE]
 
-    assert [PASSWORD_CHANGE in waits[at] for at in closing] == [True, True]
+    assert [op.PASSWORD_CHANGE in waits[at] for at in closing] == [True, True]
 
 
 @pytest.mark.parametrize("seed", range(8))
