@@ -414,10 +414,6 @@ class Run(Part):
         return [entry for entry in self.requirements if entry.verdict == verdict]
 
     @property
-    def waits(self) -> list[Timed]:
-        return [stretch for stretch in self.timeline if stretch.kind == "wait"]
-
-    @property
     def seconds(self) -> float:
         """How long the run took."""
         return max(0.0, moment(self.finished) - moment(self.started))
