@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from cases.authentication.steps import (
-    an_account,
-    begun,
-    code_at_hand,
-    factor_for,
-    method_of,
-    right_code,
-)
+from cases.authentication.steps import an_account, begun, code_at_hand, factor_for, method_of, right_code
 from cases.every_endpoint.test_ingress import ACCESS_CODE, foreign_codes, is_rejected
 from cases.premises import answered, count, granted, outcome, text
 from cases.profile.values import is_shown_whole
