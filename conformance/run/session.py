@@ -25,7 +25,6 @@ from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
 from conformance.target.portal.login import MAILED_BEFORE
 from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore_own
-from conformance.target.portal.restoring.sessions import end_sessions
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
@@ -191,7 +190,7 @@ class RunSession:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
         self.shown_otherwise = self._read_back()
-        open_sessions = None if self.unreachable is not None else end_sessions(self.portal)
+        open_sessions = None if self.unreachable is not None else self.portal.end_sessions()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked.reason)

@@ -23,12 +23,7 @@ from conformance.report.model.regressions import (
 )
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import visible
-from conformance.report.model.words import (
-    Section,
-    chapters,
-    headline,
-    plural,
-)
+from conformance.report.model.words import Section, chapters, headline, plural
 from conformance.traffic.clip import cut
 
 MOST_FINDINGS = 20

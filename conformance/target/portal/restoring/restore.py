@@ -14,7 +14,7 @@ from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal import Portal, ProfileAccount
 from conformance.target.portal.budget import retry_after
-from conformance.target.portal.calls.bodies import check_named, with_result
+from conformance.target.portal.calls.bodies import with_result
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.restoring.made import Made, is_answered, is_open, no_id
@@ -337,7 +337,7 @@ def _names_it(portal: Portal, change: TargetChange, body: Json, result: str | No
     """Whether a body of the ledger names the record that was made: what does not is another's, and is never
     sent."""
     try:
-        check_named(portal, change.undo_key, body, id=result, name=change.name)
+        portal.bodies.check_named(change.undo_key, body, id=result, name=change.name)
     except Untestable:
         return False
     return True
