@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pytest
 from _pytest.mark import ParameterSet
 
 from conformance.checks import CHECKS
@@ -19,10 +16,11 @@ from conformance.checks.records import CLOCKS, are_alike, has_offset, moment, po
 from conformance.checks.registry import LEFT_TO_CASES, Kind
 from conformance.errors import CannotSignIn, OutOfTime, Untestable
 from conformance.judging.shapes import Shape
+from conformance.run import marks as mark
 from conformance.run.needs import BESIDE_ADMIN, lacking
 from conformance.run.schedule import Steps, Wait
 from conformance.run.search import Machine, Search, Trial, move
-from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation, operation_of, resources
+from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Operation, operation_of, resources
 from conformance.spec import endpoints as op
 from conformance.spec.requests import REQUESTS, UNFILTERED
 from conformance.spec.tables import (
@@ -86,43 +84,6 @@ from conformance.verdicts.comparisons import (
 )
 from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
 from conformance.verdicts.verify import Verify
-
-
-def requirement(*ids: str) -> pytest.MarkDecorator:
-    """Declares the requirements that a case decides; what it leaves undecided is UNTESTED, by name."""
-    return pytest.mark.requirement(*ids)
-
-
-def needs(*parts: str) -> pytest.MarkDecorator:
-    """Names what of the profile a case cannot do without: ``accounts.spare``, ``another_account``,
-    ``records.file``, ``inboxes``, ``clock``, ``bot_challenge``, or an operation's key for its body."""
-    return pytest.mark.needs(*parts)
-
-
-def impact(level: Impact) -> pytest.MarkDecorator:
-    """The most that a case does to the target; without it a case only signs in and reads."""
-    return pytest.mark.impact(level)
-
-
-def sign_ins(number: int, *, reuses: int = 0, leaves: int = 0) -> pytest.MarkDecorator:
-    """How many sign-ins a case begins, so that a run can plan its ten per window.
-
-    ``reuses``: how many of them may be login sessions of ``spare`` that another case has left; ``leaves``:
-    how many it leaves itself.
-    """
-    return pytest.mark.sign_ins(number, reuses=reuses, leaves=leaves)
-
-
-def waits(seconds: float, *, then: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """For a case that is a generator: how long it waits in all. It yields ``(seconds, why)`` where it waits,
-    and other cases run meanwhile. ``then``: the requirements that it decides only after the wait."""
-    return pytest.mark.waits(seconds, then=tuple(then))
-
-
-def pauses(seconds: float) -> pytest.MarkDecorator:
-    """For a case that is no generator: how long it waits in itself, while no other runs. Where time is short
-    it comes later."""
-    return pytest.mark.pauses(seconds)
 
 
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:

@@ -31,26 +31,25 @@ from conformance.cases import (
     Verify,
     are_alike,
     holds,
-    impact,
     is_error,
     is_error_of_table,
     is_invalid_parameter,
+    mark,
     moment,
     offered,
     op,
     portal_time,
-    requirement,
 )
 
 
-@requirement("INVITE-006")
+@mark.requirement("INVITE-006")
 def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
     sent = granted(portal.call(op.INVITATIONS, token=admin.token))
     verify.observe("invite-answers", sent, form(sent.data))
 
 
-@requirement("INVITE-001", "INVITE-004", "INVITE-007", "INVITE-008")
-@impact("mutating")
+@mark.requirement("INVITE-001", "INVITE-004", "INVITE-007", "INVITE-008")
+@mark.impact("mutating")
 @pytest.mark.parametrize(
     "requirement_id, wrong",
     [
@@ -83,12 +82,12 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
             verify("INVITE-008", is_error(refused, INVALID_BODY))
 
 
-@requirement(
+@mark.requirement(
     "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
     "INVITE-012", "INVITE-013", "MODEL-016", DATED,
     offered(op.INVITE), offered(op.INVITATION_CANCEL),
 )  # fmt: skip
-@impact("disruptive")
+@mark.impact("disruptive")
 def test_an_invitation_is_listed_until_it_is_cancelled(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -187,8 +186,8 @@ def verify_text(verify: Verify, id: str, invitation: Invited, field: str, value:
         verify(id, holds(invitation.sent, "data", same, value, invitation.accepted, actual=shown))
 
 
-@requirement("INVITE-005")
-@impact("mutating")
+@mark.requirement("INVITE-005")
+@mark.impact("mutating")
 def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:
         body = {"invitationBizId": id, "reason": "unknown"}

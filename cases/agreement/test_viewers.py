@@ -17,10 +17,9 @@ from conformance.cases import (
     Verify,
     are_different,
     contradicts,
-    needs,
+    mark,
     op,
     records,
-    requirement,
 )
 
 SHARED = (*surroundings.SHARED, op.ROLE, op.ROLE_PERMISSIONS, op.WORKSPACES_CURRENT)
@@ -30,8 +29,8 @@ OF_THE_READER = frozenset({"canAccept", "extraConfig", "extraData"})
 """Fields that tell what the reader may do, or may hold what is the reader's own."""
 
 
-@requirement("AGREE-008")
-@needs("accounts.spare")
+@mark.requirement("AGREE-008")
+@mark.needs("accounts.spare")
 def test_a_record_does_not_depend_on_its_reader(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

@@ -46,18 +46,14 @@ from conformance.cases import (
     contradicts,
     equal,
     holds,
-    impact,
     is_cooldown,
     is_error,
     is_from_before_the_portal,
     is_rate_limited,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
-    waits,
 )
 
 SHORTLY = 10.0
@@ -76,14 +72,14 @@ class Mailed:
     tried: Exchange
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
     "LOGIN-072", "LOGIN-091", "LIMIT-006", "LIMIT-007", "LIMIT-016", "MODEL-014",
 )  # fmt: skip
-@needs("inboxes")
-@sign_ins(2, reuses=2)
-@waits(LIMITS.mfa_cooldown)
+@mark.needs("inboxes")
+@mark.sign_ins(2, reuses=2)
+@mark.waits(LIMITS.mfa_cooldown)
 def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -123,11 +119,11 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
         _sent_now(portal, account, first)
 
 
-@requirement("LOGIN-088")
-@needs("inboxes")
-@impact("disruptive")
-@sign_ins(1)
-@waits(LIMITS.login_session)
+@mark.requirement("LOGIN-088")
+@mark.needs("inboxes")
+@mark.impact("disruptive")
+@mark.sign_ins(1)
+@mark.waits(LIMITS.login_session)
 def test_a_mailed_code_is_valid_until_it_ends(portal: Portal, verify: Verify) -> Generator[Wait, None, None]:
     """Not only shortly after it was sent: its session lives nearly as long."""
     account = an_account(portal, "limited", "spare", "admin", factor="EMAIL")

@@ -19,17 +19,15 @@ from conformance.cases import (
     contradicts,
     equal,
     holds,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
     text_at,
 )
 
 
-@requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")
-@needs("accounts.pending")
-@sign_ins(1)
+@mark.requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")
+@mark.needs("accounts.pending")
+@mark.sign_ins(1)
 def test_an_account_that_awaits_approval_is_told_so(
     portal: Portal, admin: Account, pending: Account, verify: Verify
 ) -> Generator[Wait, None, None]:

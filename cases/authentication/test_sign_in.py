@@ -49,10 +49,8 @@ from conformance.cases import (
     is_held_back,
     is_refused,
     is_success,
+    mark,
     op,
-    requirement,
-    sign_ins,
-    waits,
 )
 
 SHORTLY = 10.0
@@ -61,7 +59,7 @@ SHORTLY = 10.0
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-020", "LOGIN-021", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030", "LOGIN-031", "LOGIN-032",
     "LOGIN-038", "LOGIN-059", "LOGIN-061", "LOGIN-064", "LOGIN-067", "LOGIN-091",
     "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-025",
@@ -69,8 +67,8 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
     "AUTHN-009", "AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021",
     "LIMIT-005", "LIMIT-008", "LIMIT-009", "LIMIT-016",
 )  # fmt: skip
-@sign_ins(2)
-@waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021", "TOKEN-017"])
+@mark.sign_ins(2)
+@mark.waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021", "TOKEN-017"])
 def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:

@@ -21,21 +21,19 @@ from conformance.cases import (
     Search,
     Trial,
     Untestable,
-    impact,
     is_error,
     is_error_of_table,
     is_invalid_parameter,
-    needs,
+    mark,
     op,
-    requirement,
     told_id,
 )
 
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 
 
-@requirement(*ANSWERED, "ERROR-006", "ERROR-016", "ACCOUNT-034", "ACCOUNT-039")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-006", "ERROR-016", "ACCOUNT-034", "ACCOUNT-039")
+@mark.impact("mutating")
 def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = free_id(portal, admin.token, "account")
 
@@ -50,8 +48,8 @@ def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, sear
     search.over(bodies(op.ACCOUNT_UPDATE, {"userBizId": unknown}), updates)
 
 
-@requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
+@mark.impact("mutating")
 def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = free_id(portal, admin.token, "channel")
 
@@ -66,8 +64,8 @@ def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Acc
     search.over(bodies(op.CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
 
 
-@requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
+@mark.impact("mutating")
 def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, search: Search) -> None:
     def invites(trial: Trial, drawn: Drawn) -> None:
         marker = portal.unique()
@@ -108,12 +106,12 @@ def missing() -> st.SearchStrategy[Drawn]:
         pytest.param(
             family,
             id=name,
-            marks=[requirement(*ANSWERED), needs(family.verb("create"), family.verb("delete"))],
+            marks=[mark.requirement(*ANSWERED), mark.needs(family.verb("create"), family.verb("delete"))],
         )
         for name, family in (("types", TYPE), ("channels", CHANNEL))
     ],
 )
-@impact("mutating")
+@mark.impact("mutating")
 def test_a_record_of_any_kind_is_made_or_refused(
     portal: Portal, admin: Account, search: Search, family: Family
 ) -> None:

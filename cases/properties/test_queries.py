@@ -16,18 +16,18 @@ from conformance.cases import (
     Trial,
     Untestable,
     is_invalid_parameter,
+    mark,
     op,
     records,
-    requirement,
 )
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        pytest.param(op.ACCOUNTS_QUERY, marks=requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
-        pytest.param(op.CHANNEL_TYPES_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
-        pytest.param(op.CHANNELS_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.ACCOUNTS_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
+        pytest.param(op.CHANNEL_TYPES_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.CHANNELS_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016")),
     ],
 )
 def test_a_query_answers_any_body_in_its_envelope(
@@ -43,7 +43,7 @@ def test_a_query_answers_any_body_in_its_envelope(
 
 
 @pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=requirement(rule)) for key, rule in TOGETHER.items()]
+    "key", [pytest.param(key, marks=mark.requirement(rule)) for key, rule in TOGETHER.items()]
 )
 def test_a_record_is_found_by_any_filters_that_it_passes(
     portal: Portal, admin: Account, search: Search, key: str

@@ -34,23 +34,19 @@ from conformance.cases import (
     Verify,
     Wait,
     holds,
-    impact,
     is_refused,
     is_success,
-    needs,
+    mark,
     normal_secret,
     offered_factors,
     op,
     records,
-    requirement,
-    sign_ins,
-    waits,
 )
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 
 
-@requirement("MFA-005", "MFA-006", "MFA-007", "MFA-008")
+@mark.requirement("MFA-005", "MFA-006", "MFA-007", "MFA-008")
 def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, admin: Account) -> None:
     session = admin.signed_in()
 
@@ -65,7 +61,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-027",
     "LOGIN-059",
     "MFA-009",
@@ -81,10 +77,10 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MODEL-014",
     DATED,
 )
-@needs("accounts.spare", "mailed_spare", op.OTP_VERIFY)
-@impact("disruptive")
-@sign_ins(3)
-@waits(STEP)
+@mark.needs("accounts.spare", "mailed_spare", op.OTP_VERIFY)
+@mark.impact("disruptive")
+@mark.sign_ins(3)
+@mark.waits(STEP)
 def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     offered = offered_factors(spare.signed_in().initiated)
     in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))

@@ -60,7 +60,6 @@ def replay(
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
     """
-    _refuse_proxy(profile)
     _driver_module()
     started = datetime.now(UTC)
     baseline = initial_baseline(
@@ -300,11 +299,6 @@ def _is_there(portal: Portal) -> bool:
     except TargetUnreachable:
         return False
     return True
-
-
-def _refuse_proxy(profile: Profile) -> None:
-    if profile.portal.proxy is not None:
-        raise UsageError(f"{profile.source}: [portal] proxy: a replay uses no proxy. Remove this line.")
 
 
 def _secrets_of(profile: Profile) -> Secrets:

@@ -137,7 +137,7 @@ class Trial:
         """
         if requirement not in self.search.declared:
             raise ValueError(
-                f"{self.search.case} decides {requirement} without declaring it. Name it in @requirement"
+                f"{self.search.case} decides {requirement} without declaring it. Name it in @mark.requirement"
             )
         for comparison in comparisons:
             self.apart.decide(requirement, comparison)

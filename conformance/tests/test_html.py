@@ -19,15 +19,7 @@ from conformance.report.model.run import Ending
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
-from conformance.tests.sample_run import (
-    PROFILE,
-    card_of,
-    conformant,
-    envelope,
-    exchange,
-    page_of,
-    sample,
-)
+from conformance.tests.sample_run import PROFILE, card_of, conformant, envelope, exchange, page_of, sample
 
 VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000

@@ -9,14 +9,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import UsageError
-from conformance.report.across.baseline import (
-    Baseline,
-    KnownFailure,
-    compare,
-    entry_text,
-    load,
-    write,
-)
+from conformance.report.across.baseline import Baseline, KnownFailure, compare, entry_text, load, write
 from conformance.report.across.baseline_update import prune, update
 from conformance.report.model.run import Regression, Run, Scope
 from conformance.report.model.words import counted

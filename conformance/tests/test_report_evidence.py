@@ -7,12 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.report.model.evidence import (
-    LONGEST_ELAPSED,
-    CountedPart,
-    RunEvidence,
-    read,
-)
+from conformance.report.model.evidence import LONGEST_ELAPSED, CountedPart, RunEvidence, read
 from conformance.tests.sample_run import ROLES, envelope, exchange, sample
 from conformance.traffic.exchange import Exchange
 

@@ -9,14 +9,7 @@ import pytest
 from conformance.report.across import baseline
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
-from conformance.report.model.words import (
-    BUNDLED,
-    headline,
-    is_left_out,
-    levels,
-    numbers,
-    share_of_musts,
-)
+from conformance.report.model.words import BUNDLED, headline, is_left_out, levels, numbers, share_of_musts
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, sample
 from conformance.verdicts.findings import UNDECIDED

@@ -23,14 +23,7 @@ from typing import Any
 
 from conformance.errors import ExitCode, UsageError
 from conformance.report.across.accepted import AcceptedDifference, ComparedRows, key_of, place_of, rows_of
-from conformance.report.across.toml_rows import (
-    NO_REASON,
-    RowFile,
-    RowForm,
-    RowKey,
-    TomlRow,
-    document_of,
-)
+from conformance.report.across.toml_rows import NO_REASON, RowFile, RowForm, RowKey, TomlRow, document_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, RequirementEntry, Run
 from conformance.spec import BY_KEY, present_id, present_signature
 

@@ -14,19 +14,8 @@ from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSIO
 from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.clock import Clock
 from conformance.target.portal.calls.caller import CallOptions
-from conformance.target.portal.channel import (
-    OTHER_WRAPPINGS,
-    Channel,
-    Wrapping,
-    ended,
-    moment,
-    wrapped,
-)
-from conformance.target.portal.cipher import (
-    FoundKey,
-    Scheme,
-    find_key,
-)
+from conformance.target.portal.channel import OTHER_WRAPPINGS, Channel, Wrapping, ended, moment, wrapped
+from conformance.target.portal.cipher import FoundKey, Scheme, find_key
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
 from conformance.target.profile.tables import SecureChannelSettings
