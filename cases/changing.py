@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.checks.model.agreement import KINDS, are_different
-from conformance.target.portal.calls.bodies import with_result
+from conformance.cases import (
+    KINDS,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    are_different,
+    take_away,
+    undo_key,
+    with_result,
+)
 
 MOVES_BY_ITSELF = frozenset(
     {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}
@@ -70,25 +79,23 @@ def put_back(
     undo_body: Json,
     *,
     by: Account,
-    undo_key: str | None = None,
     left: Callable[[], str | None] = lambda: None,
 ) -> Iterator[Change]:
-    """A change by the endpoint ``key``; afterwards it, or ``undo_key``, gets ``undo_body``.
+    """A change by the endpoint ``key``; afterwards its way back gets ``undo_body``.
 
     Not so where the change was refused. Where the undoing is refused it stays in the ledger: the run's end
     tries again. ``left`` reads back what the undoing, although accepted, has left changed.
     """
-    undo = undo_key or key
     by.signed_in()  # first: of what was never asked for nothing is to be put back
     undo_body = portal.changes.originals.of(key, undo_body, account=by.name)
-    number = portal.changes.changed(key, undo, undo_body, account=by.name)
+    number = portal.changes.changed(key, undo_body, account=by.name)
     change = Change(portal, key, by)
     try:
         yield change
     finally:
         if portal.changes.is_unsent(number):
             portal.changes.undone(number)
-        elif change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
+        elif change.accepted is False or portal.call(undo_key(key), json=undo_body, token=by.token).success:
             reason = None
             if change.accepted is not False:
                 with suppress(Untestable):
@@ -100,11 +107,16 @@ def put_back(
 
 
 class Creation:
-    """A record that is being made: ``id`` once it is known."""
+    """A record that an account may make by ``key``: ``id`` once it is known. ``undo_body`` has
+    ``{result_id}`` where the id goes; ``name`` is what a listing shows the record by."""
 
-    def __init__(self, portal: Portal, number: int, undo_key: str, undo_body: Json, by: Account) -> None:
-        self._portal, self._number, self._by = portal, number, by
-        self._undo_key, self._undo_body = undo_key, undo_body
+    def __init__(
+        self, portal: Portal, key: str, undo_body: Json, *, by: Account, name: str | None = None
+    ) -> None:
+        by.signed_in()  # first: what was never asked for leaves nothing behind
+        self._portal, self._by = portal, by
+        self._undo_key, self._undo_body = undo_key(key), undo_body
+        self._number = portal.changes.creating(key, undo_body, name=name, account=by.name)
         self.id: str | None = None
         self.is_open = True
 
@@ -130,24 +142,27 @@ class Creation:
             self.settled()
         return exchange
 
+    def take_away(self) -> None:
+        """Takes the record away by whatever shows its id."""
+        take_away(self._portal, self._number)
+
+    def end(self) -> None:
+        """Takes away what was made, where anything was."""
+        if self.is_open and self.id is not None:
+            self.undo()
+        elif self.is_open and self._portal.changes.is_unsent(self._number):
+            self.settled()
+        elif self.is_open and self._portal.changes.is_accepted(self._number):
+            self.take_away()
+
 
 @contextmanager
 def creation(
-    portal: Portal, key: str, undo_key: str, undo_body: Json, *, by: Account, name: str | None = None
+    portal: Portal, key: str, undo_body: Json, *, by: Account, name: str | None = None
 ) -> Iterator[Creation]:
-    """Within it ``key`` may be called by an account; what it made is taken away afterwards.
-
-    ``undo_body`` has ``{result_id}`` where the record's id goes; ``name`` is what a listing shows it by.
-    """
-    by.signed_in()  # first: what was never asked for leaves nothing behind
-    number = portal.changes.creating(key, undo_key, undo_body, name=name, account=by.name)
-    making = Creation(portal, number, undo_key, undo_body, by)
+    """Within it ``key`` may be called by an account; what it made is taken away afterwards."""
+    making = Creation(portal, key, undo_body, by=by, name=name)
     try:
         yield making
     finally:
-        if making.is_open and making.id is not None:
-            making.undo()
-        elif making.is_open and portal.changes.is_unsent(number):
-            making.settled()
-        elif making.is_open and portal.changes.is_accepted(number):
-            portal.take_away(number)
+        making.end()

@@ -10,8 +10,17 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from cases.premises import A_WHILE, without
-from conformance.cases import HELD, Comparison, Exchange, Json, Verify, contradicts
-from conformance.checks.records import has_offset, moment, portal_time
+from conformance.cases import (
+    HELD,
+    Comparison,
+    Exchange,
+    Json,
+    Verify,
+    contradicts,
+    has_offset,
+    moment,
+    portal_time,
+)
 
 TRACES = ("updatedAt", "updatedBy")
 """What any change leaves behind, also one that changed nothing else."""

@@ -7,10 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from cases.premises import answered, authorized, refusal_text
-from conformance.cases import INVALID_PARAMETER, Exchange, Json, Portal, Untestable, op
-from conformance.spec.requests import UNFILTERED
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.portal.records import records_in
+from conformance.cases import (
+    INVALID_PARAMETER,
+    RECORD_UNKNOWN,
+    UNFILTERED,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    op,
+    records_in,
+)
 
 _ALPHABETS = (
     "0123456789", "abcdef", "ABCDEF", "ghjkmnpqrstvwxyz", "GHJKMNPQRSTVWXYZ", "ilou", "ILOU",

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
-from conformance.errors import OutOfTime
-from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back, may_keep_a_rate
-from conformance.verdicts.findings import endpoint_of
+from conformance.cases import (
+    ABSENT,
+    INVALID_PARAMETER,
+    KNOWN_CODES,
+    TOKEN_REFUSED,
+    Exchange,
+    Json,
+    OutOfTime,
+    Portal,
+    Untestable,
+    endpoint_of,
+    is_held_back,
+    may_keep_a_rate,
+)
 
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""

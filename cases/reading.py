@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal, Untestable, op
-from conformance.spec.requests import UNFILTERED
-from conformance.spec.tables import RECORD_OF_PARAMETER
+from conformance.cases import (
+    ABSENT,
+    OPERATIONS,
+    RECORD_OF_PARAMETER,
+    UNFILTERED,
+    Exchange,
+    Json,
+    Operation,
+    Portal,
+    Untestable,
+    op,
+)
 
 READABLE: tuple[Operation, ...] = tuple(
     row for row in OPERATIONS if row.impact == "read-only" and (row.method == "GET" or not row.is_prelogin)

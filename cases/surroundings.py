@@ -13,12 +13,26 @@ from itertools import pairwise
 
 from cases.premises import A_WHILE, WRITTEN
 from cases.reading import read
-from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, Verify, op
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import moment, portal_time, records
-from conformance.spec import resources
-from conformance.verdicts.comparisons import is_held_back
-from conformance.verdicts.findings import Contradiction, OtherPlace, endpoint_of
+from conformance.cases import (
+    BY_KEY,
+    HELD,
+    Comparison,
+    Contradiction,
+    Exchange,
+    Json,
+    OtherPlace,
+    Portal,
+    Untestable,
+    Verify,
+    are_different,
+    endpoint_of,
+    is_held_back,
+    moment,
+    op,
+    portal_time,
+    records,
+    resources,
+)
 
 OWN = (
     op.PROFILE,

@@ -2,121 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pytest
 from _pytest.mark import ParameterSet
 
 from conformance.checks import CHECKS
-from conformance.checks.envelope import ENVELOPE
+from conformance.checks.access.security import IN_USE
+from conformance.checks.access.sign_in import HEARD_OF, claims_of, generic_message
+from conformance.checks.access.without_token import is_not_of_its_form
+from conformance.checks.accounts import SIGNS
+from conformance.checks.envelope import ENVELOPE, is_mask
+from conformance.checks.model.agreement import KINDS, LAG, are_different
+from conformance.checks.model.times import FAR, NEAR
+from conformance.checks.records import CLOCKS, are_alike, has_offset, moment, portal_time, records
 from conformance.checks.registry import LEFT_TO_CASES, Kind
-from conformance.errors import Untestable
+from conformance.errors import CannotSignIn, OutOfTime, Untestable
 from conformance.judging.shapes import Shape
-from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
+from conformance.run import marks as mark
+from conformance.run.needs import BESIDE_ADMIN, lacking
+from conformance.run.schedule import Steps, Wait
+from conformance.run.search import Machine, Search, Trial, move
+from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Operation, operation_of, resources
 from conformance.spec import endpoints as op
-from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
+from conformance.spec.requests import REQUESTS, UNFILTERED
+from conformance.spec.tables import (
+    CONSTANTS,
+    COOLDOWN,
+    INVALID_BODY,
+    INVALID_PARAMETER,
+    LANGUAGES,
+    LIMITS,
+    NO_SESSION,
+    PERMISSION_DENIED,
+    PORTAL_TYPES,
+    READS_FILE_HEADERS,
+    RECORD_OF_PARAMETER,
+    RECORD_UNKNOWN,
+    STATES,
+    SUCCESS_CODE,
+    TOKEN_REFUSED,
+    WRONG_CODE,
+)
 from conformance.target.portal import Portal, SignedIn
 from conformance.target.portal import ProfileAccount as Account
+from conformance.target.portal.accounts import LONG_FROM
+from conformance.target.portal.calls.bodies import with_result
+from conformance.target.portal.channel import OTHER_WRAPPINGS
+from conformance.target.portal.cipher import Scheme, find_id
+from conformance.target.portal.inboxes import NothingArrived
+from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
+from conformance.target.portal.records import address, addresses_in, own_id, records_in, shows
+from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
+from conformance.target.portal.restoring.restore import take_away
+from conformance.target.portal.restoring.ways import undo_key
+from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel, Wrapping, wrapped
+from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
+from conformance.target.profile.placeholders import placeholders_in
+from conformance.target.profile.tables import Factor, FixedInbox
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.redaction.encodings import blocks
+from conformance.traffic.values import is_integer, is_number
 from conformance.verdicts.comparisons import (
+    KNOWN_CODES,
     contradicts,
     equal,
     holds,
+    is_cooldown,
     is_error,
     is_error_of_table,
+    is_from_before_the_portal,
+    is_held_back,
     is_invalid_parameter,
     is_not_invalid_parameter,
+    is_rate_limited,
     is_refused,
     is_success,
+    may_keep_a_rate,
     meets,
     one_of,
     same,
+    speaks_of_a_rate,
     summary,
 )
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
 from conformance.verdicts.verify import Verify
-
-__all__ = [
-    "ABSENT",
-    "BY_KEY",
-    "CONSTANT_LISTS",
-    "HELD",
-    "INVALID_PARAMETER",
-    "LANGUAGES",
-    "LIMITS",
-    "OPERATIONS",
-    "TOKEN_REFUSED",
-    "Account",
-    "Comparison",
-    "Exchange",
-    "Json",
-    "Operation",
-    "ParameterSet",
-    "Portal",
-    "SignedIn",
-    "Untestable",
-    "Verify",
-    "contradicts",
-    "equal",
-    "extra_fields",
-    "holds",
-    "impact",
-    "is_error",
-    "is_error_of_table",
-    "is_invalid_parameter",
-    "is_not_invalid_parameter",
-    "is_refused",
-    "is_success",
-    "judged_in",
-    "meets",
-    "needs",
-    "offered",
-    "one_of",
-    "op",
-    "pauses",
-    "requirement",
-    "same",
-    "sign_ins",
-    "summary",
-    "waits",
-]
-
-
-def requirement(*ids: str) -> pytest.MarkDecorator:
-    """Declares the requirements that a case decides; what it leaves undecided is UNTESTED, by name."""
-    return pytest.mark.requirement(*ids)
-
-
-def needs(*parts: str) -> pytest.MarkDecorator:
-    """Names what of the profile a case cannot do without: ``accounts.spare``, ``another_account``,
-    ``records.file``, ``inboxes``, ``clock``, ``bot_challenge``, or an operation's key for its body."""
-    return pytest.mark.needs(*parts)
-
-
-def impact(level: Impact) -> pytest.MarkDecorator:
-    """The most that a case does to the target; without it a case only signs in and reads."""
-    return pytest.mark.impact(level)
-
-
-def sign_ins(number: int, *, reuses: int = 0, leaves: int = 0) -> pytest.MarkDecorator:
-    """How many sign-ins a case begins, so that a run can plan its ten per window.
-
-    ``reuses``: how many of them may be login sessions of ``spare`` that another case has left; ``leaves``:
-    how many it leaves itself.
-    """
-    return pytest.mark.sign_ins(number, reuses=reuses, leaves=leaves)
-
-
-def waits(seconds: float, *, then: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """For a case that is a generator: how long it waits in all. It yields ``(seconds, why)`` where it waits,
-    and other cases run meanwhile. ``then``: the requirements that it decides only after the wait."""
-    return pytest.mark.waits(seconds, then=tuple(then))
-
-
-def pauses(seconds: float) -> pytest.MarkDecorator:
-    """For a case that is no generator: how long it waits in itself, while no other runs. Where time is short
-    it comes later."""
-    return pytest.mark.pauses(seconds)
 
 
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:

@@ -67,13 +67,6 @@ def row(operation: str, **columns: Any) -> Change:
     return Change(change, (operation,))
 
 
-def unrouted(operation: str) -> Change:
-    def change(plan: Plan) -> None:
-        del plan.rows[operation]
-
-    return Change(change, (operation,))
-
-
 def handled(operation: str, around: Callable[[Handler], Handler]) -> Change:
     """Another handler, made from the one that stands in the row."""
 
@@ -88,33 +81,6 @@ def refused_with(name: str, **columns: Any) -> Change:
 
     def change(plan: Plan) -> None:
         plan.errors[name] = replace(plan.error_table()[name], **columns)
-
-    return Change(change)
-
-
-def code_listed(name: str, symbol: str, **columns: Any) -> Change:
-    """Another symbol, value or label in a row of a constants list."""
-
-    def change(plan: Plan) -> None:
-        plan.lists[name] = tuple(
-            code._replace(**columns) if code.code == symbol else code for code in plan.lists[name]
-        )
-
-    return Change(change)
-
-
-def field_hidden(resource: str, name: str) -> Change:
-    def change(plan: Plan) -> None:
-        plan.fields[resource] = tuple(field for field in plan.fields[resource] if field[0] != name)
-
-    return Change(change)
-
-
-def field_of_kind(resource: str, name: str, kind: str) -> Change:
-    def change(plan: Plan) -> None:
-        plan.fields[resource] = tuple(
-            (field, kind if field == name else old) for field, old in plan.fields[resource]
-        )
 
     return Change(change)
 

@@ -16,8 +16,18 @@ from cases.premises import (
 )
 from cases.reading import NO_FILTER
 from cases.surroundings import WATCHED, stated
-from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds, op
-from conformance.checks.model.agreement import are_different
+from conformance.cases import (
+    Account,
+    Comparison,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    are_different,
+    holds,
+    op,
+)
 
 LISTING = "data.accounts"
 

@@ -22,6 +22,9 @@ from cases.premises import answered, granted
 from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
 from conformance.cases import (
+    PORTAL_TYPES,
+    SIGNS,
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -30,11 +33,9 @@ from conformance.cases import (
     Verify,
     equal,
     holds,
+    mark,
     op,
-    requirement,
 )
-from conformance.checks.accounts import SIGNS
-from conformance.spec.tables import PORTAL_TYPES, STATES
 
 CODED = {
     "accountStatus": ("ACCOUNT-020", STATES["Account"]),
@@ -85,7 +86,7 @@ def is_behind(first: Exchange, second: Exchange) -> Comparison:
     return holds(second, LISTING, is_full and not twice, f"{left} others", first, actual=actual)
 
 
-@requirement("ACCOUNT-022")
+@mark.requirement("ACCOUNT-022")
 def test_institutions_filter_their_own_accounts(portal: Portal, verify: Verify, admin: Account) -> None:
     everyone = accounts(matching(portal, admin))
     institutions = {
@@ -104,7 +105,7 @@ def test_institutions_filter_their_own_accounts(portal: Portal, verify: Verify, 
     verify.untested("ACCOUNT-022", ONLY_MATCHES, "environment")
 
 
-@requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")
+@mark.requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")
 def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
     """And the longest part of its name, which others hardly have: a domain all may share. It is the address
     of an account that is listed: whether the caller's own is, is not stated."""
@@ -130,7 +131,7 @@ def listed_address(portal: Portal, admin: Account) -> str:
     return own_first[0]
 
 
-@requirement("ACCOUNT-024", "ACCOUNT-048")
+@mark.requirement("ACCOUNT-024", "ACCOUNT-048")
 def test_a_whole_name_finds_accounts_of_that_name(portal: Portal, verify: Verify, admin: Account) -> None:
     name = listed_name(portal, admin)
     filtered = matching(portal, admin, name=name)
@@ -156,7 +157,7 @@ def listed_name(portal: Portal, admin: Account) -> str:
     return min(shown, key=lambda account: account[0].casefold() in account[1])[0]
 
 
-@requirement("ACCOUNT-024", "ACCOUNT-042", "ACCOUNT-044")
+@mark.requirement("ACCOUNT-024", "ACCOUNT-042", "ACCOUNT-044")
 @pytest.mark.parametrize("field, shown", [("email", "accountEmail"), ("name", "accountName")])
 def test_a_part_of_a_text_is_looked_for_somehow(
     portal: Portal, verify: Verify, admin: Account, field: str, shown: str
@@ -173,7 +174,7 @@ def test_a_part_of_a_text_is_looked_for_somehow(
     verify.observe("account-filter-match", answers["any part"], taken[0] if taken else "the whole only")
 
 
-@requirement("ACCOUNT-027")
+@mark.requirement("ACCOUNT-027")
 @pytest.mark.parametrize(
     "nulls", [[NO_FILTER], [{name: None} for name in NO_FILTER]], ids=["together", "each alone"]
 )
@@ -192,7 +193,7 @@ def test_filters_that_are_null_filter_nothing(
         verify("ACCOUNT-027", equal(answer, "data.totalElements", total(left_out), left_out))
 
 
-@requirement("ACCOUNT-028")
+@mark.requirement("ACCOUNT-028")
 @pytest.mark.parametrize("field", ["email", "name"])
 def test_a_filter_that_nothing_matches_gives_an_empty_page(
     portal: Portal, verify: Verify, admin: Account, field: str

@@ -10,8 +10,19 @@ import pytest
 
 from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, matching, own, total
 from cases.premises import code_of
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, equal, holds, requirement
-from conformance.spec.tables import PORTAL_TYPES, STATES
+from conformance.cases import (
+    PORTAL_TYPES,
+    STATES,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    mark,
+)
 
 FAMILIES: dict[str, Mapping[str, int]] = {"accountStatus": STATES["Account"], "accountPortal": PORTAL_TYPES}
 SHOWN_AS = {"email": "accountEmail", "name": "accountName"}
@@ -43,7 +54,7 @@ TOGETHER = (
 )
 
 
-@requirement("ACCOUNT-025")
+@mark.requirement("ACCOUNT-025")
 @pytest.mark.parametrize("names", TOGETHER, ids=lambda names: " and ".join(names))
 def test_filters_together_give_what_each_of_them_gives(
     portal: Portal, verify: Verify, admin: Account, names: tuple[str, ...]
@@ -73,7 +84,7 @@ def test_filters_together_give_what_each_of_them_gives(
     verify("ACCOUNT-025", holds(together, "data.totalElements", fits, f"1 to {fewest}", *alone))
 
 
-@requirement("ACCOUNT-025")
+@mark.requirement("ACCOUNT-025")
 @pytest.mark.parametrize("names", [("email", "name"), ("name", "email"), ("accountStatus", "email")])
 def test_filters_of_two_accounts_find_neither_by_one_of_them(
     portal: Portal, verify: Verify, admin: Account, names: tuple[str, str]
@@ -94,7 +105,7 @@ def test_filters_of_two_accounts_find_neither_by_one_of_them(
     verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, alone, actual={"others": wrong}))
 
 
-@requirement("ACCOUNT-025")
+@mark.requirement("ACCOUNT-025")
 @pytest.mark.parametrize("names", [("accountPortal", "name"), ("accountStatus", "name")])
 def test_a_coded_filter_that_leaves_an_account_out_does_so_beside_its_name(
     portal: Portal, verify: Verify, admin: Account, names: tuple[str, str]
@@ -135,7 +146,7 @@ def filter_for_own(portal: Portal, admin: Account, name: str, mine: dict[str, Js
 MOST_PAGES = 25
 
 
-@requirement("ACCOUNT-020", "ACCOUNT-040")
+@mark.requirement("ACCOUNT-020", "ACCOUNT-040")
 def test_each_state_is_counted_as_often_as_it_is_listed(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:

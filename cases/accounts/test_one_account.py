@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
 from cases.premises import authorized, code_of, form, granted
-from conformance.cases import Account, Json, Portal, Verify, is_success, op, requirement
-from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.cases import RECORD_UNKNOWN, Account, Json, Portal, Verify, is_success, mark, op
 
 
-@requirement("ACCOUNT-032", "ACCOUNT-033")
+@mark.requirement("ACCOUNT-032", "ACCOUNT-033")
 def test_an_account_is_read_by_its_id(portal: Portal, verify: Verify, admin: Account) -> None:
     exchange = granted(portal.call(op.ACCOUNT, token=admin.token, userBizId=portal.record("account")))
     verify.observe("account-answer", exchange, form(exchange.data))
 
 
-@requirement("ACCOUNT-033", "ACCOUNT-051", "AGREE-001")
+@mark.requirement("ACCOUNT-033", "ACCOUNT-051", "AGREE-001")
 def test_accounts_of_every_kind_are_read_by_their_ids(portal: Portal, verify: Verify, admin: Account) -> None:
     """Whatever institution, portal and state they are of; that they are shown as they are listed is judged on
     the wire."""

@@ -6,28 +6,16 @@ from cases.accounts.queries import by_email
 from cases.authentication.passwords import signs_in_at_last
 from cases.premises import change_accepted, form
 from cases.surroundings import Surroundings
-from conformance.cases import (
-    Account,
-    Portal,
-    Untestable,
-    Verify,
-    impact,
-    is_refused,
-    needs,
-    offered,
-    op,
-    requirement,
-    sign_ins,
-)
+from conformance.cases import Account, Portal, Untestable, Verify, is_refused, mark, offered, op
 
 NUMBER = 37
 """Which of the run's passwords is set: one that no other case takes."""
 
 
-@requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(op.ACCOUNT_PASSWORD_RESET))
-@needs("accounts.spare", op.ACCOUNT_PASSWORD_RESET)
-@impact("disruptive")
-@sign_ins(2)
+@mark.requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(op.ACCOUNT_PASSWORD_RESET))
+@mark.needs("accounts.spare", op.ACCOUNT_PASSWORD_RESET)
+@mark.impact("disruptive")
+@mark.sign_ins(2)
 def test_a_reset_password_replaces_the_old_one(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

@@ -37,19 +37,16 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    impact,
     is_error_of_table,
-    needs,
+    mark,
     offered,
     op,
-    pauses,
-    requirement,
+    placeholders_in,
 )
-from conformance.target.profile.placeholders import placeholders_in
 
 
-@requirement("ACCOUNT-039")
-@impact("mutating")
+@mark.requirement("ACCOUNT-039")
+@mark.impact("mutating")
 def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin: Account) -> None:
     existing = portal.record("account")
     is_alone = len(body_for(portal, existing)) == 1
@@ -74,16 +71,18 @@ def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin
     "key, rule",
     [
         pytest.param(
-            op.ACCOUNT_STATUS, "ACCOUNT-045", marks=[requirement("ACCOUNT-045"), needs(op.ACCOUNT_STATUS)]
+            op.ACCOUNT_STATUS,
+            "ACCOUNT-045",
+            marks=[mark.requirement("ACCOUNT-045"), mark.needs(op.ACCOUNT_STATUS)],
         ),
         pytest.param(
             op.ACCOUNT_PASSWORD_RESET,
             "ACCOUNT-046",
-            marks=[requirement("ACCOUNT-046"), needs(op.ACCOUNT_PASSWORD_RESET)],
+            marks=[mark.requirement("ACCOUNT-046"), mark.needs(op.ACCOUNT_PASSWORD_RESET)],
         ),
     ],
 )
-@impact("disruptive")
+@mark.impact("disruptive")
 def test_nothing_is_done_to_an_unknown_account(
     portal: Portal, verify: Verify, admin: Account, key: str, rule: str
 ) -> None:
@@ -110,11 +109,11 @@ def body_for(portal: Portal, account: str) -> dict[str, Json]:
     return body if isinstance(body, dict) else {"userBizId": account}
 
 
-@requirement(
+@mark.requirement(
     "ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", "MODEL-021", DATED, MOVED, offered(op.ACCOUNT_UPDATE)
 )
-@needs("accounts.spare", op.ACCOUNT_UPDATE)
-@impact("mutating")
+@mark.needs("accounts.spare", op.ACCOUNT_UPDATE)
+@mark.impact("mutating")
 def test_an_update_is_read_back_and_touches_nobody_else(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
@@ -177,10 +176,10 @@ def _verify_seen_everywhere(
     verify("MODEL-021", shows_all(own, new, updated))
 
 
-@requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(op.ACCOUNT_STATUS))
-@needs("accounts.spare", op.ACCOUNT_STATUS)
-@impact("disruptive")
-@pauses(A_WHILE)
+@mark.requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(op.ACCOUNT_STATUS))
+@mark.needs("accounts.spare", op.ACCOUNT_STATUS)
+@mark.impact("disruptive")
+@mark.pauses(A_WHILE)
 def test_a_change_of_status_is_read_back(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from cases.changing import Creation, creation
 from cases.nobody import Ask, asked_for_nobody, is_surely_free
 from cases.premises import authorized, granted, listed, refusal_text, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
-from conformance.target.portal.records import own_id
-from conformance.target.portal.restoring.made import listed_id
-from conformance.verdicts.comparisons import KNOWN_CODES
+from conformance.cases import KNOWN_CODES, Account, Exchange, Json, Portal, Untestable, listed_id, op, own_id
 
 Invitation = dict[str, Json]
 
@@ -63,7 +60,7 @@ def invited(
     """
     body = {"inviteeEmail": email, "message": message or marker, "expirationDays": days}
     undo = {"invitationBizId": "{result_id}", "reason": f"cancelled {marker}"}
-    with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as making:
+    with creation(portal, op.INVITE, undo, by=admin, name=marker) as making:
         before = listed(granted(portal.call(op.INVITATIONS, token=admin.token)))
         answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not answer.success:

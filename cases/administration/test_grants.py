@@ -19,15 +19,13 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    impact,
-    needs,
+    mark,
     offered,
     op,
-    requirement,
 )
 
 
-@requirement("GRANT-003")
+@mark.requirement("GRANT-003")
 def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
     grants = granted(portal.call(op.CURRENCY_GRANTS, token=admin.token))
     verify.observe("currency-grant-fields", grants, form(grants.data))
@@ -96,7 +94,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     before = listed(grants_once(portal, admin))
     template = portal.operation_body(op.CURRENCY_GRANT_REVOKE, result_id="{result_id}")
     body = portal.operation_body(op.CURRENCY_GRANT)
-    with creation(portal, op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE, template, by=admin) as making:
+    with creation(portal, op.CURRENCY_GRANT, template, by=admin) as making:
         time_to_settle(portal)
         answer = portal.call(op.CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
@@ -106,7 +104,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
         yield Granted(portal, making, answer, listing, before)
 
 
-@requirement(
+@mark.requirement(
     "GRANT-001",
     "GRANT-002",
     "GRANT-003",
@@ -115,8 +113,8 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     offered(op.CURRENCY_GRANT),
     offered(op.CURRENCY_GRANT_REVOKE),
 )
-@needs(op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE)
-@impact("mutating")
+@mark.needs(op.CURRENCY_GRANT, op.CURRENCY_GRANT_REVOKE)
+@mark.impact("mutating")
 def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
     with granting(portal, admin) as grant, ExitStack() as further:
         verify.observe("currency-grant-fields", grant.answer, form(grant.answer.data))

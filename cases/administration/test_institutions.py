@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from cases.accounts.queries import accounts, matching
 from cases.premises import answered
-from conformance.cases import (
-    Account,
-    Portal,
-    Untestable,
-    Verify,
-    is_success,
-    op,
-    requirement,
-)
-from conformance.checks.records import records
+from conformance.cases import Account, Portal, Untestable, Verify, is_success, mark, op, records
 
 SOME = 3
 """How many other institutions are read."""
 
 
-@requirement("INSTITUTION-011", "INSTITUTION-012", "STATE-002")
+@mark.requirement("INSTITUTION-011", "INSTITUTION-012", "STATE-002")
 def test_other_institutions_than_the_callers_are_read(portal: Portal, verify: Verify, admin: Account) -> None:
     """Those of accounts and workspaces: that each is the one asked for is judged on the wire."""
     own = portal.record("institution")

@@ -22,33 +22,34 @@ from cases.premises import authorized, form, granted, listed, settled, text
 from cases.profile.values import is_shown_whole
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    INVALID_BODY,
     Account,
     Exchange,
     Json,
     Portal,
     Untestable,
     Verify,
+    are_alike,
     holds,
-    impact,
     is_error,
     is_error_of_table,
     is_invalid_parameter,
+    mark,
+    moment,
     offered,
     op,
-    requirement,
+    portal_time,
 )
-from conformance.checks.records import are_alike, moment, portal_time
-from conformance.spec.tables import INVALID_BODY
 
 
-@requirement("INVITE-006")
+@mark.requirement("INVITE-006")
 def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
     sent = granted(portal.call(op.INVITATIONS, token=admin.token))
     verify.observe("invite-answers", sent, form(sent.data))
 
 
-@requirement("INVITE-001", "INVITE-004", "INVITE-007", "INVITE-008")
-@impact("mutating")
+@mark.requirement("INVITE-001", "INVITE-004", "INVITE-007", "INVITE-008")
+@mark.impact("mutating")
 @pytest.mark.parametrize(
     "requirement_id, wrong",
     [
@@ -69,10 +70,8 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
     marker = portal.unique()
     right: dict[str, Json] = {"inviteeEmail": address_of(marker), "message": marker, "expirationDays": 1}
     body = {name: value for name, value in {**right, **wrong}.items() if value is not None}
-
-    with creation(
-        portal, op.INVITE, op.INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
-    ) as invitation:
+    undo = {"invitationBizId": "{result_id}"}
+    with creation(portal, op.INVITE, undo, by=admin, name=marker) as invitation:
         refused = authorized(portal.call(op.INVITE, json=body, token=admin.token))
         if not refused.success:
             invitation.settled()
@@ -83,12 +82,12 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
             verify("INVITE-008", is_error(refused, INVALID_BODY))
 
 
-@requirement(
+@mark.requirement(
     "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
     "INVITE-012", "INVITE-013", "MODEL-016", DATED,
     offered(op.INVITE), offered(op.INVITATION_CANCEL),
 )  # fmt: skip
-@impact("disruptive")
+@mark.impact("disruptive")
 def test_an_invitation_is_listed_until_it_is_cancelled(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -187,8 +186,8 @@ def verify_text(verify: Verify, id: str, invitation: Invited, field: str, value:
         verify(id, holds(invitation.sent, "data", same, value, invitation.accepted, actual=shown))
 
 
-@requirement("INVITE-005")
-@impact("mutating")
+@mark.requirement("INVITE-005")
+@mark.impact("mutating")
 def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:
         body = {"invitationBizId": id, "reason": "unknown"}

@@ -6,8 +6,7 @@ import pytest
 
 from cases.authentication.steps import an_account
 from cases.premises import answered, granted
-from conformance.cases import Account, Portal, Verify, equal, needs, op, requirement
-from conformance.run.needs import BESIDE_ADMIN
+from conformance.cases import BESIDE_ADMIN, Account, Portal, Verify, equal, mark, op
 
 OWN = (op.SESSIONS, op.SESSIONS_HISTORY, op.OWN_INVITATIONS)
 
@@ -17,8 +16,8 @@ def another(portal: Portal) -> Account:
     return an_account(portal, *BESIDE_ADMIN)
 
 
-@requirement("MODEL-007", "MODEL-008", "SESSION-030")
-@pytest.mark.parametrize("name", ["admin", pytest.param("another", marks=needs("another_account"))])
+@mark.requirement("MODEL-007", "MODEL-008", "SESSION-030")
+@pytest.mark.parametrize("name", ["admin", pytest.param("another", marks=mark.needs("another_account"))])
 def test_what_is_an_accounts_own_is_shown_to_it_alone(portal: Portal, verify: Verify, name: str) -> None:
     token = (portal.account("admin") if name == "admin" else another(portal)).token
     profile = granted(portal.call(op.PROFILE, token=token))
@@ -29,7 +28,7 @@ def test_what_is_an_accounts_own_is_shown_to_it_alone(portal: Portal, verify: Ve
         verify("SESSION-030", equal(config, "data.accountBizId", profile.at("data.bizId"), profile))
 
 
-@requirement("RESOURCE-007", "RESOURCE-008", "RESOURCE-009", "CONSTANT-067", "CONSTANT-068")
+@mark.requirement("RESOURCE-007", "RESOURCE-008", "RESOURCE-009", "CONSTANT-067", "CONSTANT-068")
 def test_codes_are_read_after_the_lists_that_have_them(portal: Portal, admin: Account) -> None:
     for key in (op.TIMEZONES, op.COUNTRIES, op.PROFILE, op.WORKSPACES_CURRENT):
         answered(portal.call(key, token=admin.token))

@@ -10,10 +10,20 @@ import pytest
 from cases.pagination.test_pages import ORDER_LISTING
 from cases.premises import authorized, granted, is_invalid, text
 from cases.reading import NO_FILTER, PENDING
-from conformance.cases import LIMITS, Account, Exchange, Json, Portal, Untestable, op, requirement
-from conformance.checks.model.agreement import LAG, are_different
-from conformance.checks.records import records
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import (
+    LAG,
+    LIMITS,
+    UNFILTERED,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    are_different,
+    mark,
+    op,
+    records,
+)
 
 Read = Callable[[], Exchange]
 Places = Callable[[Portal, Account], Iterator[Read]]
@@ -108,15 +118,15 @@ def orders(portal: Portal, caller: Account) -> Iterator[Read]:
 @pytest.mark.parametrize(
     "places",
     [
-        pytest.param(profile_and_admin, marks=requirement("AGREE-001")),
-        pytest.param(query_and_accounts, marks=requirement("AGREE-001")),
-        pytest.param(list_and_roles, marks=requirement("AGREE-002")),
-        pytest.param(mine_and_current, marks=requirement("AGREE-003")),
-        pytest.param(pending_and_all, marks=requirement("AGREE-004")),
-        pytest.param(received_and_sent, marks=requirement("AGREE-004")),
-        pytest.param(channels, marks=requirement("AGREE-005")),
-        pytest.param(channel_types, marks=requirement("AGREE-006")),
-        pytest.param(orders, marks=requirement("AGREE-007")),
+        pytest.param(profile_and_admin, marks=mark.requirement("AGREE-001")),
+        pytest.param(query_and_accounts, marks=mark.requirement("AGREE-001")),
+        pytest.param(list_and_roles, marks=mark.requirement("AGREE-002")),
+        pytest.param(mine_and_current, marks=mark.requirement("AGREE-003")),
+        pytest.param(pending_and_all, marks=mark.requirement("AGREE-004")),
+        pytest.param(received_and_sent, marks=mark.requirement("AGREE-004")),
+        pytest.param(channels, marks=mark.requirement("AGREE-005")),
+        pytest.param(channel_types, marks=mark.requirement("AGREE-006")),
+        pytest.param(orders, marks=mark.requirement("AGREE-007")),
     ],
     ids=lambda places: places.__name__,
 )

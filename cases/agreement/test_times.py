@@ -10,24 +10,23 @@ from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
     BY_KEY,
+    FAR,
+    LAG,
+    NEAR,
     Account,
     Exchange,
     Portal,
     Untestable,
     Verify,
     holds,
-    needs,
+    is_integer,
+    mark,
     op,
-    pauses,
-    requirement,
 )
-from conformance.checks.model.agreement import LAG
-from conformance.checks.model.times import FAR, NEAR
-from conformance.traffic.values import is_integer
 
 
-@requirement("MODEL-005")
-@needs("clock")
+@mark.requirement("MODEL-005")
+@mark.needs("clock")
 def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) -> None:
     """Where time cannot be moved a run that lasts longer shows the same, and none waits for this alone."""
     token = admin.token
@@ -37,8 +36,8 @@ def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) ->
     granted(portal.call(op.PROFILE, token=token))
 
 
-@requirement("MODEL-006")
-@needs("clock")
+@mark.requirement("MODEL-006")
+@mark.needs("clock")
 def test_what_is_read_again_bears_the_time_of_its_answer(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -75,8 +74,8 @@ MOVES_WITH_A_READ = 2.0
 """Seconds after which a time that a read sets is surely another: times may be shown in whole seconds."""
 
 
-@requirement("MODEL-015")
-@pauses(MOVES_WITH_A_READ)
+@mark.requirement("MODEL-015")
+@mark.pauses(MOVES_WITH_A_READ)
 def test_what_is_read_twice_is_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
     around = Surroundings(portal, admin.token, shared=True)
     portal.clock.wait(MOVES_WITH_A_READ, "times that a read may set")

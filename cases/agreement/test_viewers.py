@@ -15,13 +15,12 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    are_different,
     contradicts,
-    needs,
+    mark,
     op,
-    requirement,
+    records,
 )
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import records
 
 SHARED = (*surroundings.SHARED, op.ROLE, op.ROLE_PERMISSIONS, op.WORKSPACES_CURRENT)
 """What shows records that are nobody's own."""
@@ -30,8 +29,8 @@ OF_THE_READER = frozenset({"canAccept", "extraConfig", "extraData"})
 """Fields that tell what the reader may do, or may hold what is the reader's own."""
 
 
-@requirement("AGREE-008")
-@needs("accounts.spare")
+@mark.requirement("AGREE-008")
+@mark.needs("accounts.spare")
 def test_a_record_does_not_depend_on_its_reader(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

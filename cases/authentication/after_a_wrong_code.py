@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import begun, completed, delivered, offering, serves_everywhere
-from conformance.cases import Account, Exchange, Portal, Verify, holds, is_success
-from conformance.run.schedule import Wait
-from conformance.spec.tables import WRONG_CODE
+from conformance.cases import WRONG_CODE, Account, Exchange, Portal, Verify, Wait, holds, is_success
 
 
 def right_after_a_wrong_one(

@@ -9,9 +9,22 @@ from contextlib import contextmanager
 from cases.authentication.steps import WRONG_CREDENTIALS
 from cases.dating import grain
 from cases.premises import A_WHILE, answered, authorized, granted, settled, unless_paced
-from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds, op
-from conformance.checks.records import moment, portal_time
-from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
+from conformance.cases import (
+    ABSENT,
+    CONTENT_TYPE,
+    SESSION_HEADER,
+    Account,
+    Channel,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    moment,
+    op,
+    portal_time,
+)
 
 HEARD_OF = "every part of the portal to hear of a new password"
 

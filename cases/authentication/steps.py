@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from cases.premises import answered, clocks_agree, count, refusal_text, unless_paced
-from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, op
-from conformance.checks.access.sign_in import HEARD_OF
-from conformance.run.schedule import Wait
-from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
-from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
-from conformance.target.profile.tables import Factor, FixedInbox
+from conformance.cases import (
+    COOLDOWN,
+    HEARD_OF,
+    LIMITS,
+    MAILED_BEFORE,
+    METHODS,
+    NO_SESSION,
+    WRONG_CODE,
+    Account,
+    Exchange,
+    Factor,
+    FixedInbox,
+    Portal,
+    Untestable,
+    Verify,
+    Wait,
+    chosen_factor,
+    offered_factors,
+    op,
+    text_at,
+)
 
 WRONG_CREDENTIALS = "AUTH.INVALID_CREDENTIALS"
 PENDING = "ACCOUNT_PENDING_APPROVAL"

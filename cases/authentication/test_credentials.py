@@ -16,17 +16,16 @@ from conformance.cases import (
     is_error,
     is_not_invalid_parameter,
     is_refused,
-    requirement,
-    sign_ins,
+    mark,
     summary,
 )
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-040", "LOGIN-041", "LOGIN-042", "LOGIN-049", "LOGIN-050", "LOGIN-052", "LOGIN-066", "LOGIN-081",
     "LOGIN-084",
 )  # fmt: skip
-@sign_ins(3)
+@mark.sign_ins(3)
 def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Portal, verify: Verify) -> None:
     """What is wrong has the lengths at the ends of what is allowed, which spares three sign-ins.
 

@@ -30,30 +30,31 @@ from cases.authentication.steps import (
 from cases.authentication.test_login_session import NO_METHOD
 from cases.premises import A_WHILE, answered, may_be_own_rule, refusal_text, text, unless_by_own_rule
 from conformance.cases import (
+    COOLDOWN,
     HELD,
     LIMITS,
+    NO_SESSION,
+    SUCCESS_CODE,
+    WRONG_CODE,
     Account,
     Exchange,
+    NothingArrived,
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
     equal,
     holds,
-    impact,
+    is_cooldown,
     is_error,
+    is_from_before_the_portal,
+    is_rate_limited,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
-    waits,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import COOLDOWN, NO_SESSION, SUCCESS_CODE, WRONG_CODE
-from conformance.target.portal.inboxes import NothingArrived
-from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
 
 SHORTLY = 10.0
 
@@ -71,14 +72,14 @@ class Mailed:
     tried: Exchange
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
     "LOGIN-072", "LOGIN-091", "LIMIT-006", "LIMIT-007", "LIMIT-016", "MODEL-014",
 )  # fmt: skip
-@needs("inboxes")
-@sign_ins(2, reuses=2)
-@waits(LIMITS.mfa_cooldown)
+@mark.needs("inboxes")
+@mark.sign_ins(2, reuses=2)
+@mark.waits(LIMITS.mfa_cooldown)
 def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -118,11 +119,11 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
         _sent_now(portal, account, first)
 
 
-@requirement("LOGIN-088")
-@needs("inboxes")
-@impact("disruptive")
-@sign_ins(1)
-@waits(LIMITS.login_session)
+@mark.requirement("LOGIN-088")
+@mark.needs("inboxes")
+@mark.impact("disruptive")
+@mark.sign_ins(1)
+@mark.waits(LIMITS.login_session)
 def test_a_mailed_code_is_valid_until_it_ends(portal: Portal, verify: Verify) -> Generator[Wait, None, None]:
     """Not only shortly after it was sent: its session lives nearly as long."""
     account = an_account(portal, "limited", "spare", "admin", factor="EMAIL")

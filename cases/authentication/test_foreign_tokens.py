@@ -6,19 +6,10 @@ import secrets
 
 from cases.authentication.steps import judged
 from cases.every_endpoint.tokens import changed_signature
-from conformance.cases import (
-    Account,
-    Portal,
-    Untestable,
-    Verify,
-    is_error,
-    is_refused,
-    requirement,
-)
-from conformance.spec.tables import NO_SESSION
+from conformance.cases import NO_SESSION, Account, Portal, Untestable, Verify, is_error, is_refused, mark
 
 
-@requirement("TOKEN-015", "TOKEN-016")
+@mark.requirement("TOKEN-015", "TOKEN-016")
 def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
     """While somebody is signed in, whose session it could be taken for."""
     admin.signed_in()
@@ -28,7 +19,7 @@ def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, 
     verify("TOKEN-016", is_error(refused, NO_SESSION))
 
 
-@requirement("TOKEN-030")
+@mark.requirement("TOKEN-030")
 def test_a_refresh_token_with_another_letter_gives_nothing(
     portal: Portal, admin: Account, verify: Verify
 ) -> None:
@@ -42,7 +33,7 @@ def test_a_refresh_token_with_another_letter_gives_nothing(
     verify("TOKEN-030", is_refused(refused, message="a refresh token was taken with another letter"))
 
 
-@requirement("TOKEN-031")
+@mark.requirement("TOKEN-031")
 def test_an_access_token_refreshes_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
     signed_in = admin.signed_in()
     refused = judged(portal.login.refresh(signed_in.token), NO_SESSION)

@@ -24,30 +24,28 @@ from cases.premises import A_WHILE, answered, outcome, refusal_text, text, uncha
 from cases.security.history import ids, is_completion, new_entries, since
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    COOLDOWN,
     INVALID_PARAMETER,
     LIMITS,
+    NO_SESSION,
+    WRONG_CODE,
     Account,
     Comparison,
     Exchange,
+    Factor,
     Portal,
     Untestable,
     Verify,
+    Wait,
     holds,
-    impact,
     is_error,
+    is_integer,
     is_invalid_parameter,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
-    waits,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
-from conformance.target.profile.tables import Factor
-from conformance.traffic.values import is_integer
 
 NO_METHOD = 10019999
 """An MFA method that none of the constants names."""
@@ -58,12 +56,12 @@ SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a session must still be there."""
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LOGIN-069", "LOGIN-070", "LOGIN-071", "LOGIN-073",
     "LOGIN-074", "LOGIN-075", "LIMIT-005", "LIMIT-016",
 )  # fmt: skip
-@sign_ins(1)
-@waits(LIMITS.login_session, then=["LOGIN-033", "LOGIN-034", "LOGIN-073"])
+@mark.sign_ins(1)
+@mark.waits(LIMITS.login_session, then=["LOGIN-033", "LOGIN-034", "LOGIN-073"])
 def test_a_login_session_lives_as_long_as_stated(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -120,10 +118,10 @@ LOCKED_FOR = 3600.0
 """Seconds after which an account that was locked for them is taken to be free again."""
 
 
-@requirement("LOGIN-029", "LOGIN-080", "MODEL-011", "HISTORY-013", "HISTORY-018")
-@needs("accounts.spare")
-@impact("disruptive")
-@sign_ins(1)
+@mark.requirement("LOGIN-029", "LOGIN-080", "MODEL-011", "HISTORY-013", "HISTORY-018")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.sign_ins(1)
 def test_several_wrong_codes_do_not_end_a_login_session(
     portal: Portal, verify: Verify, spare: Account
 ) -> Generator[Wait, None, None]:
@@ -230,7 +228,7 @@ def _unknown(session: Exchange) -> str:
     return unknown_id(text(session, "data.sessionId"))
 
 
-@requirement("LOGIN-054", "LOGIN-055", "LOGIN-058")
+@mark.requirement("LOGIN-054", "LOGIN-055", "LOGIN-058")
 def test_an_unknown_login_session_is_refused_at_both_steps(
     portal: Portal, admin: Account, verify: Verify
 ) -> None:
@@ -246,7 +244,7 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
     verify("LOGIN-058", is_error(refused, NO_SESSION))
 
 
-@requirement("LOGIN-072")
+@mark.requirement("LOGIN-072")
 def test_no_code_is_sent_for_a_sign_in_that_is_completed(portal: Portal, admin: Account) -> None:
     """Judged on the wire, which also shows that the sign-in was completed."""
     answered(portal.login.send(admin.signed_in().initiated))

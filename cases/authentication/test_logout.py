@@ -7,29 +7,26 @@ from cases.every_endpoint.ended import is_refused_everywhere
 from cases.premises import answered, granted
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    HEARD_OF,
     Account,
     Exchange,
     Portal,
     Verify,
     holds,
-    impact,
+    is_integer,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.checks.access.sign_in import HEARD_OF
-from conformance.traffic.values import is_integer
 
 
-@requirement(
+@mark.requirement(
     "LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "LOGOUT-006", "TOKEN-011", "TOKEN-012", "AUTHN-024", "MODEL-023"
 )
-@needs("accounts.spare")
-@impact("disruptive")
-@sign_ins(1, reuses=1)
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.sign_ins(1, reuses=1)
 def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, verify: Verify) -> None:
     spare.signed_in()
     own = spare.another_session()

@@ -23,26 +23,22 @@ from cases.premises import refusal_text, unless_by_own_rule
 from cases.surroundings import Surroundings
 from conformance.cases import (
     LIMITS,
+    NO_SESSION,
     Account,
     Portal,
     Untestable,
     Verify,
-    impact,
+    Wait,
     is_refused,
     is_success,
-    needs,
-    requirement,
-    sign_ins,
-    waits,
+    mark,
 )
-from conformance.run.schedule import Wait
-from conformance.spec.tables import NO_SESSION
 
 
-@requirement("LOGIN-077", "LOGIN-084", "MODEL-011")
-@needs("accounts.spare")
-@impact("disruptive")
-@sign_ins(2)
+@mark.requirement("LOGIN-077", "LOGIN-084", "MODEL-011")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.sign_ins(2)
 def test_a_wrong_password_leaves_an_open_login_session(
     portal: Portal, verify: Verify, spare: Account
 ) -> Generator[Wait, None, None]:
@@ -68,10 +64,10 @@ def test_a_wrong_password_leaves_an_open_login_session(
     verify("LOGIN-077", is_success(done, session, refused))
 
 
-@requirement("LOGIN-059", "LOGIN-078")
-@needs("accounts.spare", "inboxes")
-@impact("disruptive")
-@sign_ins(2, reuses=1)
+@mark.requirement("LOGIN-059", "LOGIN-078")
+@mark.needs("accounts.spare", "inboxes")
+@mark.impact("disruptive")
+@mark.sign_ins(2, reuses=1)
 def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
     portal: Portal, verify: Verify, spare: Account
 ) -> Generator[Wait, None, None]:
@@ -101,11 +97,11 @@ def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
         portal.login.left.put(spare.email, session)
 
 
-@requirement("LOGIN-089")
-@needs("accounts.spare", "inboxes")
-@impact("disruptive")
-@sign_ins(2, reuses=2)
-@waits(LIMITS.mfa_cooldown)
+@mark.requirement("LOGIN-089")
+@mark.needs("accounts.spare", "inboxes")
+@mark.impact("disruptive")
+@mark.sign_ins(2, reuses=2)
+@mark.waits(LIMITS.mfa_cooldown)
 def test_a_code_is_valid_still_when_one_is_sent_to_another_account(
     portal: Portal, verify: Verify, spare: Account
 ) -> Generator[Wait, None, None]:

@@ -17,27 +17,24 @@ from cases.authentication.steps import nearly_right
 from cases.premises import change_accepted, form
 from conformance.cases import (
     HELD,
+    LONG_FROM,
     Account,
     Portal,
     Untestable,
     Verify,
     contradicts,
-    impact,
     is_invalid_parameter,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.target.portal.accounts import LONG_FROM
 
 NEVER, NEW, LONG = 51, 52, LONG_FROM
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement(
+@mark.requirement(
     "PASSWORD-007",
     "PASSWORD-008",
     "PASSWORD-017",
@@ -46,9 +43,9 @@ NEVER, NEW, LONG = 51, 52, LONG_FROM
     "PASSWORD-020",
     "PASSWORD-024",
 )
-@needs("accounts.spare", op.PASSWORD_CHANGE)
-@impact("disruptive")
-@sign_ins(3)
+@mark.needs("accounts.spare", op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
+@mark.sign_ins(3)
 def test_a_changed_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:

@@ -14,22 +14,19 @@ from conformance.cases import (
     Verify,
     contradicts,
     equal,
+    generic_message,
     holds,
-    impact,
     is_invalid_parameter,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    pauses,
-    requirement,
 )
-from conformance.checks.access.sign_in import generic_message
 
 
-@requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003", "MODEL-011")
-@needs("bot_challenge")
-@impact("mutating")
+@mark.requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003", "MODEL-011")
+@mark.needs("bot_challenge")
+@mark.impact("mutating")
 def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
     portal: Portal, verify: Verify
 ) -> None:
@@ -65,8 +62,8 @@ def answer_of(exchange: Exchange) -> Json:
     return [exchange.success, exchange.at("data.success"), generic_message(exchange)]
 
 
-@requirement("PASSWORD-004", "PASSWORD-005")
-@impact("mutating")
+@mark.requirement("PASSWORD-004", "PASSWORD-005")
+@mark.impact("mutating")
 def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify: Verify) -> None:
     without = answered(portal.call(op.PASSWORD_FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
     verify("PASSWORD-004", is_refused(without, message="no bot challenge was asked for"))
@@ -76,9 +73,9 @@ def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify:
     verify.observe("bot-challenge-forgot", invalid, outcome(invalid))
 
 
-@requirement("PASSWORD-006")
-@needs("bot_challenge")
-@impact("mutating")
+@mark.requirement("PASSWORD-006")
+@mark.needs("bot_challenge")
+@mark.impact("mutating")
 def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify: Verify) -> None:
     refused = unchallenged(portal.call(op.PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
 
@@ -89,9 +86,9 @@ MAILED_TWICE = "each of two requests was refused, and a code was mailed after it
 """One mail alone may be that of an earlier request, on its way for long."""
 
 
-@requirement("MODEL-014")
-@impact("mutating")
-@pauses(2 * ARRIVAL)
+@mark.requirement("MODEL-014")
+@mark.impact("mutating")
+@mark.pauses(2 * ARRIVAL)
 def test_a_refused_request_for_a_forgotten_password_mails_nothing(portal: Portal, verify: Verify) -> None:
     account = an_account(portal, "spare", "limited", "admin", factor="EMAIL")
     if serves_everywhere(portal, account, "EMAIL"):

@@ -20,14 +20,11 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
-    impact,
     is_invalid_parameter,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
 
 NEVER_MAILED = "a password was set by a code that nobody was mailed"
@@ -36,13 +33,13 @@ RESET_TO, INIT_TO = 53, 54
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement(
+@mark.requirement(
     "PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019",
     "PASSWORD-020", "PASSWORD-021", "PASSWORD-022", "PASSWORD-023",
 )  # fmt: skip
-@needs("accounts.spare", "bot_challenge", op.PASSWORD_RESET, op.PASSWORD_CHANGE)
-@impact("disruptive")
-@sign_ins(3)
+@mark.needs("accounts.spare", "bot_challenge", op.PASSWORD_RESET, op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
+@mark.sign_ins(3)
 def test_a_reset_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
@@ -71,13 +68,13 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
             _verify_code(portal, spare, verify, op.PASSWORD_RESET, new)
 
 
-@requirement(
+@mark.requirement(
     "PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020",
     "PASSWORD-022",
 )  # fmt: skip
-@needs("accounts.spare", "bot_challenge", op.PASSWORD_INIT, op.PASSWORD_CHANGE)
-@impact("disruptive")
-@sign_ins(1)
+@mark.needs("accounts.spare", "bot_challenge", op.PASSWORD_INIT, op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
+@mark.sign_ins(1)
 def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify: Verify) -> None:
     old = _proven(spare)
     with replaced_passwords(portal, spare, op.PASSWORD_INIT, INIT_TO) as (new,):

@@ -9,27 +9,25 @@ from cases.accounts.queries import by_email
 from cases.authentication.steps import PENDING, completed, factor_for, flags_of, judged, right_code
 from cases.premises import code_of, outcome, refusal_text
 from conformance.cases import (
+    HELD,
     Account,
     Exchange,
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
     equal,
     holds,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
+    text_at,
 )
-from conformance.run.schedule import Wait
-from conformance.target.portal.login import text_at
-from conformance.verdicts.findings import HELD
 
 
-@requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")
-@needs("accounts.pending")
-@sign_ins(1)
+@mark.requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")
+@mark.needs("accounts.pending")
+@mark.sign_ins(1)
 def test_an_account_that_awaits_approval_is_told_so(
     portal: Portal, admin: Account, pending: Account, verify: Verify
 ) -> Generator[Wait, None, None]:

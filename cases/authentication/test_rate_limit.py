@@ -16,19 +16,16 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    Wait,
     contradicts,
-    impact,
+    is_rate_limited,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
+    speaks_of_a_rate,
     summary,
-    waits,
 )
-from conformance.run.schedule import Wait
-from conformance.verdicts.comparisons import is_rate_limited, speaks_of_a_rate
 
 ALLOWED = LIMITS.login_initiations
 QUICK = 12
@@ -38,11 +35,11 @@ IDLE_AT_LEAST, IDLE_FOR_EACH = 1.0, 30.0
 """Seconds in which sign-ins of others would show: at least, and for each that the sign-ins before took."""
 
 
-@requirement("LIMIT-001", "LIMIT-002", "LIMIT-003", "LIMIT-004", "LIMIT-014", "LIMIT-017")
-@needs("accounts.spare", "limits.login_window")
-@impact("disruptive")
-@sign_ins(ALLOWED + 3, leaves=ALLOWED)
-@waits(180)
+@mark.requirement("LIMIT-001", "LIMIT-002", "LIMIT-003", "LIMIT-004", "LIMIT-014", "LIMIT-017")
+@mark.needs("accounts.spare", "limits.login_window")
+@mark.impact("disruptive")
+@mark.sign_ins(ALLOWED + 3, leaves=ALLOWED)
+@mark.waits(180)
 def test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused(
     portal: Portal, spare: Account, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -195,8 +192,8 @@ def _scope(portal: Portal) -> str:
     return "account" if other.success else "address or portal"
 
 
-@requirement("LIMIT-015")
-@impact("disruptive")
+@mark.requirement("LIMIT-015")
+@mark.impact("disruptive")
 def test_reading_a_file_again_and_again_shows_its_rate_limit(
     portal: Portal, admin: Account, verify: Verify
 ) -> None:

@@ -30,28 +30,28 @@ from cases.authentication.steps import (
 from cases.premises import A_WHILE, answered, may_be_own_rule, refusal_text, text, unless_by_own_rule
 from conformance.cases import (
     INVALID_PARAMETER,
+    KNOWN_CODES,
     LIMITS,
+    NO_SESSION,
+    WRONG_CODE,
     Account,
+    CannotSignIn,
     Exchange,
+    Factor,
     Portal,
     Untestable,
     Verify,
+    Wait,
+    claims_of,
     equal,
     holds,
     is_error,
+    is_held_back,
     is_refused,
     is_success,
+    mark,
     op,
-    requirement,
-    sign_ins,
-    waits,
 )
-from conformance.checks.access.sign_in import claims_of
-from conformance.errors import CannotSignIn
-from conformance.run.schedule import Wait
-from conformance.spec.tables import NO_SESSION, WRONG_CODE
-from conformance.target.profile.tables import Factor
-from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
 
 SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a token must still be taken."""
@@ -59,7 +59,7 @@ SHORTLY = 10.0
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-020", "LOGIN-021", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030", "LOGIN-031", "LOGIN-032",
     "LOGIN-038", "LOGIN-059", "LOGIN-061", "LOGIN-064", "LOGIN-067", "LOGIN-091",
     "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-025",
@@ -67,8 +67,8 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
     "AUTHN-009", "AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021",
     "LIMIT-005", "LIMIT-008", "LIMIT-009", "LIMIT-016",
 )  # fmt: skip
-@sign_ins(2)
-@waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021", "TOKEN-017"])
+@mark.sign_ins(2)
+@mark.waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021", "TOKEN-017"])
 def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:

@@ -7,20 +7,19 @@ import pytest
 from cases.premises import answered, granted, outcome
 from conformance.cases import (
     CONSTANT_LISTS,
+    PERMISSION_DENIED,
     Account,
     Exchange,
     Portal,
     Verify,
     is_error,
-    needs,
-    requirement,
+    mark,
 )
-from conformance.spec.tables import PERMISSION_DENIED
 
 SUFFIXES = [
     pytest.param(
         suffix,
-        marks=requirement(row.values, row.presence, "CONSTANT-062", "CONSTANT-064", "CONSTANT-066"),
+        marks=mark.requirement(row.values, row.presence, "CONSTANT-062", "CONSTANT-064", "CONSTANT-066"),
     )
     for suffix, row in CONSTANT_LISTS.items()
 ]
@@ -36,8 +35,8 @@ def test_a_constants_list_is_the_same_when_called_again(portal: Portal, admin: A
     granted(portal.call(key_of(suffix), token=admin.token))
 
 
-@requirement("CONSTANT-064")
-@needs("accounts.spare")
+@mark.requirement("CONSTANT-064")
+@mark.needs("accounts.spare")
 @pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
 def test_a_constants_list_is_the_same_for_another_account(
     portal: Portal, admin: Account, spare: Account, suffix: str
@@ -47,7 +46,7 @@ def test_a_constants_list_is_the_same_for_another_account(
     granted(portal.call(key_of(suffix), token=spare.token))
 
 
-@requirement("CONSTANT-065", "CONSTANT-072")
+@mark.requirement("CONSTANT-065", "CONSTANT-072")
 @pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
 def test_constants_asked_for_without_permissions_are_answered_somehow(
     portal: Portal, verify: Verify, limited: Account, suffix: str

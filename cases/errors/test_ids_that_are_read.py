@@ -19,8 +19,8 @@ from conformance.cases import (
     Untestable,
     Verify,
     is_error_of_table,
+    mark,
     op,
-    requirement,
 )
 
 
@@ -54,11 +54,11 @@ READ_BY_ID = (
     ReadById("role", op.ROLE_PERMISSIONS, "roleBizId", "ROLE-014"),
     ReadById("file", op.FILE, "fileBizId", "FILE-024", "FILE-023"),
 )
-NEARLY = [pytest.param(by, id=by.kind, marks=requirement(by.own)) for by in READ_BY_ID if by.own]
+NEARLY = [pytest.param(by, id=by.kind, marks=mark.requirement(by.own)) for by in READ_BY_ID if by.own]
 
 
 @pytest.mark.parametrize(
-    "by", [pytest.param(by, id=by.key, marks=requirement(by.unknown, *by.wire)) for by in READ_BY_ID]
+    "by", [pytest.param(by, id=by.key, marks=mark.requirement(by.unknown, *by.wire)) for by in READ_BY_ID]
 )
 def test_an_unknown_id_reads_no_record(portal: Portal, verify: Verify, admin: Account, by: ReadById) -> None:
     existing = portal.record(by.kind)

@@ -15,6 +15,7 @@ from cases.authentication.steps import address_of, method_of, nobody
 from cases.premises import authorized, granted, outcome, refusal_text, unchallenged, unless_paced
 from conformance.cases import (
     BY_KEY,
+    UNFILTERED,
     Account,
     Exchange,
     Json,
@@ -22,17 +23,13 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
-    impact,
     is_error,
     is_invalid_parameter,
     is_refused,
-    needs,
+    mark,
+    may_keep_a_rate,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.spec.requests import UNFILTERED
-from conformance.verdicts.comparisons import may_keep_a_rate
 
 
 @dataclass(frozen=True)
@@ -52,9 +49,9 @@ class Wrong:
 
     def row(self) -> ParameterSet:
         declared = self.rules if self.named is None else (*self.rules, self.named[0])
-        marks = [requirement(*declared), impact(BY_KEY[self.key].impact)]
+        marks = [mark.requirement(*declared), mark.impact(BY_KEY[self.key].impact)]
         if self.by is not None:
-            marks.append(needs(f"accounts.{self.by}"))
+            marks.append(mark.needs(f"accounts.{self.by}"))
         return pytest.param(self, id=f"{self.key} {self.what}", marks=marks)
 
     def sent(self, portal: Portal) -> Exchange:
@@ -110,8 +107,8 @@ def test_a_body_with_one_thing_wrong_is_refused(portal: Portal, verify: Verify, 
         verify(rule, is_error(refused, code))
 
 
-@requirement("ERROR-020", "ERROR-021")
-@sign_ins(1)
+@mark.requirement("ERROR-020", "ERROR-021")
+@mark.sign_ins(1)
 @pytest.mark.parametrize(
     "field, value", [("email", None), ("email", ""), ("password", None), ("password", "")]
 )
@@ -121,7 +118,7 @@ def test_a_sign_in_names_somebody(portal: Portal, verify: Verify, field: str, va
     verify_refusal(verify, "ERROR-020" if value is None else "ERROR-021", refused)
 
 
-@requirement("ERROR-020", "ERROR-021")
+@mark.requirement("ERROR-020", "ERROR-021")
 @pytest.mark.parametrize("field", ["keyId", "encReqKey", "encRespKey"])
 @pytest.mark.parametrize("value", [None, ""], ids=["null", "empty"])
 def test_a_secure_session_has_its_keys(portal: Portal, verify: Verify, field: str, value: Json) -> None:
@@ -149,24 +146,24 @@ def with_an_unknown_null(portal: Portal) -> Json:
 
 
 AGAINST_THE_RULES = [
-    pytest.param(in_order_but(email=None), id="no-email", marks=requirement("LOGIN-043")),
-    pytest.param(in_order_but(password=None), id="no-password", marks=requirement("LOGIN-044")),
-    pytest.param(in_order_but(email=123456789), id="email-is-a-number", marks=requirement("LOGIN-045")),
+    pytest.param(in_order_but(email=None), id="no-email", marks=mark.requirement("LOGIN-043")),
+    pytest.param(in_order_but(password=None), id="no-password", marks=mark.requirement("LOGIN-044")),
+    pytest.param(in_order_but(email=123456789), id="email-is-a-number", marks=mark.requirement("LOGIN-045")),
     pytest.param(
-        in_order_but(password=1234567890), id="password-is-a-number", marks=requirement("LOGIN-046")
+        in_order_but(password=1234567890), id="password-is-a-number", marks=mark.requirement("LOGIN-046")
     ),
-    pytest.param(in_order_but(password="Sh0rt-!"), id="password-of-7", marks=requirement("LOGIN-047")),
+    pytest.param(in_order_but(password="Sh0rt-!"), id="password-of-7", marks=mark.requirement("LOGIN-047")),
     pytest.param(
-        in_order_but(password="L0ng-" + "x" * 124), id="password-of-129", marks=requirement("LOGIN-048")
+        in_order_but(password="L0ng-" + "x" * 124), id="password-of-129", marks=mark.requirement("LOGIN-048")
     ),
-    pytest.param(in_order_but(email=address_of(256)), id="email-of-256", marks=requirement("LOGIN-051")),
-    pytest.param(in_order_but(suite="unknown"), id="unknown-property", marks=requirement("LOGIN-053")),
-    pytest.param(with_an_unknown_null, id="unknown-null", marks=requirement("LOGIN-082")),
+    pytest.param(in_order_but(email=address_of(256)), id="email-of-256", marks=mark.requirement("LOGIN-051")),
+    pytest.param(in_order_but(suite="unknown"), id="unknown-property", marks=mark.requirement("LOGIN-053")),
+    pytest.param(with_an_unknown_null, id="unknown-null", marks=mark.requirement("LOGIN-082")),
 ]
 
 
 @pytest.mark.parametrize("body_of", AGAINST_THE_RULES)
-@sign_ins(1)
+@mark.sign_ins(1)
 def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, body_of: Body) -> None:
     refused = unchallenged(portal.call(op.LOGIN_INITIATE, json=body_of(portal)))
     if refused.status == 403:
@@ -181,9 +178,9 @@ def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Veri
 
 
 SEALED = [
-    pytest.param(op.PASSWORD_RESET, id="reset", marks=requirement("PASSWORD-012")),
-    pytest.param(op.PASSWORD_INIT, id="init", marks=requirement("PASSWORD-013")),
-    pytest.param(op.PASSWORD_CHANGE, id="change", marks=requirement("PASSWORD-014")),
+    pytest.param(op.PASSWORD_RESET, id="reset", marks=mark.requirement("PASSWORD-012")),
+    pytest.param(op.PASSWORD_INIT, id="init", marks=mark.requirement("PASSWORD-013")),
+    pytest.param(op.PASSWORD_CHANGE, id="change", marks=mark.requirement("PASSWORD-014")),
 ]
 MALFORMED = [
     pytest.param({"v": 2}, id="no-payload"),
@@ -193,8 +190,8 @@ MALFORMED = [
 
 @pytest.mark.parametrize("key", SEALED)
 @pytest.mark.parametrize("content", MALFORMED)
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_a_malformed_encrypted_body_is_invalid(
     portal: Portal, spare: Account, verify: Verify, key: str, content: Json
 ) -> None:

@@ -16,11 +16,10 @@ from conformance.cases import (
     Portal,
     Verify,
     holds,
+    mark,
     op,
-    requirement,
-    sign_ins,
+    operation_of,
 )
-from conformance.spec import operation_of
 
 TAKE_JSON = (
     op.ACCOUNTS_QUERY,
@@ -41,7 +40,7 @@ def is_client_error(exchange: Exchange) -> bool:
     return not exchange.success and 400 <= (exchange.status or 0) < 500
 
 
-@requirement("ERROR-015")
+@mark.requirement("ERROR-015")
 @pytest.mark.parametrize("key", TAKE_JSON)
 @pytest.mark.parametrize(
     "raw", [b"{", b'{"email": }', b"no json", b"\xff\xfe"], ids=["cut off", "no value", "text", "no text"]
@@ -53,15 +52,15 @@ def test_a_body_that_is_no_json_is_refused(
     verify("ERROR-015", holds(refused, "status", is_client_error(refused), "a client error, 400 to 499"))
 
 
-@requirement("ERROR-015")
-@sign_ins(1)
+@mark.requirement("ERROR-015")
+@mark.sign_ins(1)
 def test_a_sign_in_that_is_no_json_is_refused(portal: Portal, verify: Verify) -> None:
     """Once only: it may count among the sign-ins of a window."""
     refused = answered(portal.call(op.LOGIN_INITIATE, raw=b'{"email": '))
     verify("ERROR-015", holds(refused, "status", is_client_error(refused), "a client error, 400 to 499"))
 
 
-@requirement("ERROR-016")
+@mark.requirement("ERROR-016")
 @pytest.mark.parametrize("key", TAKE_JSON)
 @pytest.mark.parametrize("body", [[], "suite", 1, True], ids=["array", "text", "number", "boolean"])
 def test_a_body_that_is_no_object_is_refused(
@@ -71,7 +70,7 @@ def test_a_body_that_is_no_object_is_refused(
     verify("ERROR-016", holds(refused, "status", is_client_error(refused), "a client error, 400 to 499"))
 
 
-@requirement("ERROR-017")
+@mark.requirement("ERROR-017")
 @pytest.mark.parametrize(
     "path", ["/web/v1/system/suite-unknown", "/web/v1/suite-unknown/1", "/web/v2/system/profile"]
 )
@@ -91,7 +90,7 @@ POSTS = tuple(row for row in OPERATIONS if row.method == "POST" and not is_of_an
 GETS = tuple(row for row in OPERATIONS if row.method == "GET" and not is_of_another_endpoint(row, "POST"))
 
 
-@requirement("ERROR-018")
+@mark.requirement("ERROR-018")
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.key) for row in POSTS])
 def test_a_get_where_a_post_belongs_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account, row: Operation
@@ -100,7 +99,7 @@ def test_a_get_where_a_post_belongs_is_answered_somehow(
     verify.observe("wrong-method", exchange, outcome(exchange))
 
 
-@requirement("ERROR-018")
+@mark.requirement("ERROR-018")
 @pytest.mark.impact("mutating")
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.key) for row in GETS])
 def test_a_post_where_a_get_belongs_is_answered_somehow(

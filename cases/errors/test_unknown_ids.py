@@ -11,21 +11,19 @@ from cases.premises import authorized
 from cases.security.sessions import current, ids, sessions
 from conformance.cases import (
     BY_KEY,
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     ParameterSet,
     Portal,
     Untestable,
     Verify,
-    impact,
     is_error,
     is_error_of_table,
-    needs,
+    mark,
     op,
-    requirement,
+    placeholders_in,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.profile.placeholders import placeholders_in
 
 KINDS: Mapping[str, str] = {
     op.CHANNEL_TYPE_UPDATE: "channel_type",
@@ -46,7 +44,11 @@ OF_CHANNELS = frozenset(key for key, kind in KINDS.items() if kind == "channel")
 
 def rows() -> list[ParameterSet]:
     return [
-        pytest.param(key, id=key, marks=[requirement("ERROR-022"), needs(key), impact(BY_KEY[key].impact)])
+        pytest.param(
+            key,
+            id=key,
+            marks=[mark.requirement("ERROR-022"), mark.needs(key), mark.impact(BY_KEY[key].impact)],
+        )
         for key in KINDS
     ]
 
@@ -75,9 +77,9 @@ def test_nothing_is_done_to_a_record_of_nobody(
         verify("ERROR-022", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 
-@requirement("ERROR-022")
-@needs("accounts.spare", op.SESSIONS_TERMINATE)
-@impact("disruptive")
+@mark.requirement("ERROR-022")
+@mark.needs("accounts.spare", op.SESSIONS_TERMINATE)
+@mark.impact("disruptive")
 def test_no_session_of_nobody_is_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
     if "session_id" not in placeholders_in(portal.profile.operations[op.SESSIONS_TERMINATE].body):
         raise Untestable(f'[operations."{op.SESSIONS_TERMINATE}"] body has no {{session_id}}')

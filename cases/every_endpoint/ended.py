@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.reading import READABLE, read
-from conformance.cases import Exchange, Portal, Untestable, Verify, is_refused
-from conformance.verdicts.comparisons import is_held_back
+from conformance.cases import Exchange, Portal, Untestable, Verify, is_held_back, is_refused
 
 READ_BY_TOKEN = tuple(row for row in READABLE if not row.is_prelogin)
 

@@ -6,12 +6,11 @@ from collections.abc import Generator
 
 from cases.authentication.steps import profile_after_expiry
 from cases.every_endpoint.ended import is_refused_everywhere
-from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, requirement, waits
-from conformance.run.schedule import Wait
+from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, Wait, mark
 
 
-@requirement("AUTHN-024")
-@waits(LIMITS.access_token, then=["AUTHN-024"])
+@mark.requirement("AUTHN-024")
+@mark.waits(LIMITS.access_token, then=["AUTHN-024"])
 def test_an_expired_token_is_refused_everywhere(
     portal: Portal, verify: Verify, admin: Account
 ) -> Generator[Wait, None, None]:

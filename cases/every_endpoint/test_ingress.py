@@ -11,6 +11,7 @@ from cases.reading import READABLE, body_of, read
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
+    RECORD_UNKNOWN,
     TOKEN_REFUSED,
     Account,
     Comparison,
@@ -20,12 +21,10 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    impact,
+    mark,
     op,
-    requirement,
     summary,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 ACCESS_CODE = "X-PORTAL-ACCESS-CODE"
 
@@ -40,7 +39,7 @@ def foreign_codes(portal: Portal, key: str) -> Iterator[tuple[str, str | None]]:
         yield "HEADER-002", other
 
 
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.key) for row in READABLE])
 def test_another_ingress_is_rejected(portal: Portal, verify: Verify, admin: Account, row: Operation) -> None:
     token = None if row.is_prelogin else admin.token
@@ -52,7 +51,7 @@ def test_another_ingress_is_rejected(portal: Portal, verify: Verify, admin: Acco
         verify.observe("portal-mismatch", rejected, outcome(rejected))
 
 
-@requirement("HEADER-022")
+@mark.requirement("HEADER-022")
 @pytest.mark.parametrize(
     "change",
     [str.swapcase, lambda code: code + "0", lambda code: code[:-1]],
@@ -76,9 +75,9 @@ LONG_ENOUGH = 8
 CHANGES = tuple(row for row in OPERATIONS if row.method == "POST" and row not in READABLE)
 
 
-@requirement("HEADER-023")
+@mark.requirement("HEADER-023")
 @pytest.mark.parametrize(
-    "level", [pytest.param(level, marks=impact(level)) for level in ("mutating", "disruptive")]
+    "level", [pytest.param(level, marks=mark.impact(level)) for level in ("mutating", "disruptive")]
 )
 def test_no_change_from_another_ingress_is_looked_at(portal: Portal, verify: Verify, level: str) -> None:
     """Without a token as well, so that nothing comes of it where the ingress is forgotten: then it is the

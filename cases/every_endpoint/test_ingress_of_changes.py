@@ -7,33 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from cases.authentication.steps import (
-    an_account,
-    begun,
-    code_at_hand,
-    factor_for,
-    method_of,
-    right_code,
-)
+from cases.authentication.steps import an_account, begun, code_at_hand, factor_for, method_of, right_code
 from cases.every_endpoint.test_ingress import ACCESS_CODE, foreign_codes, is_rejected
 from cases.premises import answered, count, granted, outcome, text
 from cases.profile.values import is_shown_whole
 from cases.secure_channel.closing import close
 from cases.security.whitelist import read as read_whitelist
-from conformance.cases import (
-    ABSENT,
-    Account,
-    Json,
-    Portal,
-    Untestable,
-    Verify,
-    impact,
-    needs,
-    op,
-    requirement,
-    sign_ins,
-)
-from conformance.run.schedule import Wait
+from conformance.cases import ABSENT, Account, Json, Portal, Untestable, Verify, Wait, mark, op
 
 
 def verify_foreign(portal: Portal, verify: Verify, key: str, body: Json, *, token: str | None = None) -> bool:
@@ -47,8 +27,8 @@ def verify_foreign(portal: Portal, verify: Verify, key: str, body: Json, *, toke
     return are_rejected
 
 
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
-@sign_ins(3)
+@mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@mark.sign_ins(3)
 def test_no_step_of_a_sign_in_is_taken_from_another_ingress(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -67,7 +47,7 @@ def test_no_step_of_a_sign_in_is_taken_from_another_ingress(
     verify_foreign(portal, verify, op.LOGIN_COMPLETE, steps)
 
 
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
 def test_no_pair_is_refreshed_from_another_ingress(portal: Portal, verify: Verify) -> None:
     account = an_account(portal, "limited", "spare", "admin")
     refresh = account.signed_in().refresh_token
@@ -77,7 +57,7 @@ def test_no_pair_is_refreshed_from_another_ingress(portal: Portal, verify: Verif
         account.forget()
 
 
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
 def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, verify: Verify) -> None:
     channel = portal.secure.open()
     verify_foreign(portal, verify, op.SECURE_SESSION, channel.exchange.request.json)
@@ -87,9 +67,9 @@ def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, ver
         verify(rule, is_rejected(exchange))
 
 
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_nothing_is_changed_from_another_ingress(portal: Portal, verify: Verify, spare: Account) -> None:
     """Each change asks for what is so already."""
     token = spare.token

@@ -18,9 +18,9 @@ from conformance.cases import (
     extra_fields,
     is_success,
     judged_in,
+    mark,
     offered,
     op,
-    requirement,
 )
 
 
@@ -30,7 +30,9 @@ def rows() -> list[ParameterSet]:
         pytest.param(
             row,
             id=row.key,
-            marks=requirement(offered(row.key), "RESOURCE-005", "RESOURCE-006", *judged_in(row, "success")),
+            marks=mark.requirement(
+                offered(row.key), "RESOURCE-005", "RESOURCE-006", *judged_in(row, "success")
+            ),
         )
         for row in READABLE
     ]

@@ -23,16 +23,14 @@ from conformance.cases import (
     Untestable,
     Verify,
     equal,
-    impact,
+    is_not_of_its_form,
     is_refused,
     judged_in,
-    needs,
+    mark,
+    may_keep_a_rate,
     offered,
     op,
-    requirement,
 )
-from conformance.checks.access.without_token import is_not_of_its_form
-from conformance.verdicts.comparisons import may_keep_a_rate
 
 PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
 
@@ -53,8 +51,8 @@ def rows(
             row,
             id=row.key,
             marks=[
-                requirement(*(of_jwt if row.auth == "jwt" else of_unmarked)),
-                impact(row.impact),
+                mark.requirement(*(of_jwt if row.auth == "jwt" else of_unmarked)),
+                mark.impact(row.impact),
             ],
         )
         for row in among
@@ -91,12 +89,12 @@ def rows_without_a_token() -> list[ParameterSet]:
             row,
             id=row.key,
             marks=[
-                requirement(
+                mark.requirement(
                     "AUTHN-003",
                     *(("AUTHN-023",) if row.auth == "jwt" and row.needs_body else ()),
                     *judged_in(row, "error"),
                 ),
-                impact(row.impact),
+                mark.impact(row.impact),
             ],
         )
         for row in PROTECTED
@@ -117,7 +115,7 @@ def names_in_a_query() -> list[ParameterSet]:
             row,
             name,
             id=f"{row.key} {name}",
-            marks=requirement("AUTHN-001" if row.auth == "jwt" else "AUTHN-004"),
+            marks=mark.requirement("AUTHN-001" if row.auth == "jwt" else "AUTHN-004"),
         )
         for row, name in usual + others
     ]
@@ -140,7 +138,7 @@ def test_a_token_in_the_query_is_no_bearer_token(
 NAMES_OF_COOKIES = ("access_token", "accessToken", "token", "Authorization", "jwt")
 
 
-@requirement("AUTHN-022")
+@mark.requirement("AUTHN-022")
 def test_a_token_in_a_cookie_is_no_bearer_token(portal: Portal, verify: Verify, admin: Account) -> None:
     cookies = "; ".join(f"{name}={admin.token}" for name in NAMES_OF_COOKIES)
     exchange = answered(portal.call(op.PROFILE, headers={"Cookie": cookies}))
@@ -168,7 +166,7 @@ def test_a_forged_token_is_refused(portal: Portal, verify: Verify, admin: Accoun
     verify_refusal(verify, row, ask(portal, row, token=unsigned(admin.token)), "AUTHN-008")
 
 
-@requirement("AUTHN-007", "AUTHN-009", "AUTHN-010")
+@mark.requirement("AUTHN-007", "AUTHN-009", "AUTHN-010")
 @pytest.mark.parametrize("forge", [changed_claims, changed_signature])
 def test_every_part_of_a_token_is_guarded(
     portal: Portal, verify: Verify, admin: Account, forge: Callable[[str], str]
@@ -178,7 +176,7 @@ def test_every_part_of_a_token_is_guarded(
     )
 
 
-@requirement("AUTHN-008", "AUTHN-009", "AUTHN-010")
+@mark.requirement("AUTHN-008", "AUTHN-009", "AUTHN-010")
 @pytest.mark.parametrize("algorithm", ["None", "NONE", "nOnE"])
 def test_no_spelling_of_none_is_an_algorithm(
     portal: Portal, verify: Verify, admin: Account, algorithm: str
@@ -191,7 +189,7 @@ def test_no_spelling_of_none_is_an_algorithm(
     )
 
 
-@requirement("AUTHN-006", "AUTHN-009", "AUTHN-010")
+@mark.requirement("AUTHN-006", "AUTHN-009", "AUTHN-010")
 @pytest.mark.parametrize("authorization", ["Basic c3VpdGU6c3VpdGU=", "Bearer", "Bearer null", "not-a-token"])
 def test_an_authorization_without_a_token_is_refused(
     portal: Portal, verify: Verify, authorization: str
@@ -201,7 +199,7 @@ def test_an_authorization_without_a_token_is_refused(
     )
 
 
-@requirement("AUTHN-020")
+@mark.requirement("AUTHN-020")
 @pytest.mark.parametrize("scheme", ["Token", "Basic"])
 @pytest.mark.parametrize("key", [op.PROFILE, op.ROLES])
 def test_a_token_under_another_scheme_is_no_bearer_token(
@@ -213,8 +211,8 @@ def test_a_token_under_another_scheme_is_no_bearer_token(
     verify("AUTHN-020", is_refused(exchange, accepted, message=message))
 
 
-@requirement("AUTHN-017", "ERROR-005")
-@needs("accounts.limited")
+@mark.requirement("AUTHN-017", "ERROR-005")
+@mark.needs("accounts.limited")
 def test_an_account_without_permissions_is_answered_somehow(
     portal: Portal, verify: Verify, limited: Account
 ) -> None:
@@ -236,7 +234,9 @@ PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != op.
 @pytest.mark.parametrize(
     "row",
     [
-        pytest.param(row, id=row.key, marks=[requirement("AUTHN-005", offered(row.key)), impact(row.impact)])
+        pytest.param(
+            row, id=row.key, marks=[mark.requirement("AUTHN-005", offered(row.key)), mark.impact(row.impact)]
+        )
         for row in PRELOGIN
     ],
 )

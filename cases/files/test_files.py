@@ -9,6 +9,7 @@ import pytest
 
 from cases.premises import answered, granted, outcome, refusal_text
 from conformance.cases import (
+    READS_FILE_HEADERS,
     Account,
     Portal,
     Untestable,
@@ -16,15 +17,13 @@ from conformance.cases import (
     equal,
     is_error_of_table,
     is_refused,
-    needs,
+    lacking,
+    mark,
     op,
-    requirement,
 )
-from conformance.run.needs import lacking
-from conformance.spec.tables import READS_FILE_HEADERS
 
 
-@requirement("FILE-023", "FILE-026")
+@mark.requirement("FILE-023", "FILE-026")
 def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admin: Account) -> None:
     file = portal.record("file")
 
@@ -33,8 +32,8 @@ def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admi
         verify("FILE-023", equal(read, "data.bizId", file))
 
 
-@requirement("FILE-020", "FILE-021")
-@needs("accounts.limited")
+@mark.requirement("FILE-020", "FILE-021")
+@mark.needs("accounts.limited")
 def test_an_account_without_the_permission_reads_no_file(
     portal: Portal, verify: Verify, admin: Account, limited: Account
 ) -> None:
@@ -61,7 +60,7 @@ def ways_to_send(key: str, header: str = HEADER) -> Mapping[str, Mapping[str, st
     }
 
 
-@requirement("FILE-022")
+@mark.requirement("FILE-022")
 @pytest.mark.parametrize("way", ways_to_send(""))
 def test_an_api_key_opens_no_file(portal: Portal, verify: Verify, admin: Account, way: str) -> None:
     file = portal.record("file")
@@ -77,7 +76,7 @@ def test_an_api_key_opens_no_file(portal: Portal, verify: Verify, admin: Account
         verify.doubt("FILE-022", lacking(portal.profile, "api_key") or "")
 
 
-@requirement("FILE-025")
+@mark.requirement("FILE-025")
 def test_what_the_file_read_does_without_its_headers(portal: Portal, verify: Verify, admin: Account) -> None:
     """All of them at once, and one by one where that is refused: then it shows which are wanted."""
     file, token = portal.record("file"), admin.token

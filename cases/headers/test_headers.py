@@ -8,25 +8,24 @@ from cases.authentication.steps import factor_at_hand, right_code
 from cases.premises import answered, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     BY_KEY,
+    UNFILTERED,
     Account,
     Portal,
+    Steps,
     Untestable,
     Verify,
+    chosen_factor,
     is_refused,
     is_success,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.run.schedule import Steps
-from conformance.spec.requests import UNFILTERED
-from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
 PLACES = (op.PROFILE, op.COUNTRIES, op.PUBLIC_KEY)
 
 
-@requirement("HEADER-005", "HEADER-006")
+@mark.requirement("HEADER-005", "HEADER-006")
 @pytest.mark.parametrize("key", PLACES)
 @pytest.mark.parametrize(
     "requirement_id, header", [("HEADER-005", "Accept-Language"), ("HEADER-006", "Accept")]
@@ -69,7 +68,7 @@ def test_a_request_without_a_listed_header_is_answered_somehow(
     verify.observe(reading, exchange, outcome(exchange))
 
 
-@requirement("HEADER-017")
+@mark.requirement("HEADER-017")
 def test_a_repeated_request_id_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
     name = {"X-Request-Id": portal.unique()}
     granted(portal.call(op.PROFILE, token=admin.token, headers=name))
@@ -77,7 +76,7 @@ def test_a_repeated_request_id_is_answered_somehow(portal: Portal, verify: Verif
     verify.observe("repeated-request-id", repeated, outcome(repeated))
 
 
-@requirement("HEADER-009")
+@mark.requirement("HEADER-009")
 def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, admin: Account) -> None:
     exchange = authorized(
         portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
@@ -87,7 +86,7 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
     verify("HEADER-009", is_success(exchange))
 
 
-@requirement("HEADER-015")
+@mark.requirement("HEADER-015")
 def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
     plain = granted(portal.call(op.ACCOUNTS_QUERY, json=UNFILTERED[op.ACCOUNTS_QUERY], token=admin.token))
     labelled = answered(
@@ -101,7 +100,7 @@ def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Acco
     verify("HEADER-015", is_success(labelled, plain))
 
 
-@requirement("HEADER-016")
+@mark.requirement("HEADER-016")
 def test_a_body_of_another_content_type_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -120,8 +119,8 @@ NO_METHOD = 10019999
 """An MFA method that none of the constants names."""
 
 
-@requirement("HEADER-019", "LOGIN-065")
-@sign_ins(1)
+@mark.requirement("HEADER-019", "LOGIN-065")
+@mark.sign_ins(1)
 def test_another_client_hash_at_the_end_of_a_sign_in_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
 ) -> Steps:

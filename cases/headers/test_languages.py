@@ -16,6 +16,7 @@ from conformance.cases import (
     BY_KEY,
     HELD,
     LANGUAGES,
+    UNFILTERED,
     Account,
     Exchange,
     Json,
@@ -27,13 +28,10 @@ from conformance.cases import (
     contradicts,
     equal,
     holds,
-    impact,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.requests import UNFILTERED
 
 EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""
@@ -48,7 +46,7 @@ def pairs() -> list[ParameterSet]:
     return parameters
 
 
-@requirement("HEADER-004", "HEADER-018")
+@mark.requirement("HEADER-004", "HEADER-018")
 @pytest.mark.parametrize("row, language", pairs())
 def test_a_listed_language_is_served(
     portal: Portal, verify: Verify, admin: Account, row: Operation, language: str
@@ -78,7 +76,7 @@ def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
     return portal.call(op.ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 
-@requirement("HEADER-007", "HEADER-018", "HEADER-021")
+@mark.requirement("HEADER-007", "HEADER-018", "HEADER-021")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("ask", [without_a_token, for_an_unknown_record, with_an_invalid_body])
 def test_a_language_changes_no_code_and_no_status_of_a_refusal(
@@ -91,7 +89,7 @@ def test_a_language_changes_no_code_and_no_status_of_a_refusal(
     verify("HEADER-007", equal(refused, "code", in_english.at("code"), in_english))
 
 
-@requirement("HEADER-007")
+@mark.requirement("HEADER-007")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_changes_no_code_of_a_list(
     portal: Portal, verify: Verify, admin: Account, language: str
@@ -114,7 +112,7 @@ def codes(exchange: Exchange) -> list[str]:
     return sorted(f"{item.get('code')} {item.get('value')}" for item in listed(exchange))
 
 
-@requirement("HEADER-008")
+@mark.requirement("HEADER-008")
 @pytest.mark.parametrize("language", ["fr", "de-CH, fr;q=0.8"])
 def test_a_language_that_is_not_listed_is_served_too(
     portal: Portal, verify: Verify, admin: Account, language: str
@@ -124,7 +122,7 @@ def test_a_language_that_is_not_listed_is_served_too(
     verify("HEADER-008", is_success(served, plain))
 
 
-@requirement("HEADER-020")
+@mark.requirement("HEADER-020")
 def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify, admin: Account) -> None:
     """As far as they follow the language: what is no text of any language says nothing. An account may have a
     default language of its own, which a portal may go by where the caller is known."""
@@ -152,9 +150,9 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
         verify.untested("HEADER-020", "no text is another one in another of the listed languages", "target")
 
 
-@requirement("HEADER-024")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("HEADER-024")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_an_error_is_in_english_whatever_language_its_caller_has(
     portal: Portal, verify: Verify, spare: Account
 ) -> None:

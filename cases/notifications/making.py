@@ -10,10 +10,20 @@ from cases.changing import Creation, creation
 from cases.coded import state_of
 from cases.notifications.queries import ids, items, matching, record_of, total
 from cases.premises import change_accepted, form, is_invalid, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds, op
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.target.portal.records import shows
-from conformance.target.portal.restoring.made import shown_elsewhere, told_id
+from conformance.cases import (
+    RECORD_UNKNOWN,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    op,
+    shown_elsewhere,
+    shows,
+    told_id,
+)
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,7 @@ def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Ite
     key, delete, name = family.verb("create"), family.verb("delete"), portal.unique()
     body = portal.operation_body(key, unique=name)
     undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-    with creation(portal, key, delete, undo, by=by, name=name) as making:
+    with creation(portal, key, undo, by=by, name=name) as making:
         own, body = body, with_password(portal, body)
         exchange = portal.call(key, json=body, token=by.token)
         if body != own and is_invalid(exchange):

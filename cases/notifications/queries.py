@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.premises import authorized, count, granted, listed
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import UNFILTERED, Account, Exchange, Json, Portal, Untestable
 
 ITEMS = "data.items"
 

@@ -15,6 +15,7 @@ from conformance.cases import (
     ABSENT,
     HELD,
     INVALID_PARAMETER,
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     Json,
@@ -22,31 +23,27 @@ from conformance.cases import (
     Untestable,
     Verify,
     contradicts,
+    endpoint_of,
     equal,
     holds,
-    impact,
     is_error,
+    is_mask,
     is_success,
-    needs,
+    mark,
+    moment,
     op,
-    pauses,
-    requirement,
 )
-from conformance.checks.envelope import is_mask
-from conformance.checks.records import moment
-from conformance.spec.tables import RECORD_UNKNOWN
-from conformance.verdicts.findings import endpoint_of
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 
-@requirement(
+@mark.requirement(
     "CHANNEL-044", "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051",
     "CHANNEL-056", "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
 )  # fmt: skip
-@needs(CREATE, DELETE)
-@impact("mutating")
-@pauses(A_WHILE)
+@mark.needs(CREATE, DELETE)
+@mark.impact("mutating")
+@mark.pauses(A_WHILE)
 def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, CHANNEL) as channel:
         listing, record = channel.read_once(lambda record: record is not None)
@@ -70,10 +67,10 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         channel.observe_answers()
 
 
-@requirement("CHANNEL-048", "CHANNEL-061", "MODEL-020", DATED, MOVED)
-@needs(CREATE, DELETE, "accounts.spare")
-@impact("mutating")
-@pauses(2 * A_WHILE)
+@mark.requirement("CHANNEL-048", "CHANNEL-061", "MODEL-020", DATED, MOVED)
+@mark.needs(CREATE, DELETE, "accounts.spare")
+@mark.impact("mutating")
+@mark.pauses(2 * A_WHILE)
 def test_an_update_by_another_account_changes_no_more(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
@@ -165,13 +162,13 @@ def shows_status(channel: OwnRecord, requirement: str, status: str) -> None:
         channel.verify(requirement, equal(listing, at, status, *channel.steps))
 
 
-@requirement(
+@mark.requirement(
     "CHANNEL-030", "CHANNEL-031", "CHANNEL-046", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066",
     "MODEL-014",
 )  # fmt: skip
-@needs(CREATE, DELETE)
-@impact("mutating")
-@pauses(A_WHILE)
+@mark.needs(CREATE, DELETE)
+@mark.impact("mutating")
+@mark.pauses(A_WHILE)
 def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, CHANNEL) as channel:
         record = channel.read_once(lambda record: record is not None)[1]
@@ -223,8 +220,8 @@ def _verify_challenge(channel: OwnRecord) -> None:
         shows_status(channel, "MODEL-014", "ACTIVE")
 
 
-@requirement("CHANNEL-053", "CHANNEL-060", "ERROR-011")
-@impact("mutating")
+@mark.requirement("CHANNEL-053", "CHANNEL-060", "ERROR-011")
+@mark.impact("mutating")
 def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
     def ask(id: str) -> Exchange:
         return authorized(portal.call(op.CHANNEL_COMMAND_DEACTIVATE, json={"bizId": id}, token=admin.token))

@@ -14,7 +14,9 @@ from cases.notifications.making import NO_MASK
 from cases.notifications.queries import ITEMS, any_record, asked, items, matching, total
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import (
+    CONSTANTS,
     HELD,
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -25,10 +27,9 @@ from conformance.cases import (
     Verify,
     holds,
     is_success,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.tables import CONSTANTS, STATES
 
 NOT_FOUND = "RESOURCE.NOT_FOUND"
 STATES_OF_CHANNELS = dict(STATES["Notification channel"])
@@ -52,7 +53,7 @@ class Filter:
         return self.rules[0]
 
     def row(self) -> ParameterSet:
-        return pytest.param(self, id=f"{NOUNS[self.key]} by {self.name}", marks=requirement(*self.rules))
+        return pytest.param(self, id=f"{NOUNS[self.key]} by {self.name}", marks=mark.requirement(*self.rules))
 
 
 NOUNS = {op.CHANNELS_QUERY: "channel", op.CHANNEL_TYPES_QUERY: "channel type"}
@@ -105,7 +106,7 @@ def test_a_record_is_found_by_a_text(portal: Portal, verify: Verify, admin: Acco
         verify_none_found(verify, by.rule, asked(portal, admin, by.key, **{by.name: none}))
 
 
-@requirement("CHANNEL-041")
+@mark.requirement("CHANNEL-041")
 def test_channels_of_several_institutions_are_listed(portal: Portal, admin: Account) -> None:
     """That the filter leaves anything out is judged on the wire."""
     everything = items(matching(portal, admin, op.CHANNELS_QUERY))

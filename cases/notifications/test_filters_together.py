@@ -12,6 +12,7 @@ from cases.coded import state_of
 from cases.notifications.queries import asked, items, matching
 from cases.premises import granted
 from conformance.cases import (
+    STATES,
     Account,
     Comparison,
     Exchange,
@@ -20,10 +21,9 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.tables import STATES
 
 Record = dict[str, Json]
 
@@ -36,7 +36,7 @@ def first_of(records: list[Record], passes: Callable[[Record], bool], what: str)
     raise Untestable(f"the first page lists no {what}", "environment")
 
 
-@requirement("CHANNELTYPE-020", "CHANNELTYPE-021", "CHANNELTYPE-022", "CHANNELTYPE-023")
+@mark.requirement("CHANNELTYPE-020", "CHANNELTYPE-021", "CHANNELTYPE-022", "CHANNELTYPE-023")
 def test_filters_of_types_hold_in_company(portal: Portal, admin: Account) -> None:
     """What each of them leaves out is left out by both together: that is judged on the wire."""
     records = items(matching(portal, admin, op.CHANNEL_TYPES_QUERY))
@@ -58,7 +58,7 @@ def is_inactive(record: Record) -> bool:
     return record.get("channelStatus") == "INACTIVE"
 
 
-@requirement("CHANNEL-040", "CHANNEL-043", "CHANNEL-044", "CHANNEL-062")
+@mark.requirement("CHANNEL-040", "CHANNEL-043", "CHANNEL-044", "CHANNEL-062")
 def test_filters_of_channels_hold_in_company(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which institution's channels count as another's own is not stated: the filter is held to what it gives
     alone, and where that is nothing but its own."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, authorized, form, outcome
-from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, op, requirement
+from conformance.cases import Account, Exchange, Json, Portal, Verify, mark, op
 
 
-@requirement("CHANNEL-057")
-@impact("mutating")
+@mark.requirement("CHANNEL-057")
+@mark.impact("mutating")
 def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Verify, admin: Account) -> None:
     imap = validated(portal, admin, op.EMAIL_VALIDATE_IMAP)
     smtp = validated(portal, admin, op.EMAIL_VALIDATE_SMTP)
@@ -18,8 +18,8 @@ def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Ver
     )
 
 
-@requirement("AUTHN-004")
-@impact("mutating")
+@mark.requirement("AUTHN-004")
+@mark.impact("mutating")
 @pytest.mark.parametrize("key", [op.EMAIL_VALIDATE_IMAP, op.EMAIL_VALIDATE_SMTP])
 def test_mail_servers_are_validated_for_a_caller_with_a_token(portal: Portal, key: str) -> None:
     """A body as it is meant to be: one that is refused for its form says nothing of the token."""

@@ -7,31 +7,19 @@ from cases.dating import DATED, MOVED, TRACES, dated, verify_moved
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences, is_left_out
 from cases.premises import A_WHILE, code_of, without
 from cases.surroundings import Surroundings
-from conformance.cases import (
-    Account,
-    Exchange,
-    Json,
-    Portal,
-    Verify,
-    equal,
-    holds,
-    impact,
-    needs,
-    pauses,
-    requirement,
-)
+from conformance.cases import Account, Exchange, Json, Portal, Verify, equal, holds, mark
 
 CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
 
-@requirement(
+@mark.requirement(
     "CHANNELTYPE-023", "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029",
     "CHANNELTYPE-030", "CHANNELTYPE-031", "CHANNELTYPE-033", "CHANNELTYPE-034", "CHANNEL-066",
     "MODEL-016", DATED, MOVED,
 )  # fmt: skip
-@needs(CREATE, DELETE)
-@impact("mutating")
-@pauses(2 * A_WHILE)
+@mark.needs(CREATE, DELETE)
+@mark.impact("mutating")
+@mark.pauses(2 * A_WHILE)
 def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, TYPE) as channel_type:
         listing, record = channel_type.read_once(lambda record: record is not None)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 from cases.premises import authorized, count, granted, listed
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
-from conformance.checks.records import has_offset, moment
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, has_offset, moment, op
 
 DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 

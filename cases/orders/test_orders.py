@@ -6,6 +6,7 @@ from cases.nobody import free_id, unknown_id
 from cases.orders.queries import asked, matching, orders
 from cases.premises import answered, authorized, listed, outcome
 from conformance.cases import (
+    RECORD_UNKNOWN,
     Account,
     Exchange,
     Json,
@@ -13,24 +14,21 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    impact,
     is_error,
     is_refused,
-    needs,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 
-@requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")
+@mark.requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")
 def test_orders_are_listed(portal: Portal, admin: Account) -> None:
     """What they say of themselves is judged on the wire."""
     if not listed(matching(portal, admin), "data.content"):
         raise Untestable("the workspace has no orders in the last 30 days", "environment")
 
 
-@requirement("ORDER-028", "ERROR-010", "AUTHN-015")
+@mark.requirement("ORDER-028", "ERROR-010", "AUTHN-015")
 def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: Account) -> None:
     """Without a token in the profile a refusal still tells; a success may be that of a deployment for tests,
     which asks nobody."""
@@ -46,9 +44,9 @@ def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: 
     verify("ORDER-028", is_error(further, "4030", served))
 
 
-@requirement("AUTHN-019")
-@needs("bot_challenge")
-@impact("mutating")
+@mark.requirement("AUTHN-019")
+@mark.needs("bot_challenge")
+@mark.impact("mutating")
 def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -71,7 +69,7 @@ def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     verify("AUTHN-019", holds(named, "code", not past_the_challenge, "4030", refused, message=message))
 
 
-@requirement("ORDER-038", "ORDER-040")
+@mark.requirement("ORDER-038", "ORDER-040")
 def test_the_orders_are_those_of_the_paths_workspace(portal: Portal, verify: Verify, admin: Account) -> None:
     """Whatever workspace a header names; orders may come meanwhile."""
     other = portal.record("other_workspace")
@@ -97,7 +95,7 @@ def ids_of(listing: Exchange) -> list[Json]:
     return [order.get("bizId", order.get("orderId")) for order in orders(listing)]
 
 
-@requirement("ORDER-033")
+@mark.requirement("ORDER-033")
 def test_how_an_unknown_workspace_is_answered(portal: Portal, verify: Verify, admin: Account) -> None:
     unknown = unknown_id(portal.record("workspace"))
 

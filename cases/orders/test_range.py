@@ -25,24 +25,14 @@ from cases.orders.queries import (
     written,
 )
 from cases.premises import authorized, outcome, refusal_text
-from conformance.cases import (
-    LIMITS,
-    Account,
-    Exchange,
-    Portal,
-    Untestable,
-    Verify,
-    equal,
-    holds,
-    requirement,
-)
+from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, equal, holds, mark
 
 RANGE = LIMITS.order_range_days * DAY
 ZONE = DAY
 """How far the ends of a range may lie from where they are expected: a portal may count days of its zone."""
 
 
-@requirement("ORDER-020", "ORDER-029")
+@mark.requirement("ORDER-020", "ORDER-029")
 def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verify, admin: Account) -> None:
     """That nothing older is given is judged on the wire; the oldest are asked for first."""
     today = now(portal)
@@ -67,7 +57,7 @@ def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verif
     verify("ORDER-029", holds(default, "data.totalElements", fits, expected, narrower, wider))
 
 
-@requirement("ORDER-021", "ORDER-022", "ORDER-042")
+@mark.requirement("ORDER-021", "ORDER-022", "ORDER-042")
 def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Verify, admin: Account) -> None:
     """The ends lie in the middle of what is there, so that there is something to leave out on both sides."""
     listing = matching(portal, admin)
@@ -100,7 +90,7 @@ def _verify_reaches(
         verify("ORDER-042", holds(answer, "data.content", reaches, f"an order of {expected.isoformat()}"))
 
 
-@requirement("ORDER-039")
+@mark.requirement("ORDER-039")
 @pytest.mark.parametrize("hours", [-11, 13])
 def test_a_time_of_the_range_means_its_moment_at_any_offset(
     portal: Portal, verify: Verify, admin: Account, hours: int
@@ -119,7 +109,7 @@ def test_a_time_of_the_range_means_its_moment_at_any_offset(
     verify("ORDER-039", equal(shifted, "data.totalElements", total(in_utc), in_utc))
 
 
-@requirement("ORDER-037")
+@mark.requirement("ORDER-037")
 def test_a_range_that_has_only_an_end_begins_thirty_days_ago(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -135,7 +125,7 @@ def test_a_range_that_has_only_an_end_begins_thirty_days_ago(
     verify("ORDER-037", holds(answer, "data.content", held, "none from before the last 30 days", early))
 
 
-@requirement("ORDER-041")
+@mark.requirement("ORDER-041")
 def test_a_range_that_has_only_a_start_ends_now(portal: Portal, verify: Verify, admin: Account) -> None:
     """It begins before the last thirty days, whose newest order is then its newest too."""
     newest = max(some_times(matching(portal, admin, {"sort": "createdAt,desc"}), 1))
@@ -148,7 +138,7 @@ def test_a_range_that_has_only_a_start_ends_now(portal: Portal, verify: Verify, 
     verify("ORDER-041", holds(answer, "data.content", reaches, f"the order of {newest.isoformat()}"))
 
 
-@requirement("ORDER-031")
+@mark.requirement("ORDER-031")
 @pytest.mark.parametrize("name", ["startTime", "endTime"])
 def test_how_a_time_that_is_none_is_answered(
     portal: Portal, verify: Verify, admin: Account, name: str

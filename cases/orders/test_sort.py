@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from cases.orders.queries import DAY, asked, between, matching, now, orders, some_times, times
 from cases.premises import authorized, count, outcome
-from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, holds, requirement
-from conformance.traffic.values import is_number
+from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, holds, is_number, mark
 
 
-@requirement("ORDER-023", "ORDER-024", "ORDER-032", "STATE-007")
+@mark.requirement("ORDER-023", "ORDER-024", "ORDER-032", "STATE-007")
 def test_orders_come_in_the_order_asked_for(portal: Portal, verify: Verify, admin: Account) -> None:
     """On both first pages of one range: what is first on the one must not be passed by any on the other."""
     end = now(portal)
@@ -37,7 +36,7 @@ def test_orders_come_in_the_order_asked_for(portal: Portal, verify: Verify, admi
         verify("ORDER-024", holds(later, first, goes_on, f"none before {max(rising)}", ascending))
 
 
-@requirement("ORDER-030")
+@mark.requirement("ORDER-030")
 def test_how_a_sort_by_an_unknown_field_is_answered(portal: Portal, verify: Verify, admin: Account) -> None:
     exchange = authorized(asked(portal, admin, {"sort": "noSuchField,asc"}))
     verify.observe("unknown-sort", exchange, outcome(exchange))
@@ -47,7 +46,7 @@ FIELD = "amount"
 """A number that every order has, and by which the newest are hardly in order by chance."""
 
 
-@requirement("ORDER-035", "ORDER-036")
+@mark.requirement("ORDER-035", "ORDER-036")
 def test_orders_come_in_the_order_of_another_field(portal: Portal, verify: Verify, admin: Account) -> None:
     """A field that is not taken leaves the order as it is without a sort, in both directions."""
     end = now(portal)

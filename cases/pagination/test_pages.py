@@ -22,8 +22,8 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    mark,
     op,
-    requirement,
 )
 
 DAY = 86400
@@ -87,11 +87,11 @@ ORDER_LISTING = Listing(
 LISTINGS = (ACCOUNT_LISTING, ORDER_LISTING)
 BOTH = [pytest.param(each, id=each.name) for each in LISTINGS]
 ASKED = [
-    pytest.param(each, id=each.name, marks=requirement(*each.of_what_is_asked, *each.of_a_page))
+    pytest.param(each, id=each.name, marks=mark.requirement(*each.of_what_is_asked, *each.of_a_page))
     for each in LISTINGS
 ]
 WALKED = [
-    pytest.param(each, id=each.name, marks=requirement(each.whole, *each.of_a_page)) for each in LISTINGS
+    pytest.param(each, id=each.name, marks=mark.requirement(each.whole, *each.of_a_page)) for each in LISTINGS
 ]
 
 
@@ -128,7 +128,7 @@ def test_a_page_and_a_size_may_be_asked_for_alone(
     listing.get(portal, admin, **asked)
 
 
-@requirement("LIMIT-010", "LIMIT-011")
+@mark.requirement("LIMIT-010", "LIMIT-011")
 @pytest.mark.parametrize(
     "body", [{}, {**NO_FILTER}, {"page": 0}, {"size": 20}], ids=["empty", "filters", "page", "size"]
 )
@@ -142,7 +142,7 @@ OF_THE_OBJECT = (
 )  # fmt: skip
 
 
-@requirement(*OF_THE_OBJECT)
+@mark.requirement(*OF_THE_OBJECT)
 @pytest.mark.parametrize("key", [op.SESSIONS_HISTORY, op.CHANNEL_TYPES_QUERY, op.CHANNELS_QUERY])
 def test_listings_with_a_pagination_object_show_their_first_page(
     portal: Portal, admin: Account, key: str
@@ -165,7 +165,7 @@ def page_given(listing: Listing, exchange: Exchange, asked: int) -> Json:
     return f"another page, {contents}"
 
 
-@requirement("PAGE-041")
+@mark.requirement("PAGE-041")
 @pytest.mark.parametrize("listing", BOTH)
 def test_a_page_past_the_last_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account, listing: Listing
@@ -175,7 +175,7 @@ def test_a_page_past_the_last_is_answered_somehow(
     verify.observe("page-out-of-range", exchange, page_given(listing, exchange, past))
 
 
-@requirement("PAGE-042")
+@mark.requirement("PAGE-042")
 @pytest.mark.parametrize("listing", BOTH)
 def test_a_negative_page_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account, listing: Listing
@@ -184,7 +184,7 @@ def test_a_negative_page_is_answered_somehow(
     verify.observe("negative-page", exchange, page_given(listing, exchange, -1))
 
 
-@requirement("PAGE-043", "PAGE-044")
+@mark.requirement("PAGE-043", "PAGE-044")
 @pytest.mark.parametrize("listing", BOTH)
 @pytest.mark.parametrize("reading, size", [("maximum-page-size", LARGE), ("zero-page-size", 0)])
 def test_an_unusual_size_is_answered_somehow(

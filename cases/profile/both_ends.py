@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cases.premises import WRITTEN, granted
-from conformance.cases import HELD, Account, Exchange, Json, Portal, Verify, contradicts, op
-from conformance.checks.model.agreement import KINDS, are_different
-from conformance.checks.records import records
-from conformance.spec.tables import STATES
+from conformance.cases import (
+    HELD,
+    KINDS,
+    STATES,
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Verify,
+    are_different,
+    contradicts,
+    op,
+    records,
+)
 
 Listed = tuple[Exchange, str, dict[str, Json]]
 """A listing, a place in it, and the record there."""

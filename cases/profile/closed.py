@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from cases.premises import answered
-from conformance.cases import CONSTANT_LISTS, Account, Portal
-from conformance.checks.records import records
-from conformance.traffic.values import is_integer
+from conformance.cases import CONSTANT_LISTS, Account, Portal, is_integer, records
 
 CLOSED = ("CANCELLED", "CANCELED", "DECLINED", "REJECTED")
 """How a portal may name the two states that the document does not number."""

@@ -27,6 +27,7 @@ from cases.profile.both_ends import verify_both_ends
 from cases.profile.closed import closed_statuses
 from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
+    STATES,
     Account,
     Exchange,
     Json,
@@ -34,17 +35,14 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
-    impact,
     is_error_of_table,
     is_refused,
-    needs,
+    mark,
     offered,
     op,
-    pauses,
-    requirement,
+    portal_time,
+    records,
 )
-from conformance.checks.records import portal_time, records
-from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
 
@@ -96,13 +94,13 @@ def verify_kept(
     verify("INVITATION-038", holds(listing, "data", not other, was, done, actual=other))
 
 
-@requirement(
+@mark.requirement(
     "INVITATION-020", "INVITATION-029", "INVITATION-034", "INVITATION-038", "AGREE-009", "MODEL-013",
     "MODEL-014", DATED, offered(op.INVITATION_ACCEPT),
 )  # fmt: skip
-@needs("accounts.spare")
-@impact("disruptive")
-@pauses(A_WHILE)
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.pauses(A_WHILE)
 def test_an_open_invitation_is_accepted_once(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
@@ -188,8 +186,8 @@ def _verify_accepted(verify: Verify, listing: Exchange, record: dict[str, Json],
         verify(DATED, comparison)
 
 
-@requirement("INVITATION-029")
-@impact("disruptive")
+@mark.requirement("INVITATION-029")
+@mark.impact("disruptive")
 def test_an_expired_invitation_is_not_accepted(portal: Portal, verify: Verify) -> None:
     """One that the listing shows so, as none can be made; what accepts it changes what cannot be restored."""
     caller, listing, id = _an_expired_one(portal)
@@ -226,12 +224,12 @@ def _is_surely_over(listing: Exchange, entry: dict[str, Json]) -> bool:
     )
 
 
-@requirement(
+@mark.requirement(
     "INVITATION-029", "INVITATION-030", "INVITATION-034", "INVITATION-038", "MODEL-014",
     offered(op.INVITATION_DECLINE),
 )  # fmt: skip
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_a_declined_invitation_can_no_longer_be_accepted(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
@@ -291,9 +289,9 @@ def is_open(record: dict[str, Json], id: Json) -> bool:
     return record.get("bizId") == id and record.get("canAccept") is True
 
 
-@requirement("INVITATION-031")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("INVITATION-031")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 @pytest.mark.parametrize(
     "key, more", [(op.INVITATION_ACCEPT, {}), (op.INVITATION_DECLINE, {"reason": "unknown"})]
 )
@@ -307,9 +305,9 @@ def test_an_unknown_invitation_is_not_found(
     verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 
 
-@requirement("INVITATION-036")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("INVITATION-036")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_an_invitation_to_somebody_else_is_out_of_reach(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

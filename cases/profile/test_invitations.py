@@ -11,6 +11,7 @@ from cases.profile.closed import closed_statuses
 from conformance.cases import (
     BY_KEY,
     HELD,
+    STATES,
     Account,
     Exchange,
     Portal,
@@ -19,10 +20,9 @@ from conformance.cases import (
     contradicts,
     holds,
     judged_in,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
 HISTORICAL = ("ACCEPTED", "EXPIRED")
@@ -39,7 +39,7 @@ def ids(exchange: Exchange) -> set[str]:
     return {str(record["bizId"]) for record in listed(exchange) if record.get("bizId") is not None}
 
 
-@requirement("INVITATION-022", *judged_in(BY_KEY[op.OWN_INVITATIONS], "success"))
+@mark.requirement("INVITATION-022", *judged_in(BY_KEY[op.OWN_INVITATIONS], "success"))
 @pytest.mark.parametrize("state", VALUES)
 def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str) -> None:
     granted(asked(portal, admin, [str(VALUES[state])]))
@@ -49,7 +49,7 @@ INVITERS = 2
 """Of how many inviters the account is read."""
 
 
-@requirement("INVITATION-035", "AGREE-010")
+@mark.requirement("INVITATION-035", "AGREE-010")
 def test_an_invitee_is_named_by_the_own_name(portal: Portal, verify: Verify, admin: Account) -> None:
     """A name may be the one of the moment of the invitation; the inviter's it is not. What else is named as
     another is, is judged on the wire."""
@@ -76,7 +76,7 @@ def own_invitations(portal: Portal, caller: Account) -> Exchange:
     return granted(everything)
 
 
-@requirement("INVITATION-023", "INVITATION-025", *ON_THE_WIRE)
+@mark.requirement("INVITATION-023", "INVITATION-025", *ON_THE_WIRE)
 def test_without_a_status_everything_is_listed_or_nothing_is(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -114,7 +114,7 @@ def _historical(portal: Portal, admin: Account) -> list[str]:
     return list(numbered | dict.fromkeys(closed_statuses(portal, admin)))
 
 
-@requirement("INVITATION-024", "INVITATION-037")
+@mark.requirement("INVITATION-024", "INVITATION-037")
 def test_several_statuses_are_written_in_one_way_or_another(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -150,7 +150,7 @@ def _verify_part(
         verify("INVITATION-037", contradicts(repeated, "data", sorted(expected), shown))
 
 
-@requirement("INVITATION-032")
+@mark.requirement("INVITATION-032")
 def test_the_callers_invitations_are_addressed_to_the_caller(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:

@@ -23,6 +23,7 @@ from cases.premises import (
 from cases.profile.values import FIELDS, other_value, updatable
 from cases.surroundings import Surroundings, stated
 from conformance.cases import (
+    CLOCKS,
     Account,
     Comparison,
     Exchange,
@@ -30,24 +31,23 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    are_alike,
+    are_different,
     equal,
     holds,
-    impact,
     is_invalid_parameter,
+    is_mask,
+    mark,
     meets,
-    needs,
+    moment,
     offered,
     op,
-    pauses,
-    requirement,
+    portal_time,
 )
-from conformance.checks.envelope import is_mask
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import CLOCKS, are_alike, moment, portal_time
 
 
-@requirement("PROFILE-001", "PROFILE-002")
-@pytest.mark.parametrize("name", ["admin", pytest.param("limited", marks=needs("accounts.limited"))])
+@mark.requirement("PROFILE-001", "PROFILE-002")
+@pytest.mark.parametrize("name", ["admin", pytest.param("limited", marks=mark.needs("accounts.limited"))])
 def test_the_profile_is_the_callers_own(portal: Portal, verify: Verify, name: str) -> None:
     caller = portal.account(name)
     profile = granted(portal.call(op.PROFILE, token=caller.token))
@@ -63,8 +63,8 @@ def same_address(email: object, caller: Account) -> bool:
     return isinstance(email, str) and email.casefold() == caller.email.casefold()
 
 
-@requirement("PROFILE-010")
-@needs("accounts.limited")
+@mark.requirement("PROFILE-010")
+@mark.needs("accounts.limited")
 def test_each_caller_reads_another_profile(
     portal: Portal, verify: Verify, admin: Account, limited: Account
 ) -> None:
@@ -76,9 +76,9 @@ def test_each_caller_reads_another_profile(
     )
 
 
-@requirement("PROFILE-007", "MODEL-021")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("PROFILE-007", "MODEL-021")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_other_accounts_stay_as_they_were(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
@@ -115,7 +115,7 @@ def _others(portal: Portal, caller: Account, fields: dict[str, Json]) -> dict[st
     )
 
 
-@requirement(
+@mark.requirement(
     "PROFILE-003",
     "PROFILE-004",
     "PROFILE-008",
@@ -124,8 +124,8 @@ def _others(portal: Portal, caller: Account, fields: dict[str, Json]) -> dict[st
     DATED,
     offered(op.PROFILE_UPDATE),
 )
-@needs("accounts.spare")
-@impact("mutating")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     """Everything is sent along as it is: that a part may be sent is another case."""
     before = granted(portal.call(op.PROFILE, token=spare.token))
@@ -177,9 +177,9 @@ def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
     )
 
 
-@requirement("PROFILE-005", "PROFILE-012")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("PROFILE-005", "PROFILE-012")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 @pytest.mark.parametrize("field", FIELDS)
 def test_other_fields_are_read_back_too(
     portal: Portal, verify: Verify, admin: Account, spare: Account, field: str
@@ -218,10 +218,10 @@ def is_same(field: str, shown: object, value: str) -> bool:
     return re.sub(r"\D", "", shown) == re.sub(r"\D", "", value)
 
 
-@requirement("PROFILE-006", "PROFILE-012")
-@needs("accounts.spare")
-@impact("mutating")
-@pauses(A_WHILE)
+@mark.requirement("PROFILE-006", "PROFILE-012")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
+@mark.pauses(A_WHILE)
 def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare: Account) -> None:
     """A name in several scripts, where names of such letters are taken."""
     portal.clock.wait(A_WHILE, "what was kept of the profile to be read anew")
@@ -246,9 +246,9 @@ LOOKED_UP = ("defaultCountry", "defaultTimezone", "defaultLanguage")
 """Fields that a portal may look at when it has taken the texts."""
 
 
-@requirement("MODEL-014")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("MODEL-014")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 @pytest.mark.parametrize("value", [{}, "no-such-value"], ids=["object", "text"])
 def test_an_update_that_is_refused_for_one_field_changes_no_other(
     portal: Portal, verify: Verify, spare: Account, value: object
@@ -263,9 +263,9 @@ def test_an_update_that_is_refused_for_one_field_changes_no_other(
         around.judged(verify, "MODEL-014", refused)
 
 
-@requirement("PROFILE-009", "MODEL-014")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("PROFILE-009", "MODEL-014")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 @pytest.mark.parametrize("name", [{}, []], ids=["object", "array"])
 def test_a_name_that_is_no_text_is_refused(
     portal: Portal, verify: Verify, spare: Account, name: object

@@ -7,19 +7,7 @@ import pytest
 from cases.authentication.steps import an_account
 from cases.nobody import unknown_id
 from cases.premises import answered, authorized, code_of, granted, outcome, text
-from conformance.cases import (
-    Account,
-    Exchange,
-    Portal,
-    Untestable,
-    Verify,
-    equal,
-    holds,
-    needs,
-    op,
-    requirement,
-)
-from conformance.checks.records import records
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, mark, op, records
 
 
 def current(portal: Portal, caller: Account, workspace: str | None = None) -> Exchange:
@@ -31,21 +19,21 @@ def current(portal: Portal, caller: Account, workspace: str | None = None) -> Ex
     return granted(exchange)
 
 
-@requirement("WORKSPACE-014", "STATE-003")
+@mark.requirement("WORKSPACE-014", "STATE-003")
 def test_the_current_workspace_stays_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
     first = current(portal, admin)
     repeated = current(portal, admin)
     verify("WORKSPACE-014", equal(repeated, "data.bizId", text(first, "data.bizId"), first))
 
 
-@requirement("WORKSPACE-011")
+@mark.requirement("WORKSPACE-011")
 @pytest.mark.parametrize("name", ["workspace", "other_workspace"])
 def test_a_workspace_is_chosen_by_its_id(portal: Portal, verify: Verify, admin: Account, name: str) -> None:
     chosen = portal.record(name)
     verify("WORKSPACE-011", equal(current(portal, admin, chosen), "data.bizId", chosen))
 
 
-@requirement("WORKSPACE-012", "WORKSPACE-016")
+@mark.requirement("WORKSPACE-012", "WORKSPACE-016")
 def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
     """But not as if another had been asked for."""
     workspace = unknown_id(portal.record("workspace"))
@@ -60,8 +48,8 @@ SOME = 3
 """Of how many of the caller's workspaces each is read as the current one."""
 
 
-@requirement("WORKSPACE-013", "WORKSPACE-015", "AGREE-003")
-@pytest.mark.parametrize("name", ["admin", pytest.param("spare", marks=needs("accounts.spare"))])
+@mark.requirement("WORKSPACE-013", "WORKSPACE-015", "AGREE-003")
+@pytest.mark.parametrize("name", ["admin", pytest.param("spare", marks=mark.needs("accounts.spare"))])
 def test_the_callers_workspaces_have_some_form(portal: Portal, verify: Verify, name: str) -> None:
     """Each is read as the current one between two listings: what differs is judged on the wire."""
     caller = an_account(portal, name)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cases.properties.bodies import NO_OBJECTS, Drawn
-from conformance.cases import Exchange, holds
-from conformance.run.search import Trial
+from conformance.cases import Exchange, Trial, holds
 
 ANSWERED = (
     "ENV-001", "ENV-002", "ENV-003", "ENV-004", "ENV-006", "ENV-008", "ENV-014", "ENV-015", "ENV-018",

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from conformance.cases import ABSENT, BY_KEY, Json
-from conformance.spec.requests import REQUESTS
+from conformance.cases import ABSENT, BY_KEY, REQUESTS, Json
 
 LETTERS = ("x", "7", "é", "ß", "漢", "Ж", "א")
 """One UTF-16 unit each, but up to three octets: all ways to count characters agree on them."""

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from cases.premises import authorized
 from cases.profile.values import is_shown_whole
-from conformance.cases import Account, Exchange, Json, Portal, holds, op
-from conformance.checks.records import records
-from conformance.run.search import Trial
+from conformance.cases import Account, Exchange, Json, Portal, Trial, holds, op, records
 
 Record = Mapping[str, Json]
 

@@ -12,9 +12,19 @@ from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
-from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused, op
-from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring.made import listed_id
+from conformance.cases import (
+    Account,
+    Exchange,
+    Machine,
+    Portal,
+    Trial,
+    Untestable,
+    holds,
+    is_refused,
+    listed_id,
+    move,
+    op,
+)
 
 AT_ONCE = 3
 MAILS_SPARED = 15
@@ -64,11 +74,7 @@ class Inviting(Machine):
         email = address_of(marker) if invitee is None else invitee.email
         body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        self.admin.signed_in()  # first: what was never asked for leaves nothing behind
-        number = self.portal.changes.creating(
-            op.INVITE, op.INVITATION_CANCEL, undo, name=marker, account=self.admin.name
-        )
-        creation = Creation(self.portal, number, op.INVITATION_CANCEL, undo, self.admin)
+        creation = Creation(self.portal, op.INVITE, undo, by=self.admin, name=marker)
         before = listed(granted(self.portal.call(op.INVITATIONS, token=self.admin.token)))
         answer = authorized(self.portal.call(op.INVITE, json=body, token=self.admin.token))
         if not answer.success:
@@ -86,7 +92,7 @@ class Inviting(Machine):
         )
         id = listed_id(self.portal, op.INVITE, answer, record)
         if record is None or id is None:
-            self.portal.take_away(number)
+            creation.take_away()
             raise Untestable("the invitation that was made is not listed with its id", "target")
         creation.came_to(id)
         self.sent.append(Sent(creation, id, record, invitee, steps=[answer]))

@@ -14,9 +14,22 @@ from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences
 from cases.notifications.queries import asked, ids, items, record_of
 from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
-from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds, op
-from conformance.run.search import Machine, Trial, move
-from conformance.target.portal.restoring.made import told_id
+from conformance.cases import (
+    HELD,
+    Account,
+    Comparison,
+    Exchange,
+    Json,
+    Machine,
+    Portal,
+    Trial,
+    Untestable,
+    equal,
+    holds,
+    move,
+    op,
+    told_id,
+)
 
 AT_ONCE = 3
 MOST = 5
@@ -118,12 +131,10 @@ class Records(Machine):
     @move(lambda self: len(self.living()) < AT_ONCE and len(self.records) < MOST)
     def create(self) -> None:
         portal, family, name = self.portal, self.kind.family, self.portal.unique()
-        key, delete = family.verb("create"), family.verb("delete")
+        key = family.verb("create")
         body = portal.operation_body(key, unique=name)
-        undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-        self.by.signed_in()  # first: what was never asked for leaves nothing behind
-        number = portal.changes.creating(key, delete, undo, name=name, account=self.by.name)
-        creation = Creation(portal, number, delete, undo, self.by)
+        undo = portal.operation_body(family.verb("delete"), result_id="{result_id}", unique=name)
+        creation = Creation(portal, key, undo, by=self.by, name=name)
         answer = portal.call(key, json=body, token=self.by.token)
         if 400 <= (answer.status or 0) < 500:
             creation.settled()
@@ -131,7 +142,7 @@ class Records(Machine):
         try:
             id = told_id(portal, key, answer) or listed_id(portal, self.by, family, name)
         except Untestable:
-            portal.take_away(number)
+            creation.take_away()
             raise
         creation.came_to(id)
         self.records.append(Kept(creation, id, [answer]))

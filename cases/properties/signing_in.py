@@ -29,24 +29,29 @@ from cases.premises import (
 )
 from cases.security.sessions import ids
 from conformance.cases import (
+    COOLDOWN,
+    HEARD_OF,
     LIMITS,
+    NO_SESSION,
+    STEP,
+    WRONG_CODE,
     Account,
     Comparison,
     Exchange,
+    Factor,
+    Machine,
     Portal,
+    Trial,
     Untestable,
     holds,
     is_error,
     is_refused,
     is_success,
+    move,
+    offered_factors,
     op,
+    text_at,
 )
-from conformance.checks.access.sign_in import HEARD_OF
-from conformance.run.search import Machine, Trial, move
-from conformance.spec.tables import COOLDOWN, NO_SESSION, WRONG_CODE
-from conformance.target.portal.login import offered_factors, text_at
-from conformance.target.profile.authenticator import STEP
-from conformance.target.profile.tables import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 SURELY = 120.0

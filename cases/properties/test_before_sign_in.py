@@ -11,21 +11,22 @@ from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
     INVALID_PARAMETER,
+    NO_SESSION,
     Account,
     Portal,
+    Search,
+    Trial,
     Untestable,
     equal,
     is_error,
     is_invalid_parameter,
     is_refused,
+    mark,
     op,
-    requirement,
 )
-from conformance.run.search import Search, Trial
-from conformance.spec.tables import NO_SESSION
 
 
-@requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")
+@mark.requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")
 def test_a_refresh_with_a_token_of_nobody_is_refused(portal: Portal, search: Search) -> None:
     def refreshes(trial: Trial, drawn: Drawn) -> None:
         answer = judged(portal.call(op.TOKEN_REFRESH, json=drawn.body), NO_SESSION)
@@ -39,7 +40,7 @@ def test_a_refresh_with_a_token_of_nobody_is_refused(portal: Portal, search: Sea
     )
 
 
-@requirement(*ANSWERED, "ERROR-016", "LOGIN-054", "LOGIN-057")
+@mark.requirement(*ANSWERED, "ERROR-016", "LOGIN-054", "LOGIN-057")
 def test_a_code_is_sent_for_no_session_of_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = unknown_id(text(admin.signed_in().initiated, "data.sessionId"))
 
@@ -53,7 +54,7 @@ def test_a_code_is_sent_for_no_session_of_nobody(portal: Portal, admin: Account,
     search.over(bodies(op.LOGIN_MFA_SEND, {"sessionId": unknown, "method": method_of("EMAIL")}), sends)
 
 
-@requirement(*ANSWERED, "ERROR-002", "ERROR-016", "LOGIN-058")
+@mark.requirement(*ANSWERED, "ERROR-002", "ERROR-016", "LOGIN-058")
 def test_no_sign_in_of_nobody_is_completed(portal: Portal, admin: Account, search: Search) -> None:
     unknown = unknown_id(text(admin.signed_in().initiated, "data.sessionId"))
 
@@ -70,7 +71,7 @@ def test_no_sign_in_of_nobody_is_completed(portal: Portal, admin: Account, searc
 MISSING = {"keyId": "SECURE-010", "encReqKey": "SECURE-011", "encRespKey": "SECURE-012"}
 
 
-@requirement(*ANSWERED, "ERROR-016", "SECURE-006", *MISSING.values())
+@mark.requirement(*ANSWERED, "ERROR-016", "SECURE-006", *MISSING.values())
 def test_a_secure_session_is_opened_by_nothing_but_its_keys(portal: Portal, search: Search) -> None:
     """The request key is the wrapping of nothing, so that no session is opened. With the older padding a
     library may give random bytes for it, of a key's length now and then."""

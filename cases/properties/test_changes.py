@@ -13,27 +13,27 @@ from cases.premises import authorized
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
+    INVALID_BODY,
+    RECORD_UNKNOWN,
     Account,
     Json,
     Portal,
+    Search,
+    Trial,
     Untestable,
-    impact,
     is_error,
     is_error_of_table,
     is_invalid_parameter,
-    needs,
+    mark,
     op,
-    requirement,
+    told_id,
 )
-from conformance.run.search import Search, Trial
-from conformance.spec.tables import INVALID_BODY, RECORD_UNKNOWN
-from conformance.target.portal.restoring.made import told_id
 
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 
 
-@requirement(*ANSWERED, "ERROR-006", "ERROR-016", "ACCOUNT-034", "ACCOUNT-039")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-006", "ERROR-016", "ACCOUNT-034", "ACCOUNT-039")
+@mark.impact("mutating")
 def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = free_id(portal, admin.token, "account")
 
@@ -48,8 +48,8 @@ def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, sear
     search.over(bodies(op.ACCOUNT_UPDATE, {"userBizId": unknown}), updates)
 
 
-@requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
+@mark.impact("mutating")
 def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = free_id(portal, admin.token, "channel")
 
@@ -64,14 +64,14 @@ def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Acc
     search.over(bodies(op.CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
 
 
-@requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
-@impact("mutating")
+@mark.requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
+@mark.impact("mutating")
 def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, search: Search) -> None:
     def invites(trial: Trial, drawn: Drawn) -> None:
         marker = portal.unique()
         body = {**drawn.body, "message": marker} if isinstance(drawn.body, dict) else drawn.body
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        with creation(portal, op.INVITE, op.INVITATION_CANCEL, undo, by=admin, name=marker) as invitation:
+        with creation(portal, op.INVITE, undo, by=admin, name=marker) as invitation:
             answer = authorized(portal.call(op.INVITE, json=body, token=admin.token))
             if not answer.success:
                 invitation.settled()
@@ -106,12 +106,12 @@ def missing() -> st.SearchStrategy[Drawn]:
         pytest.param(
             family,
             id=name,
-            marks=[requirement(*ANSWERED), needs(family.verb("create"), family.verb("delete"))],
+            marks=[mark.requirement(*ANSWERED), mark.needs(family.verb("create"), family.verb("delete"))],
         )
         for name, family in (("types", TYPE), ("channels", CHANNEL))
     ],
 )
-@impact("mutating")
+@mark.impact("mutating")
 def test_a_record_of_any_kind_is_made_or_refused(
     portal: Portal, admin: Account, search: Search, family: Family
 ) -> None:
@@ -126,7 +126,7 @@ def test_a_record_of_any_kind_is_made_or_refused(
         name = portal.unique()
         body = _named(drawn.body, name)
         undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
-        with creation(portal, create, delete, undo, by=admin, name=name) as making:
+        with creation(portal, create, undo, by=admin, name=name) as making:
             answer = portal.call(create, json=body, token=admin.token)
             if not answer.success and (answer.status or 0) < 500:
                 making.settled()

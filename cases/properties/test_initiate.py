@@ -11,15 +11,14 @@ from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
     LIMITS,
     Portal,
+    Search,
+    Trial,
     is_invalid_parameter,
     is_not_invalid_parameter,
     is_refused,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.run.search import Search, Trial
 
 REFUSED = {
     ("missing", "email"): "LOGIN-043",
@@ -39,11 +38,11 @@ def password_of(letter: str, length: int) -> str:
     return f"Wr0ng-!{letter * length}"[:length] if length > 7 else letter * length
 
 
-@requirement(
+@mark.requirement(
     *ANSWERED, "ERROR-001", "ERROR-016", "LOGIN-041", "LOGIN-052", *REFUSED.values(), SHORTEST, LONGEST
 )
-@needs("clock")
-@sign_ins(8)
+@mark.needs("clock")
+@mark.sign_ins(8)
 def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Portal, search: Search) -> None:
     right = {"email": nobody(portal), "password": portal.wrong_password()}
 

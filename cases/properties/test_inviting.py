@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from cases.properties.inviting import MAILS_SPARED, Inviting
-from conformance.cases import Account, Portal, Untestable, impact, requirement
-from conformance.run.search import Search
+from conformance.cases import Account, Portal, Search, Untestable, mark
 
 
-@requirement(
+@mark.requirement(
     "INVITE-002", "INVITE-003", "INVITATION-020", "INVITATION-021", "INVITATION-026", "INVITATION-027",
     "INVITATION-029", "INVITATION-030",
 )  # fmt: skip
-@impact("disruptive")
+@mark.impact("disruptive")
 def test_an_invitation_is_answered_once(portal: Portal, admin: Account, search: Search) -> None:
     """Each sends a mail, and what was answered stays in the listings."""
     if portal.budget.mails_left() <= MAILS_SPARED:

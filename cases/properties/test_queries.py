@@ -8,18 +8,26 @@ from cases.premises import authorized, granted
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from cases.properties.filters import TOGETHER, Chosen, filters_of, holds_of_the_query
-from conformance.cases import Account, Portal, Untestable, is_invalid_parameter, op, requirement
-from conformance.checks.records import records
-from conformance.run.search import Search, Trial
-from conformance.spec.requests import UNFILTERED
+from conformance.cases import (
+    UNFILTERED,
+    Account,
+    Portal,
+    Search,
+    Trial,
+    Untestable,
+    is_invalid_parameter,
+    mark,
+    op,
+    records,
+)
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        pytest.param(op.ACCOUNTS_QUERY, marks=requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
-        pytest.param(op.CHANNEL_TYPES_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
-        pytest.param(op.CHANNELS_QUERY, marks=requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.ACCOUNTS_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016", "ACCOUNT-041")),
+        pytest.param(op.CHANNEL_TYPES_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016")),
+        pytest.param(op.CHANNELS_QUERY, marks=mark.requirement(*ANSWERED, "ERROR-016")),
     ],
 )
 def test_a_query_answers_any_body_in_its_envelope(
@@ -35,7 +43,7 @@ def test_a_query_answers_any_body_in_its_envelope(
 
 
 @pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=requirement(rule)) for key, rule in TOGETHER.items()]
+    "key", [pytest.param(key, marks=mark.requirement(rule)) for key, rule in TOGETHER.items()]
 )
 def test_a_record_is_found_by_any_filters_that_it_passes(
     portal: Portal, admin: Account, search: Search, key: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.properties.records import CHANNELS, TYPES, Kind, Records, verbs_of
-from conformance.cases import Account, Portal, impact, needs, requirement
-from conformance.run.search import Search
+from conformance.cases import Account, Portal, Search, mark
 
 
 @pytest.mark.parametrize(
@@ -16,8 +15,8 @@ from conformance.run.search import Search
             kind,
             id=name,
             marks=[
-                requirement(*kind.ids.values(), *more),
-                needs(kind.family.verb("create"), kind.family.verb("delete")),
+                mark.requirement(*kind.ids.values(), *more),
+                mark.needs(kind.family.verb("create"), kind.family.verb("delete")),
             ],
         )
         for name, kind, more in (
@@ -26,7 +25,7 @@ from conformance.run.search import Search
         )
     ],
 )
-@impact("mutating")
+@mark.impact("mutating")
 def test_a_record_is_as_it_was_last_changed(
     portal: Portal, admin: Account, search: Search, kind: Kind
 ) -> None:

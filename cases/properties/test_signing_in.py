@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from cases.properties.signing_in import Player, SigningIn, player
-from conformance.cases import Portal, Untestable, needs, requirement, sign_ins
-from conformance.run.search import Search
+from conformance.cases import Portal, Search, Untestable, mark
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-020", "LOGIN-022", "LOGIN-025", "LOGIN-026", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-031", "LOGIN-032", "LOGIN-033", "LOGIN-034", "LOGIN-059", "LOGIN-061", "LOGIN-064",
     "TOKEN-010", "TOKEN-011", "TOKEN-012", "TOKEN-013", "TOKEN-014", "TOKEN-021", "TOKEN-022",
     "AUTHN-011", "AUTHN-012", "SESSION-021", "SESSION-031",
 )  # fmt: skip
-@needs("clock")
-@sign_ins(48)
+@mark.needs("clock")
+@mark.sign_ins(48)
 def test_a_sign_in_follows_the_stated_moves_in_any_order(portal: Portal, search: Search) -> None:
     players = able(portal)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cases.premises import authorized, code_of, granted, listed
 from conformance.cases import (
+    RECORD_UNKNOWN,
     Account,
     Comparison,
     Exchange,
@@ -15,10 +16,9 @@ from conformance.cases import (
     Verify,
     holds,
     is_success,
+    mark,
     op,
-    requirement,
 )
-from conformance.spec.tables import RECORD_UNKNOWN
 
 SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
 """What a role shows wherever it is shown; of its permissions a listing may show less."""
@@ -31,7 +31,7 @@ def a_role(listing: Exchange) -> dict[str, Json]:
     raise Untestable("the target lists no role", "environment")
 
 
-@requirement("ROLE-010", "ROLE-012", "ROLE-013")
+@mark.requirement("ROLE-010", "ROLE-012", "ROLE-013")
 def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: Account) -> None:
     listing = portal.call(op.ROLES, token=admin.token)
     role = a_role(listing)
@@ -56,7 +56,7 @@ ROLES_READ = 5
 """Roles whose permissions are compared with their codes."""
 
 
-@requirement("ROLE-010", "ROLE-015", "ROLE-016")
+@mark.requirement("ROLE-010", "ROLE-015", "ROLE-016")
 def test_the_permissions_of_a_role_are_its_own(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which field of a permission holds its code is not shown: any that holds one of the role's may."""
     listing = granted(portal.call(op.ROLES, token=admin.token))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.cases import ABSENT, Exchange, Portal, op
-from conformance.target.portal.secure import Channel
+from conformance.cases import ABSENT, Channel, Exchange, Portal, op
 
 
 def close(portal: Portal, channel: Channel, *, headers: Mapping[str, str | None] | None = None) -> Exchange:

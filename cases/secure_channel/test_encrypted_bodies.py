@@ -15,22 +15,19 @@ from conformance.cases import (
     ABSENT,
     HELD,
     Account,
+    Channel,
     Exchange,
     Portal,
+    Scheme,
     Untestable,
     Verify,
-    impact,
+    Wait,
     is_refused,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
-    waits,
+    portal_time,
 )
-from conformance.checks.records import portal_time
-from conformance.run.schedule import Wait
-from conformance.target.portal.cipher import Scheme
-from conformance.target.portal.secure import Channel
 
 FIRST, REFUSED, EXPIRED, AFTER, BEFORE, SECOND = 55, 56, 57, 58, 62, 63
 """Which of the run's passwords are set: ones that no other case takes."""
@@ -43,13 +40,13 @@ PATIENCE = 600.0
 """Seconds that a run waits at most for a session to expire: how long it lasts is the target's choice."""
 
 
-@requirement(
+@mark.requirement(
     "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025", "SECURE-028",
     "SECURE-029", "SECURE-030", "SECURE-031", "SECURE-034", "SECURE-035", "SECURE-036",
     "PASSWORD-015", "PASSWORD-016",
 )  # fmt: skip
-@needs("accounts.spare", op.PASSWORD_CHANGE)
-@impact("disruptive")
+@mark.needs("accounts.spare", op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
 def test_a_body_is_understood_under_its_own_open_session_only(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
@@ -194,10 +191,10 @@ def _observe_form(portal: Portal, verify: Verify, understood: Exchange) -> None:
     verify.observe("encrypted-responses", understood, "encrypted" if sealed else "plain")
 
 
-@requirement("SECURE-021", "SECURE-033")
-@needs("accounts.spare", op.PASSWORD_CHANGE)
-@impact("disruptive")
-@waits(PATIENCE)
+@mark.requirement("SECURE-021", "SECURE-033")
+@mark.needs("accounts.spare", op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
+@mark.waits(PATIENCE)
 def test_an_expired_session_opens_no_body(
     portal: Portal, spare: Account, verify: Verify
 ) -> Generator[Wait, None, None]:

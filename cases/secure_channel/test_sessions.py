@@ -16,35 +16,35 @@ from cases.secure_channel.closing import close
 from conformance.cases import (
     HELD,
     INVALID_PARAMETER,
+    OTHER_WRAPPINGS,
     Account,
+    Channel,
     Comparison,
     Exchange,
     Json,
     Portal,
     Untestable,
     Verify,
+    Wrapping,
+    blocks,
     contradicts,
     equal,
+    find_id,
     holds,
-    impact,
     is_error,
     is_invalid_parameter,
     is_success,
-    needs,
+    mark,
     op,
-    requirement,
+    wrapped,
 )
-from conformance.target.portal.channel import OTHER_WRAPPINGS
-from conformance.target.portal.cipher import find_id
-from conformance.target.portal.secure import Channel, Wrapping, wrapped
-from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
 OUTLIVING = 61
 """Which of the run's passwords is set: one that no other case takes."""
 
 
-@requirement(
+@mark.requirement(
     "SECURE-001", "SECURE-002", "SECURE-003", "SECURE-004", "SECURE-007", "SECURE-008", "SECURE-009",
     "SECURE-014", "SECURE-015", "SECURE-022", "SECURE-024", "VERSION-002",
 )  # fmt: skip
@@ -143,9 +143,9 @@ def _returns_no_key(channel: Channel, answer: Exchange) -> Comparison:
 
 
 REFUSED_FOR = [
-    pytest.param("keyId", id="no-key-id", marks=requirement("SECURE-010")),
-    pytest.param("encReqKey", id="no-request-key", marks=requirement("SECURE-011")),
-    pytest.param("encRespKey", id="no-response-key", marks=requirement("SECURE-012")),
+    pytest.param("keyId", id="no-key-id", marks=mark.requirement("SECURE-010")),
+    pytest.param("encReqKey", id="no-request-key", marks=mark.requirement("SECURE-011")),
+    pytest.param("encRespKey", id="no-response-key", marks=mark.requirement("SECURE-012")),
 ]
 
 
@@ -159,7 +159,7 @@ def test_a_session_is_not_opened_without_each_of_its_fields(
     verify(verify.declared[0], equal(answered(portal.call(op.SECURE_SESSION, json=body)), "status", 400))
 
 
-@requirement("SECURE-005", "SECURE-026")
+@mark.requirement("SECURE-005", "SECURE-026")
 def test_an_unknown_key_id_opens_no_session(portal: Portal, verify: Verify) -> None:
     body = _body_that_opened(portal)
     refused = answered(portal.call(op.SECURE_SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
@@ -172,8 +172,8 @@ def _wrapping_of_nothing(wrapped: str) -> str:
     return b64encode(b"\0" + os.urandom(len(b64decode(wrapped)) - 1)).decode()
 
 
-_DECRYPTED = requirement("SECURE-006", "SECURE-027")
-_VALIDATED = requirement("SECURE-006")
+_DECRYPTED = mark.requirement("SECURE-006", "SECURE-027")
+_VALIDATED = mark.requirement("SECURE-006")
 UNREADABLE_KEYS = [
     pytest.param(_wrapping_of_nothing, id="wrapping-of-nothing", marks=_DECRYPTED),
     # The endpoint names its code for what cannot be decrypted; what is no base64 may be an invalid field.
@@ -204,9 +204,9 @@ def _verify_refusal(verify: Verify, refused: Exchange, must: str, of_code: str |
         verify(of_code, is_error(refused, UNREADABLE))
 
 
-@requirement("SECURE-032")
-@needs("accounts.spare", op.PASSWORD_CHANGE)
-@impact("disruptive")
+@mark.requirement("SECURE-032")
+@mark.needs("accounts.spare", op.PASSWORD_CHANGE)
+@mark.impact("disruptive")
 def test_a_session_outlives_the_next_one(portal: Portal, verify: Verify, spare: Account) -> None:
     """Until it ends by its own time: a portal serves more than one client."""
     first = portal.secure.open()
@@ -221,7 +221,7 @@ def test_a_session_outlives_the_next_one(portal: Portal, verify: Verify, spare: 
         verify("SECURE-032", is_success(done, first.exchange, last.exchange))
 
 
-@requirement("SECURE-023")
+@mark.requirement("SECURE-023")
 def test_keys_of_128_bits_are_answered_in_one_way(portal: Portal, verify: Verify) -> None:
     portal.secure.shared()
     answer = answered(portal.call(op.SECURE_SESSION, json=_body(portal, length=16)))
@@ -229,7 +229,7 @@ def test_keys_of_128_bits_are_answered_in_one_way(portal: Portal, verify: Verify
     verify.observe("short-aes-key", answer, outcome(answer))
 
 
-@requirement("SECURE-019")
+@mark.requirement("SECURE-019")
 def test_a_session_is_closed_in_one_way(portal: Portal, verify: Verify) -> None:
     closed = answered(close(portal, portal.secure.open()))
 

@@ -10,9 +10,7 @@ from itertools import pairwise
 
 from cases.dating import grain
 from cases.premises import granted, listed
-from conformance.cases import Exchange, Json, Portal, Untestable, op
-from conformance.checks.records import moment, portal_time
-from conformance.traffic.values import is_integer
+from conformance.cases import Exchange, Json, Portal, Untestable, is_integer, moment, op, portal_time
 
 AROUND = timedelta(seconds=5)
 """How far the time of an entry may lie from the sign-in it tells of, on two clocks."""

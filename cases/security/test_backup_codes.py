@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from cases.premises import count, form, granted, settled
 from cases.surroundings import Surroundings, by_admin
-from conformance.cases import Account, Exchange, Portal, Verify, holds, impact, needs, op, requirement
+from conformance.cases import Account, Exchange, Portal, Verify, holds, mark, op
 
 
-@requirement("BACKUP-003", "BACKUP-004", "BACKUP-005", "MODEL-010")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("BACKUP-003", "BACKUP-004", "BACKUP-005", "MODEL-010")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare: Account) -> None:
     """Twice, as there may have been none before the first time."""
     around = Surroundings(portal, spare.token, beside=by_admin(portal, op.BACKUP_CODES))

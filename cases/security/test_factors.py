@@ -21,33 +21,32 @@ from cases.premises import (
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     HELD,
+    NO_SESSION,
+    SCHEME,
+    STEP,
     Account,
     Comparison,
     Exchange,
     Json,
     Portal,
+    Steps,
     Untestable,
     Verify,
+    Wait,
     holds,
-    impact,
     is_refused,
     is_success,
-    needs,
+    mark,
+    normal_secret,
+    offered_factors,
     op,
-    requirement,
-    sign_ins,
-    waits,
+    records,
 )
-from conformance.checks.records import records
-from conformance.run.schedule import Steps, Wait
-from conformance.spec.tables import NO_SESSION
-from conformance.target.portal.login import offered_factors
-from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 
 
-@requirement("MFA-005", "MFA-006", "MFA-007", "MFA-008")
+@mark.requirement("MFA-005", "MFA-006", "MFA-007", "MFA-008")
 def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, admin: Account) -> None:
     session = admin.signed_in()
 
@@ -62,7 +61,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})
 
 
-@requirement(
+@mark.requirement(
     "LOGIN-027",
     "LOGIN-059",
     "MFA-009",
@@ -78,16 +77,16 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MODEL-014",
     DATED,
 )
-@needs("accounts.spare", "mailed_spare", op.OTP_VERIFY)
-@impact("disruptive")
-@sign_ins(3)
-@waits(STEP)
+@mark.needs("accounts.spare", "mailed_spare", op.OTP_VERIFY)
+@mark.impact("disruptive")
+@mark.sign_ins(3)
+@mark.waits(STEP)
 def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     offered = offered_factors(spare.signed_in().initiated)
     in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))
     if in_use or not spare.can("EMAIL"):
         raise Untestable("[accounts.spare] signs in by an authenticator, which could not be restored")
-    change = portal.changes.changed(op.OTP_SETUP, op.OTP_REVOKE, account=spare.name)
+    change = portal.changes.changed(op.OTP_SETUP, account=spare.name)
     try:
         yield from through_its_life(portal, verify, spare)
     finally:

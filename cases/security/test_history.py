@@ -18,19 +18,7 @@ from cases.security.history import (
     since,
     times,
 )
-from conformance.cases import (
-    Account,
-    Exchange,
-    Portal,
-    Untestable,
-    Verify,
-    holds,
-    is_refused,
-    needs,
-    op,
-    requirement,
-    sign_ins,
-)
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify, holds, is_refused, mark, op
 
 PAGES = ("page", "currentPage", "pageNo", "pageNum", "pageNumber", "pageIndex")
 SIZES = ("pageSize", "size", "limit", "perPage")
@@ -38,9 +26,9 @@ MOST = 100
 """The largest size of a page that is asked for."""
 
 
-@requirement("HISTORY-009", "HISTORY-011", "HISTORY-013", "LOGIN-084")
-@needs("accounts.spare")
-@sign_ins(1)
+@mark.requirement("HISTORY-009", "HISTORY-011", "HISTORY-013", "LOGIN-084")
+@mark.needs("accounts.spare")
+@mark.sign_ins(1)
 def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
     earlier = ids(history(portal, spare.token))
 
@@ -69,9 +57,9 @@ def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify,
         verify.observe("login-result", page, results)
 
 
-@requirement("HISTORY-017")
-@needs("accounts.spare")
-@sign_ins(1)
+@mark.requirement("HISTORY-017")
+@mark.needs("accounts.spare")
+@mark.sign_ins(1)
 def test_a_wrong_code_is_no_sign_in_of_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
     """What the first step may write is written before the wrong code is sent."""
     session = begun(portal, spare)
@@ -91,7 +79,7 @@ def test_a_wrong_code_is_no_sign_in_of_the_history(portal: Portal, verify: Verif
     verify("HISTORY-017", holds(page, "data.items", not alike, expected, wrong, earlier, actual=alike))
 
 
-@requirement("HISTORY-016")
+@mark.requirement("HISTORY-016")
 def test_the_history_shows_who_signed_in_whoever_reads_it(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -107,7 +95,7 @@ def test_the_history_shows_who_signed_in_whoever_reads_it(
     verify("HISTORY-016", holds(other, "data.items", not moved, "the clients that signed in", first))
 
 
-@requirement("HISTORY-019")
+@mark.requirement("HISTORY-019")
 def test_an_entry_of_the_history_keeps_its_id(portal: Portal, verify: Verify, admin: Account) -> None:
     """Entries are known by all else that they show, where no other shows the same."""
     first = ids_by_content(history(portal, admin.token))
@@ -121,7 +109,7 @@ def test_an_entry_of_the_history_keeps_its_id(portal: Portal, verify: Verify, ad
     )
 
 
-@requirement("HISTORY-014", "HISTORY-015", "PAGE-008", "PAGE-010")
+@mark.requirement("HISTORY-014", "HISTORY-015", "PAGE-008", "PAGE-010")
 def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admin: Account) -> None:
     """Tried under the usual names; what is not understood may be passed over or refused."""
     first = history(portal, admin.token)

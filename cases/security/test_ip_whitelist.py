@@ -26,17 +26,15 @@ from conformance.cases import (
     Verify,
     equal,
     holds,
-    impact,
     is_invalid_parameter,
-    needs,
+    mark,
     op,
-    requirement,
 )
 
 
-@requirement("IPWHITELIST-003", "IPWHITELIST-006", "IPWHITELIST-010", "MODEL-010")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("IPWHITELIST-003", "IPWHITELIST-006", "IPWHITELIST-010", "MODEL-010")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     """Few addresses first: where they join those that are there, they stay, and no more are set."""
     wanted = [*own_addresses(portal, spare), ANOTHER]
@@ -80,9 +78,9 @@ def _adds(portal: Portal, account: Account) -> bool:
     return not set(addresses(read(portal, account))) <= {ANOTHER}
 
 
-@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008", "IPWHITELIST-011", "MODEL-010")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008", "IPWHITELIST-011", "MODEL-010")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, spare: Account) -> None:
     """Each twice: what is so already stays so, whether or not that is refused."""
     wanted = own_addresses(portal, spare)
@@ -93,7 +91,7 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
         if not set(wanted) <= set(addresses(read(portal, spare))):
             raise Untestable("the address that the suite calls from is not read back", "target")
 
-        with put_back(portal, op.IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=op.IP_WHITELIST_DISABLE):
+        with put_back(portal, op.IP_WHITELIST_ENABLE, ABSENT, by=spare):
             enabled = granted(portal.call(op.IP_WHITELIST_ENABLE, token=spare.token))
             portal.call(op.IP_WHITELIST_ENABLE, token=spare.token)
             during = _switched(portal, spare, True)
@@ -138,9 +136,9 @@ def effect(exchange: Exchange) -> object:
     return "lets another address in" if exchange.success else {"keeps another address out": outcome(exchange)}
 
 
-@requirement("IPWHITELIST-007", "MODEL-014")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("IPWHITELIST-007", "MODEL-014")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify, spare: Account) -> None:
     ips = [ANOTHER, "not-an-address"]
     with kept(portal, spare, *ips):
@@ -151,9 +149,9 @@ def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify,
             around.judged(verify, "MODEL-014", exchange)
 
 
-@requirement("IPWHITELIST-009")
-@needs("accounts.spare")
-@impact("disruptive")
+@mark.requirement("IPWHITELIST-009")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
 def test_ips_that_are_no_array_are_refused(portal: Portal, verify: Verify, spare: Account) -> None:
     with kept(portal, spare, ANOTHER):
         refused = authorized(portal.call(op.IP_WHITELIST_SET, json={"ips": ANOTHER}, token=spare.token))

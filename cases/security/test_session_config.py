@@ -8,6 +8,7 @@ from cases.security.sessions import current, ids, sessions
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     Account,
+    CannotSignIn,
     Exchange,
     Json,
     Portal,
@@ -16,17 +17,13 @@ from conformance.cases import (
     Verify,
     equal,
     holds,
-    impact,
     is_invalid_parameter,
-    needs,
+    mark,
     op,
-    requirement,
-    sign_ins,
 )
-from conformance.errors import CannotSignIn
 
 
-@requirement("SESSION-030", "SESSION-033")
+@mark.requirement("SESSION-030", "SESSION-033")
 def test_the_config_is_the_callers(portal: Portal, verify: Verify, admin: Account) -> None:
     profile = granted(portal.call(op.PROFILE, token=admin.token))
 
@@ -46,9 +43,9 @@ def most_of(portal: Portal, account: Account) -> int:
     return most
 
 
-@requirement("SESSION-029", "MODEL-010")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("SESSION-029", "MODEL-010")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     most = most_of(portal, spare)
     wanted = [most + 1, *([most - 1] if most > 5 else [])]
@@ -77,9 +74,9 @@ def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
     )
 
 
-@requirement("SESSION-032", "MODEL-014")
-@needs("accounts.spare")
-@impact("mutating")
+@mark.requirement("SESSION-032", "MODEL-014")
+@mark.needs("accounts.spare")
+@mark.impact("mutating")
 def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spare: Account) -> None:
     with put_back(portal, op.SESSIONS_CONFIG_SET, limit(most_of(portal, spare)), by=spare):
         around = Surroundings(portal, spare.token)
@@ -89,10 +86,10 @@ def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spar
         verify("SESSION-032", is_invalid_parameter(refused))
 
 
-@requirement("SESSION-031", "SESSION-034", "SESSION-041")
-@needs("accounts.spare")
-@impact("disruptive")
-@sign_ins(2, reuses=2)
+@mark.requirement("SESSION-031", "SESSION-034", "SESSION-041")
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.sign_ins(2, reuses=2)
 def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Account) -> None:
     """The limit is lowered to what there is, and one more signs in; then that one leaves the list."""
     before = spare.signed_in()

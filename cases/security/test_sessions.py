@@ -15,33 +15,31 @@ from cases.security.traces import config_of, verify_traces
 from cases.security.whitelist import EDGE, ELSEWHERE
 from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
+    IN_USE,
+    UNFILTERED,
     Account,
     Exchange,
     Portal,
     SignedIn,
     Untestable,
     Verify,
+    are_different,
     holds,
-    impact,
     is_refused,
     is_success,
-    needs,
+    mark,
+    moment,
     op,
-    requirement,
-    sign_ins,
+    portal_time,
 )
-from conformance.checks.access.security import IN_USE
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import moment, portal_time
-from conformance.spec.requests import UNFILTERED
 
 
-@requirement(
+@mark.requirement(
     "SESSION-020", "SESSION-021", "SESSION-022", "SESSION-023", "SESSION-024",
     "SESSION-038", "SESSION-042", "SESSION-043", "SESSION-044", "MODEL-022",
     "HISTORY-010", "HISTORY-012", "HISTORY-013", "HISTORY-014",
 )  # fmt: skip
-@sign_ins(1)
+@mark.sign_ins(1)
 def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None:
     account = whoever(portal)
     before = account.signed_in()
@@ -108,7 +106,7 @@ def rests(portal: Portal, verify: Verify, idle: SignedIn, busy: SignedIn) -> Non
             verify("SESSION-038", holds(later, at, rested, f"no time after {portal_time(last)}", last))
 
 
-@requirement("SESSION-043")
+@mark.requirement("SESSION-043")
 def test_a_session_in_use_is_active(portal: Portal) -> None:
     """Later than a portal may note each request: compared on the wire. Where time cannot be moved a longer
     run shows the same, and none waits for this alone."""
@@ -145,13 +143,13 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     return own
 
 
-@requirement(
+@mark.requirement(
     "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "SESSION-037", "SESSION-039",
     "SESSION-040", "MODEL-011", "MODEL-012", "AUTHN-024",
 )  # fmt: skip
-@needs("accounts.spare")
-@impact("disruptive")
-@sign_ins(2, reuses=2)
+@mark.needs("accounts.spare")
+@mark.impact("disruptive")
+@mark.sign_ins(2, reuses=2)
 def test_sessions_are_terminated(portal: Portal, verify: Verify, admin: Account, spare: Account) -> None:
     fresh = spare.another_session()
     try:

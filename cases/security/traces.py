@@ -9,9 +9,19 @@ from datetime import datetime, timedelta
 from cases.dating import AROUND, exact_moment, grain
 from cases.premises import answered, settled
 from cases.surroundings import differ
-from conformance.cases import Comparison, Exchange, Json, Portal, SignedIn, Verify, holds, op
-from conformance.checks.model.agreement import are_different
-from conformance.checks.records import portal_time, records
+from conformance.cases import (
+    Comparison,
+    Exchange,
+    Json,
+    Portal,
+    SignedIn,
+    Verify,
+    are_different,
+    holds,
+    op,
+    portal_time,
+    records,
+)
 
 RULE = "SESSION-042"
 

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from cases.changing import put_back
 from cases.premises import granted, listed, settled
-from conformance.cases import Account, Exchange, Portal, Untestable, op
-from conformance.target.portal.records import address, addresses_in
+from conformance.cases import Account, Exchange, Portal, Untestable, address, addresses_in, op
 
 ANOTHER = "198.51.100.23"
 ELSEWHERE = "198.51.100.77"

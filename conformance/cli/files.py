@@ -193,7 +193,7 @@ def merge_runs(options: Options) -> int:
 )
 def show_history(options: Options) -> int:
     """Prints the trend, flaky requirements, and since when each failure lasts."""
-    from conformance.report.across import history
+    from conformance.report.across import history, trends
     from conformance.traffic.replacing import write_report
 
     if not options.history.exists():
@@ -201,12 +201,12 @@ def show_history(options: Options) -> int:
             f"{options.history}: there is no such database."
             f" `portal-conformance run --history {options.history}` creates it."
         )
-    trends = history.trend(options.history)
+    found = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        write_report(options.out / "history.html", history.as_html(trends, options.out))
-    form = history.as_json if options.format == "json" else history.as_text
-    print_text(form(trends), form=options.format)
+        write_report(options.out / "history.html", trends.as_html(found, options.out))
+    form = trends.as_json if options.format == "json" else trends.as_text
+    print_text(form(found), form=options.format)
     _name_page("history.html", options)
     return 0
 

@@ -154,14 +154,22 @@ MEANING = (
         metavar="SECONDS",
         help="the longest an exchange may take (default: 60)",
     ),
-    option("--profile", metavar="FILE", type=PATH, help="a profile whose secrets are redacted"),
+    option(
+        "--profile",
+        metavar="FILE",
+        type=PATH,
+        help="a profile, of which secrets are redacted, and TLS and proxy used",
+    ),
     *REDACTION,
     flag("--insecure", help="do not verify the portal's certificate"),
 )
 def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
     from conformance import record
+    from conformance.target.tls import tls_context
 
+    profile = load(options.profile) if options.profile else None
+    at = None if profile is None else profile.at(options.upstream)
     return record.run(
         options.upstream,
         options.out,
@@ -169,12 +177,13 @@ def record_traffic(options: Options) -> int:
             port=options.port,
             host=options.host,
             open_channel=options.open_channel,
-            verify=not options.insecure,
+            verify=not options.insecure and ((at and tls_context(at)) or True),
+            proxy=None if at is None else at.portal.proxy,
             timeout=options.timeout,
             redact=options.redact,
             keep=options.keep,
         ),
-        profile=load(options.profile) if options.profile else None,
+        profile=profile,
         judge=options.judge,
         print_line=print_line,
     )

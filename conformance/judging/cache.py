@@ -15,15 +15,7 @@ import msgspec
 from conformance.checks.envelope import ENVELOPE
 from conformance.judging.dispatch import CheckSet, Route
 from conformance.judging.judge import Judge, verdicts_of
-from conformance.traffic.exchange import (
-    ABSENT,
-    NO_ENVELOPE,
-    SECURE_SESSION,
-    Exchange,
-    Json,
-    Request,
-    placed,
-)
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request, placed
 from conformance.traffic.facts import called
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -40,14 +41,16 @@ STARTUP_SECONDS = 10.0
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
     """How a recorder listens. Port 0 takes a free one. ``open_channel`` offers an RSA key of the recorder's
-    own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify`` may name
-    a CA file. ``timeout`` is the longest an exchange may take, in seconds; ``bounds``, where given, are all
-    the bounds of what it takes."""
+    own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify``: whether,
+    or by what context, TLS to the portal is checked; ``proxy``: the address of an HTTP proxy before it.
+    ``timeout`` is the longest an exchange may take, in seconds; ``bounds``, where given, are all the bounds
+    of what it takes."""
 
     port: int = 0
     host: str = "127.0.0.1"
     open_channel: bool = False
-    verify: bool | str = True
+    verify: bool | ssl.SSLContext = True
+    proxy: str | None = None
     timeout: float = 60.0
     bounds: Bounds | None = None
     redact: Sequence[str] = ()
@@ -113,6 +116,7 @@ def serve(
         log,
         channel=OpenChannel(secrets) if options.open_channel else None,
         verify=options.verify,
+        proxy=options.proxy,
         timeout=bounds.upstream_seconds,
     )
     server = _server(proxy, protocol.protocol_within(bounds), bounds.connections)

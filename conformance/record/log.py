@@ -14,14 +14,7 @@ from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
 from conformance.errors import CaptureError
 from conformance.judging import Watch
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
 from conformance.traffic.capture import Writer
 from conformance.traffic.capture.writer import rewrite
@@ -134,7 +127,9 @@ class Log:
                 self.on_finding(finding)
 
 
-SENDING_FORMS = frozenset({LOGIN_INITIATE, LOGIN_COMPLETE, PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT})
+SENDING_FORMS = frozenset(
+    {op.LOGIN_INITIATE, op.LOGIN_COMPLETE, op.PASSWORD_CHANGE, op.PASSWORD_RESET, op.PASSWORD_INIT}
+)
 """The operations that may refuse a password or a code for its form."""
 
 MOST_ACCOUNTS = 1000
@@ -156,12 +151,12 @@ class HiddenSecrets:
         """What an exchange shows of hidden secrets, by their placeholders."""
         operation = exchange.request.operation
         key = operation.key if operation else ""
-        if key in (LOGIN_COMPLETE, TOKEN_REFRESH) and exchange.success:
+        if key in (op.LOGIN_COMPLETE, op.TOKEN_REFRESH) and exchange.success:
             return dict(self._token(exchange.at("data.accessToken")))
         hidden: dict[str, Json] = {}
         if key in SENDING_FORMS and not exchange.success:
             hidden.update(self._forms(exchange, key))
-        if key == LOGIN_INITIATE:
+        if key == op.LOGIN_INITIATE:
             hidden.update(self._mistakes(exchange))
         return hidden
 
@@ -177,7 +172,7 @@ class HiddenSecrets:
                 if is_invalid and name == "code":
                     yield placeholder, {FORM: {KIND: NUMBER}}
             elif name.lower().endswith("password") and value not in self._passwords.values():
-                is_new = name.lower().startswith("new") or key in (PASSWORD_RESET, PASSWORD_INIT)
+                is_new = name.lower().startswith("new") or key in (op.PASSWORD_RESET, op.PASSWORD_INIT)
                 form = form_of(value, is_new=is_new)
                 if form is not None and (is_invalid or len(value) >= LONGEST_PASSWORD):
                     yield placeholder, {FORM: form}

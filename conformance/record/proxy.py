@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -95,7 +95,8 @@ class Proxy:
         log: Log,
         *,
         channel: OpenChannel | None = None,
-        verify: bool | str = True,
+        verify: bool | ssl.SSLContext = True,
+        proxy: str | None = None,
         timeout: float = 60.0,
     ) -> None:
         self.upstream = upstream.rstrip("/")
@@ -103,6 +104,7 @@ class Proxy:
         self.log = log
         self.channel = channel
         self.verify = verify
+        self.proxy = proxy
         self.timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
@@ -133,6 +135,7 @@ class Proxy:
                 headers=CIMultiDict(passing.headers),
                 data=content,
                 allow_redirects=False,
+                proxy=self.proxy,
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             ) as answer:
                 await self._answer(passing, answer, send)
@@ -256,9 +259,8 @@ class Proxy:
     def _client(self) -> aiohttp.ClientSession:
         """One client for all, made where its event loop runs."""
         if self._session is None:
-            ssl_context = _verification(self.verify)
             self._session = aiohttp.ClientSession(
-                connector=BoundedConnector(limit=0, ssl=ssl_context),
+                connector=BoundedConnector(limit=0, ssl=self.verify),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=self.timeout),
@@ -336,9 +338,3 @@ def _with_length(headers: list[Header], length: int) -> list[Header]:
         if name.lower() not in ("content-length", "transfer-encoding")
     ]
     return [*kept, ("content-length", str(length))]
-
-
-def _verification(verify: bool | str) -> Any:
-    import ssl  # only where a portal is reached over TLS
-
-    return ssl.create_default_context(cafile=verify) if isinstance(verify, str) else verify

@@ -34,7 +34,6 @@ from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
-from conformance.target.portal.restoring.sessions import end_sessions
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -61,7 +60,6 @@ def replay(
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
     """
-    _refuse_proxy(profile)
     _driver_module()
     started = datetime.now(UTC)
     baseline = initial_baseline(
@@ -283,7 +281,7 @@ def _end_sessions(portal: Portal, ready: Replay, gone: TargetUnreachable | None)
     as well; which stay open, as a sentence."""
     if gone is not None:
         return ""
-    return end_sessions(portal, logged_out=ready.machine.sign_ins.logged_out) or ""
+    return portal.end_sessions(logged_out=ready.machine.sign_ins.logged_out) or ""
 
 
 def _blocked(portal: Portal) -> IngressRefusal | None:
@@ -301,11 +299,6 @@ def _is_there(portal: Portal) -> bool:
     except TargetUnreachable:
         return False
     return True
-
-
-def _refuse_proxy(profile: Profile) -> None:
-    if profile.portal.proxy is not None:
-        raise UsageError(f"{profile.source}: [portal] proxy: a replay uses no proxy. Remove this line.")
 
 
 def _secrets_of(profile: Profile) -> Secrets:

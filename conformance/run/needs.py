@@ -73,4 +73,4 @@ def lacking(profile: Profile, part: str) -> str | None:
             if given is not None and given.body is not None
             else f'the profile has no body under [operations."{part}"]'
         )
-    raise ValueError(f"@needs({part!r}): there is no such part of a profile")
+    raise ValueError(f"@mark.needs({part!r}): there is no such part of a profile")

@@ -161,8 +161,3 @@ class Agenda(Generic[Item]):
 
     def __iter__(self) -> Iterator[Due[Item]]:
         return iter(sorted(self._suspended))
-
-    @property
-    def rest(self) -> list[Item]:
-        """What has not been begun."""
-        return [case.item for case in (*self._waiting, *self._signing, *reversed(self._others))]

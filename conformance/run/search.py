@@ -8,14 +8,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 from hypothesis.configuration import set_hypothesis_home_dir
-from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable, UnsatisfiedAssumption
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
@@ -39,7 +37,7 @@ from conformance.verdicts.verify import Verify
 T = TypeVar("T")
 
 FOLDER = "examples"
-"""Where under a run's ``--out`` the failing examples are kept."""
+"""Where under a run's ``--out`` Hypothesis keeps its own files, if it writes any."""
 
 STRIKES = 3
 """So many examples of a search may come to nothing for reasons beside the point; the next ends it."""
@@ -139,7 +137,7 @@ class Trial:
         """
         if requirement not in self.search.declared:
             raise ValueError(
-                f"{self.search.case} decides {requirement} without declaring it. Name it in @requirement"
+                f"{self.search.case} decides {requirement} without declaring it. Name it in @mark.requirement"
             )
         for comparison in comparisons:
             self.apart.decide(requirement, comparison)
@@ -224,9 +222,7 @@ class Search:
         def run(chosen: settings, seed: int) -> None:
             # Moves are taken away below, which needs fewer requests than Hypothesis does.
             machine: Any = seeded(seed)(factory)
-            run_state_machine_as_test(
-                machine, settings=settings(chosen, phases=(Phase.reuse, Phase.generate))
-            )
+            run_state_machine_as_test(machine, settings=settings(chosen, phases=(Phase.generate,)))
 
         self._rounds(run, self.effort.runs, lambda: self._lessen(factory))
 
@@ -361,10 +357,10 @@ class Search:
             backend=RandomProvider.__name__,
             max_examples=examples,
             stateful_step_count=self.effort.steps,
-            database=KeptExamples(self._run.options.out / FOLDER, f"{self.case} {number}"),
+            database=None,
             derandomize=False,
             deadline=None,
-            phases=(Phase.reuse, Phase.generate, Phase.shrink),
+            phases=(Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
             verbosity=Verbosity.quiet,
             print_blob=False,
@@ -441,31 +437,6 @@ def move(
 def _simplest(value: Any) -> Any:
     """The value that says least: of a text the empty one, which is none of those drawn."""
     return type(value)() if isinstance(value, bool | int | float | str) else value
-
-
-# Examples that failed.
-
-
-class KeptExamples(ExampleDatabase):
-    """Failing examples under a name that stays, whatever becomes of the code around them."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        super().__init__()
-        self._files = DirectoryBasedExampleDatabase(folder)
-        self._name = name.encode()
-
-    def _named(self, key: bytes) -> bytes:
-        _, dot, kind = key.rpartition(b".")
-        return self._name + (dot + kind if kind in (b"secondary", b"pareto") else b"")
-
-    def save(self, key: bytes, value: bytes) -> None:
-        self._files.save(self._named(key), value)
-
-    def fetch(self, key: bytes) -> Iterator[bytes]:
-        yield from self._files.fetch(self._named(key))
-
-    def delete(self, key: bytes, value: bytes) -> None:
-        self._files.delete(self._named(key), value)
 
 
 def records_in(data: Json) -> int:

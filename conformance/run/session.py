@@ -24,7 +24,7 @@ from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
 from conformance.target.portal.login import MAILED_BEFORE
 from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.target.portal.restoring.sessions import end_sessions
+from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore_own
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
@@ -190,7 +190,7 @@ class RunSession:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
         self.shown_otherwise = self._read_back()
-        open_sessions = None if self.unreachable is not None else end_sessions(self.portal)
+        open_sessions = None if self.unreachable is not None else self.portal.end_sessions()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked.reason)
@@ -209,7 +209,7 @@ class RunSession:
                 interrupted=interrupted,
                 unreachable=self.unreachable or "",
                 left_behind=left_behind,
-                cleanup=(self.portal.cleanup_command or "") if left_behind else "",
+                cleanup=(cleanup_command(self.portal, self.portal.changes) or "") if left_behind else "",
                 inconclusive=" ".join(self._shortfalls()),
                 unusable=unusable_profile(self.blocked, left_behind),
             ),
@@ -282,10 +282,12 @@ class RunSession:
         """Restores what was changed; what could not be, as sentences."""
         if self.unreachable is None:
             try:
-                return self.portal.restore()
+                return restore_own(self.portal)
             except TargetUnreachable as gone:
                 self.lose(gone)
-        return self.portal.pending("the target could not be reached")
+        return pending_in_words(
+            self.portal, self.portal.changes.own_pending, "the target could not be reached"
+        )
 
     def _read_back(self) -> list[str]:
         """What was restored and is shown otherwise than before, as sentences."""

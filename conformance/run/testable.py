@@ -8,37 +8,29 @@ from collections.abc import Iterable, Mapping
 from conformance.checks import CHECKS, READINGS
 from conformance.checks.registry import LEFT_TO_CASES
 from conformance.judging.fields import requirements_of
+from conformance.report.model.words import MUSTS
 from conformance.run.needs import lacking
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
-from conformance.spec.endpoints import (
-    CHANNEL_COMMAND_DEACTIVATE,
-    IP_WHITELIST_SET,
-    LOGIN_MFA_SEND,
-    LOGOUT,
-    PROFILE_UPDATE,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import WAYS_IN
-
-MUSTS = tuple(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
-"""The musts that can be seen from outside."""
 
 TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
 """The requirements of any level that can be seen from outside."""
 
 FOLLOWS = {
-    "CHANNEL-031": (CHANNEL_COMMAND_DEACTIVATE,),
-    "IPWHITELIST-006": (IP_WHITELIST_SET,),
-    "LOGOUT-003": (LOGOUT,),
-    "MODEL-014": (PROFILE_UPDATE, LOGIN_MFA_SEND),
-    "SESSION-031": (LOGOUT,),
-    "TOKEN-011": (LOGOUT,),
-    "TOKEN-012": (LOGOUT,),
+    "CHANNEL-031": (op.CHANNEL_COMMAND_DEACTIVATE,),
+    "IPWHITELIST-006": (op.IP_WHITELIST_SET,),
+    "LOGOUT-003": (op.LOGOUT,),
+    "MODEL-014": (op.PROFILE_UPDATE, op.LOGIN_MFA_SEND),
+    "SESSION-031": (op.LOGOUT,),
+    "TOKEN-011": (op.LOGOUT,),
+    "TOKEN-012": (op.LOGOUT,),
 }
 """Rules of what is seen elsewhere after a request to one of some endpoints; else nothing decides them."""
 
-SUCCEEDS = {LOGIN_MFA_SEND: "LOGIN-022", LOGOUT: "LOGOUT-003"}
+SUCCEEDS = {op.LOGIN_MFA_SEND: "LOGIN-022", op.LOGOUT: "LOGOUT-003"}
 """A rule whose cases have an endpoint succeed, of those that the case of its offer only has refused."""
 
 NEEDS = {
@@ -136,7 +128,7 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
         return False
     if not any(name in profile.accounts for name in WAYS_IN):
         return False
-    if _is_shut(row, profile) or (row.key == LOGIN_MFA_SEND and not _reads_mail(profile)):
+    if _is_shut(row, profile) or (row.key == op.LOGIN_MFA_SEND and not _reads_mail(profile)):
         return False
     body_unknown = bool({"N1", "N6"} & set(row.gaps))
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None

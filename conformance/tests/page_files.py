@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from conformance.report.across import compare, compare_pages, history, matrix
+from conformance.report.across import compare, compare_pages, history, matrix, trends
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Run
 from conformance.tests.hostile_portal import hostile
@@ -77,7 +77,7 @@ def _over_time(folder: Path) -> str:
         run = (sample() if day % 3 == 2 else conformant()).run()
         started = (START + timedelta(days=day)).isoformat()
         history.record(run.model_copy(update={"started": started}), folder / "history.sqlite")
-    return history.as_html(history.trend(folder / "history.sqlite"))
+    return trends.as_html(history.trend(folder / "history.sqlite"))
 
 
 MAKERS: dict[str, Maker] = {

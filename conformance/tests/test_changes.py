@@ -15,7 +15,7 @@ from conformance.errors import CannotSignIn, LedgerError, Untestable
 from conformance.spec import endpoints as op
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
-from conformance.target.portal.restoring.restore import restore
+from conformance.target.portal.restoring.restore import restore, restore_own
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import MINIMAL, Played, answer, answering, connected
 from conformance.traffic.exchange import Json
@@ -29,9 +29,7 @@ def state(running: Running) -> Json:
 
 def create_channel(portal: Portal, *, told: bool = True) -> None:
     name = portal.unique()
-    change = portal.changes.creating(
-        op.CHANNEL_CREATE, op.CHANNEL_DELETE, {"bizId": "{result_id}"}, name=name
-    )
+    change = portal.changes.creating(op.CHANNEL_CREATE, {"bizId": "{result_id}"}, name=name)
     created = portal.call(
         op.CHANNEL_CREATE,
         json=portal.operation_body(op.CHANNEL_CREATE, unique=name),
@@ -46,7 +44,7 @@ def rename(portal: Portal) -> None:
     token = portal.account("admin").token
     before = portal.call(op.PROFILE, token=token).data
     names = ("accountName", "accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
-    portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {name: before[name] for name in names})
+    portal.changes.changed(op.PROFILE_UPDATE, {name: before[name] for name in names})
     assert portal.call(op.PROFILE_UPDATE, json={"accountName": portal.unique()}, token=token).success
 
 
@@ -65,7 +63,6 @@ def invite(portal: Portal) -> None:
     email = f"{portal.unique()}@example.test"
     portal.changes.creating(
         op.INVITE,
-        op.INVITATION_CANCEL,
         {"invitationBizId": "{result_id}", "reason": "made by a test"},
         name=email,
     )
@@ -97,7 +94,7 @@ def test_a_run_puts_back_what_it_changed(change: Any, ledger: Path) -> None:
         change(portal)
         assert state(running) != before or change is change_password
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert state(running) == before
         assert portal.changes.pending == []
         assert portal.account("spare").fresh_sign_in()
@@ -109,7 +106,7 @@ def test_what_may_not_be_deleted_in_use_is_taken_out_of_use_first(ledger: Path, 
         before = state(running)
         create_channel(portal, told=told)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert state(running) == before
 
 
@@ -149,25 +146,23 @@ def test_the_last_of_several_passwords_is_traded_for_the_profiles_where_one_was_
 
 def test_a_record_that_was_never_made_or_is_gone_is_nothing_to_put_back() -> None:
     with connected() as (portal, _, _running):
-        portal.changes.creating(
-            op.CHANNEL_CREATE, op.CHANNEL_DELETE, {"bizId": "{result_id}"}, name=portal.unique()
-        )
-        gone = portal.changes.creating(op.CHANNEL_CREATE, op.CHANNEL_DELETE, {"bizId": "{result_id}"})
+        portal.changes.creating(op.CHANNEL_CREATE, {"bizId": "{result_id}"}, name=portal.unique())
+        gone = portal.changes.creating(op.CHANNEL_CREATE, {"bizId": "{result_id}"})
         portal.changes.created(gone, "00000000-0000-4000-8000-000000000000")
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
 
 
 def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
     denied = answer(status=403, code="ACCESS.PERMISSION_DENIED")
     portal = answering(Played(delete=denied, update=denied))
-    change = portal.changes.creating(op.CHANNEL_CREATE, op.CHANNEL_DELETE, {"bizId": "{result_id}"})
+    change = portal.changes.creating(op.CHANNEL_CREATE, {"bizId": "{result_id}"})
     portal.changes.created(change, "b-1")
-    portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {"accountName": "before"})
+    portal.changes.changed(op.PROFILE_UPDATE, {"accountName": "before"})
     portal.call(op.PROFILE_UPDATE, json={"accountName": "after"}, token="t")
 
     refused = "was refused: HTTP 403, ACCESS.PERMISSION_DENIED"
-    assert portal.restore() == [
+    assert restore_own(portal) == [
         f"what {op.PROFILE_UPDATE} changed for [accounts.admin]: {op.PROFILE_UPDATE} {refused}",
         f"b-1, made by {op.CHANNEL_CREATE}: {op.CHANNEL_DELETE} {refused}",
     ]
@@ -176,9 +171,9 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
 
 def test_what_was_undone_by_the_case_is_not_undone_again() -> None:
     portal = answering(played := Played())
-    portal.changes.undone(portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {}))
+    portal.changes.undone(portal.changes.changed(op.PROFILE_UPDATE, {}))
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert played.words == [
         "initiate",
         "complete",
@@ -189,9 +184,9 @@ def test_a_change_whose_author_cannot_sign_in_is_neither_noted_nor_left(ledger: 
     portal = answering(lambda request: answer(status=401, code="AUTH.INVALID_CREDENTIALS"), ledger=ledger)
 
     with pytest.raises(CannotSignIn, match="email or password is refused"):
-        portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {})
+        portal.changes.changed(op.PROFILE_UPDATE, {})
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert not ledger.exists()
 
 
@@ -206,7 +201,7 @@ def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:
     portal.changes = ChangeLedger(ledger, run_id="suite-1", target=portal.url)
     assert not ledger.exists()
 
-    portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {"accountName": "before"})
+    portal.changes.changed(op.PROFILE_UPDATE, {"accountName": "before"})
     portal.call(op.PROFILE_UPDATE, json={}, token="t")
 
     assert json.loads(on_disk[0][0]) == {
@@ -223,7 +218,7 @@ def test_a_change_that_could_only_be_undone_with_a_secret_is_not_made(ledger: Pa
     changes = ChangeLedger(ledger, secrets=secrets)
 
     with pytest.raises(Untestable, match="what restores it holds a secret"):
-        changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {"emailConfig": {"password": "smtp-password"}})
+        changes.changed(op.PROFILE_UPDATE, {"emailConfig": {"password": "smtp-password"}})
 
     assert not ledger.exists()
 
@@ -262,7 +257,7 @@ def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path, c
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
 def test_a_line_separator_in_a_text_of_the_target_ends_no_line(ledger: Path, separator: str) -> None:
     changes = ChangeLedger(ledger, run_id="suite-1", target=RUN["target"])
-    changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {"accountName": f"first{separator}second"})
+    changes.changed(op.PROFILE_UPDATE, {"accountName": f"first{separator}second"})
     changes.close()
 
     (change,) = ChangeLedger.read(ledger).pending
@@ -284,11 +279,11 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
     write(ledger, RUN, ROW)
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
     portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
-    own = portal.changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {})
+    own = portal.changes.changed(op.PROFILE_UPDATE, {})
     portal.changes.undone(own)
 
     assert own == 2
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert [change.run for change in ChangeLedger.read(ledger).pending] == ["suite-1"]
 
 
@@ -309,12 +304,12 @@ def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:
     changes = ChangeLedger(ledger, run_id="suite-2", target=OTHER)
 
     assert not ledger.exists()
-    assert changes.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE) == 1
+    assert changes.changed(op.PROFILE_UPDATE) == 1
 
 
 def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(ledger: Path) -> None:
     with connected(ledger=ledger) as (portal, exchanges, _):
-        portal.changes.creating(op.INVITE, op.INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, name="x")
+        portal.changes.creating(op.INVITE, {"invitationBizId": "{result_id}"}, name="x")
         refused = portal.call(op.INVITE, json={"inviteeEmail": "x"}, token=portal.account("admin").token)
         portal.changes.notice(refused)
         assert portal.changes.counts == ChangeCounts(attempted=1, accepted=0, restored=0)
@@ -326,7 +321,7 @@ def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(le
             portal.changes.notice(exchange)
         assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=0)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=2)
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from cases.administration.inviting import invited, shows
 from conformance.errors import Untestable
-from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, INVITATION_CANCEL, INVITE
+from conformance.spec.endpoints import CHANNEL_CREATE, INVITE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.records import own_id
-from conformance.target.portal.restoring.restore import restore
+from conformance.target.portal.restoring.restore import restore, restore_own
 from conformance.tests.reached import MINIMAL, Played, answer, answering
 from conformance.traffic.exchange import Exchange, Json
 
@@ -89,7 +89,7 @@ def send(portal: Portal, email: str = "") -> None:
     """An invitation whose maker does not learn its id."""
     name = portal.unique()
     undo = {"invitationBizId": "{result_id}"}
-    portal.changes.creating(INVITE, INVITATION_CANCEL, undo, name=name)
+    portal.changes.creating(INVITE, undo, name=name)
     body = {"inviteeEmail": email or f"{name}@example.test", "message": name, "expirationDays": 1}
     assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
 
@@ -116,7 +116,7 @@ def test_an_invitation_is_found_by_whatever_shows_its_id(
     portal = noted(played)
     send(portal, email)
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert played.states == ["CANCELLED"]
     assert portal.changes.counts == ChangeCounts(attempted=1, accepted=1, restored=1)
 
@@ -129,7 +129,7 @@ def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(
     portal = noted(Inviting(told={}, listed=listed), ledger)
     send(portal)
 
-    (left,) = portal.restore()
+    (left,) = restore_own(portal)
 
     assert f"{portal.run_id}-1, made by {INVITE}: it was accepted, and no answer" in left
     assert f'write where the answer has it as [operations."{INVITE}"] result_id' in left
@@ -150,7 +150,7 @@ def test_no_further_record_is_made_where_one_could_not_be_taken_away() -> None:
                 assert invitation.creation.id is None
 
     assert played.states == ["PENDING"]
-    assert len(portal.restore()) == 1
+    assert len(restore_own(portal)) == 1
 
 
 class Nested(Inviting):
@@ -168,17 +168,17 @@ def test_the_profile_says_where_the_answer_to_an_invitation_has_its_id() -> None
         assert invitation.creation.id == "01JQ0001"
     send(portal)  # of which the ledger alone takes the id
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert played.states == ["CANCELLED", "CANCELLED"]
 
 
 def test_a_channel_that_is_still_listed_was_not_deleted() -> None:
     listed = answer({"items": [{"bizId": "01JQ0001", "channelName": "c"}]})
     portal = answering(Played(query=listed, delete=answer(status=404, code="ROUTE.UNKNOWN")))
-    change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"}, name="c")
+    change = portal.changes.creating(CHANNEL_CREATE, {"bizId": "{result_id}"}, name="c")
     portal.changes.created(change, "01JQ0001")
 
-    (left,) = portal.restore()
+    (left,) = restore_own(portal)
     assert left.endswith("was refused: HTTP 404, ROUTE.UNKNOWN, and a listing still shows it")
 
 

@@ -6,14 +6,7 @@ import pytest
 
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import (
-    answer,
-    at,
-    judged,
-    mfa_setting,
-    refusal,
-    session,
-)
+from conformance.tests.traffic import answer, at, judged, mfa_setting, refusal, session
 from conformance.traffic.exchange import Exchange, Json
 
 EMAIL, OTP = mfa_setting(), mfa_setting("OTP", 10011002, isPrimary=True)

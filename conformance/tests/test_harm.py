@@ -21,6 +21,7 @@ from conformance.errors import OutOfTime
 from conformance.target.clock import SystemClock
 from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import RESTORING_SECONDS, Portal
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.target.profile.model import load, parse
 from conformance.tests.deployment import Deployment, Done, command, deployed, done
 from conformance.tests.test_changes import change_password
@@ -110,7 +111,7 @@ def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(ledger: P
         with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
             change_password(portal)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
     assert not ledger.exists()
 
@@ -123,7 +124,7 @@ def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(l
         with pytest.raises(OutOfTime, match="the time budget leaves 3 s"), granting(portal, admin):
             pass
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert len(running.portal.records["currency grant"]) == before
 
 
@@ -135,7 +136,7 @@ def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path)
         use_up_sign_ins(portal)
         assert signs_in(running, new)
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
@@ -160,7 +161,7 @@ def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up
         use_up_sign_ins(portal)
         spent[0] = 200.0
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
@@ -185,7 +186,7 @@ def test_the_way_back_is_tried_anew_from_scratch(ledger: Path, ended: str) -> No
         if ended in ("session", "both"):
             running.portal.sessions.clear()
 
-        assert portal.restore() == []
+        assert restore_own(portal) == []
         assert signs_in(running, own_password(running))
 
 
@@ -241,7 +242,7 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(ledger: Pat
     with budgeted(None, ledger, wrap=refusing.wrap) as (portal, _):
         new = change_password(portal)
         refusing.is_on = True
-        left = portal.restore()
+        left = restore_own(portal)
     rows = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
 
     assert len(left) == 1

@@ -14,9 +14,8 @@ import msgspec
 import pytest
 
 from conformance import record
-from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable, UsageError
+from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable
 from conformance.judging import watch
-from conformance.replay import ReplayOptions, replay
 from conformance.replay.engine.wire import Connection
 from conformance.replay.rebuild.actions import WireResponse
 from conformance.spec import REQUIREMENTS
@@ -364,13 +363,6 @@ def test_thousands_of_secrets_that_are_alike_are_found_in_time() -> None:
         clean = secrets.redact_line(line)
 
     assert not any(value in clean for value in values[:200])
-
-
-def test_a_replay_says_that_it_takes_no_proxy(tmp_path: Path) -> None:
-    known = profile("http://127.0.0.1:1", 'proxy = "http://127.0.0.1:3128"\n')
-
-    with pytest.raises(UsageError, match=r"\[portal\] proxy"):
-        replay([tmp_path / "none.jsonl"], known, ReplayOptions(out=tmp_path))
 
 
 @pytest.mark.parametrize("name", ["self-signed", "expired", "other-host", "plain", "handshake-cut"])

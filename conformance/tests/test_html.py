@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.across import baseline, compare, compare_pages, history, matrix
+from conformance.report.across import baseline, compare, compare_pages, history, matrix, trends
 from conformance.report.formats.html.run_page import report
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
@@ -19,15 +19,7 @@ from conformance.report.model.run import Ending
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
-from conformance.tests.sample_run import (
-    PROFILE,
-    card_of,
-    conformant,
-    envelope,
-    exchange,
-    page_of,
-    sample,
-)
+from conformance.tests.sample_run import PROFILE, card_of, conformant, envelope, exchange, page_of, sample
 
 VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000
@@ -80,7 +72,7 @@ def pages(tmp_path: Path) -> dict[str, str]:
         "report": report(bad, read(tmp_path / "none", ())),
         "compare": compare_pages.as_html(compare.compare(good, bad)),
         "matrix": matrix.as_html(matrix.matrix([good, bad], [TEXTS[0], TEXTS[3]])),
-        "history": history.as_html(history.trend(tmp_path / "history.sqlite")),
+        "history": trends.as_html(history.trend(tmp_path / "history.sqlite")),
     }
 
 

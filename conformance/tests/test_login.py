@@ -8,16 +8,7 @@ import pytest
 
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
-from conformance.target.portal.login import (
-    Answer,
-    Ask,
-    Call,
-    SignInRefused,
-    Step,
-    Tokens,
-    Wait,
-    sign_in,
-)
+from conformance.target.portal.login import Answer, Ask, Call, SignInRefused, Step, Tokens, Wait, sign_in
 from conformance.target.profile.tables import Factor
 from conformance.tests.reached import Played, answering, envelope
 from conformance.traffic.exchange import Exchange, Json, Request, Response

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance.replay.changes.reading import body_before, id_of
-from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec.endpoints import CHANNEL_UPDATE, CHANNELS_QUERY
+from conformance.target.portal.restoring.ways import FieldsUndo
 from conformance.tests.reached import MINIMAL, answer, answering
 
 OWN_NAME = f'[operations."{CHANNEL_UPDATE}"]\nbody = {{ ref = "{{result_id}}", channelName = "x" }}\n'

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PROFILE, SESSIONS_TERMINATE_ALL, TOKEN_REFRESH
 from conformance.spec.operations import Impact
 from conformance.target.portal import Portal
-from conformance.target.portal.restoring.sessions import OwnSessions, end_sessions
+from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.profile.model import parse
 from conformance.tests.reached import connected
 from conformance.tests.traffic import NOW, account, answer, completed, refusal, token_pair
@@ -93,7 +93,7 @@ def test_the_end_of_a_run_logs_its_sessions_out_at_the_impact_that_ends_sessions
         portal.own_sessions.ends_alone = True
         tokens = [portal.account("spare").signed_in().token, portal.account("spare").fresh_sign_in().token]
 
-        note = end_sessions(portal)
+        note = portal.end_sessions()
 
         assert portal.call(PROFILE, token=tokens[0]).success is not ended
     stays = "Sessions that the run began stay open until they expire: 2 of [accounts.spare]."
@@ -104,7 +104,7 @@ def test_a_run_ends_no_session_where_a_logout_may_end_those_of_others() -> None:
     with connected(impact="disruptive") as (portal, exchanges, _):
         portal.own_sessions = begun("a")
 
-        note = end_sessions(portal)
+        note = portal.end_sessions()
 
     assert note == "Sessions that the run began stay open until they expire: 1 of [accounts.spare]."
     assert exchanges == []

@@ -16,9 +16,7 @@ from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import PlanChoice, ahead, plan
 from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_text
 from conformance.spec import Impact
-from conformance.spec.endpoints import (
-    LOGIN_INITIATE,
-)
+from conformance.spec import endpoints as op
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, parse
@@ -133,7 +131,7 @@ def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(t
     shown = json.loads(as_json(planned))
 
     assert shown["endpoints"] == planned.endpoints
-    assert LOGIN_INITIATE not in shown["rules"]
+    assert op.LOGIN_INITIATE not in shown["rules"]
     assert all(rule.startswith("LOGIN-") for rule in shown["rules"])
     assert shown["floor"] is None
     assert as_line(planned).endswith(f" · {planned.testable} of {planned.musts} musts")
@@ -207,7 +205,7 @@ def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
 
 def left_after(portal: Portal) -> int:
     spare = portal.account("spare")
-    portal.login.left.put(spare.email, portal.call(LOGIN_INITIATE, json=_credentials(portal)))
+    portal.login.left.put(spare.email, portal.call(op.LOGIN_INITIATE, json=_credentials(portal)))
     return portal.left("spare")
 
 

@@ -126,7 +126,7 @@ def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: 
     recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
     with reference.start() as portal:
         changes = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
-        changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"})
+        changes.changed(PROFILE_UPDATE, {"accountName": "As it was"})
         changes.close()
         text = re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', portal.profile())
         told = replay([recording], parse(text, {}), options_for(tmp_path))

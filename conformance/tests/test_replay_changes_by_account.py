@@ -15,12 +15,12 @@ from conformance.errors import LeftBehind, UsageError
 from conformance.replay import ReplayResult, replay
 from conformance.replay.changes.reading import body_before, new_name, record_before
 from conformance.replay.changes.recorder import ReplayChanges
-from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring.ways import FieldsUndo
 from conformance.tests.full_disk import no_more_than
 from conformance.tests.reached import answer as http_answer
 from conformance.tests.reached import answering
@@ -172,7 +172,7 @@ def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_
     told: list[str] = []
     with reference.start() as portal:
         ledger = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
-        ledger.changed(op.PROFILE_UPDATE, op.PROFILE_UPDATE, {"accountName": "As it was"}, account="spare")
+        ledger.changed(op.PROFILE_UPDATE, {"accountName": "As it was"}, account="spare")
         ledger.close()
         options = options_for(tmp_path, impact="read-only")
         for _ in range(2):

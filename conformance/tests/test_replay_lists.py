@@ -19,14 +19,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_CREATE,
-    CHANNELS_QUERY,
-    ROLES,
-    SESSIONS,
-    SESSIONS_HISTORY,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.replays import comparer_of, options_for, profile_of, recorder
 from conformance.tests.traffic import NOW, answer
 from conformance.traffic.exchange import Json
@@ -36,7 +29,7 @@ from reference_impl import serve as reference
 def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
     """The places and kinds of the differences; each breaks a client."""
     pair = ReplayedExchange(1, answer(key, old), answer(key, new))
-    differences = comparer_of(written={CHANNEL_CREATE}).compare(pair).differences
+    differences = comparer_of(written={op.CHANNEL_CREATE}).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
@@ -68,28 +61,28 @@ def counted(name: str) -> list[tuple[str, str]]:
     ("key", "old", "new", "expected"),
     [
         # A history that is turned round, however many signed in since; what is in no order is not.
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 5, 3]), ORDER),
-        (SESSIONS_HISTORY, history([9, 5, 3]), NEWEST_FIRST, ORDER),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7, 9]), []),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([9, 3]), []),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 9, 5]), []),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 3, 3]), []),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([9, 5, 3]), ORDER),
+        (op.SESSIONS_HISTORY, history([9, 5, 3]), NEWEST_FIRST, ORDER),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7, 9]), []),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([9, 3]), []),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 9, 5]), []),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 3, 3]), []),
         # Another address of others is none, and one that is no address any more is one.
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="198.51.100.9"), []),
-        (SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="hidden"), HIDDEN),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="198.51.100.9"), []),
+        (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7], clientIp="hidden"), HIDDEN),
         # An earlier replay leaves more records and never fewer.
-        (CHANNELS_QUERY, channels(), channels(totalRecords=9), []),
-        (CHANNELS_QUERY, channels(), channels(totalRecords=0), counted("totalRecords")),
-        (CHANNELS_QUERY, channels(), channels(totalPages=3), []),
-        (CHANNELS_QUERY, channels(), channels(totalPages=1), counted("totalPages")),
-        (CHANNELS_QUERY, channels(hasNext=False), channels(), []),
-        (CHANNELS_QUERY, channels(), channels(hasNext=False), counted("hasNext")),
-        (CHANNELS_QUERY, channels(empty=True), channels(empty=False), []),
-        (CHANNELS_QUERY, channels(), channels(empty=True), counted("empty")),
+        (op.CHANNELS_QUERY, channels(), channels(totalRecords=9), []),
+        (op.CHANNELS_QUERY, channels(), channels(totalRecords=0), counted("totalRecords")),
+        (op.CHANNELS_QUERY, channels(), channels(totalPages=3), []),
+        (op.CHANNELS_QUERY, channels(), channels(totalPages=1), counted("totalPages")),
+        (op.CHANNELS_QUERY, channels(hasNext=False), channels(), []),
+        (op.CHANNELS_QUERY, channels(), channels(hasNext=False), counted("hasNext")),
+        (op.CHANNELS_QUERY, channels(empty=True), channels(empty=False), []),
+        (op.CHANNELS_QUERY, channels(), channels(empty=True), counted("empty")),
         # The own session is compared where others began beside it.
-        (SESSIONS, [OWN], [OTHER, OWN], []),
-        (SESSIONS, [OWN], [OTHER, OWN | {"userAgent": "Another"}], [("data[1].userAgent", "value")]),
-        (SESSIONS, [OWN], [OTHER, OTHER], []),
+        (op.SESSIONS, [OWN], [OTHER, OWN], []),
+        (op.SESSIONS, [OWN], [OTHER, OWN | {"userAgent": "Another"}], [("data[1].userAgent", "value")]),
+        (op.SESSIONS, [OWN], [OTHER, OTHER], []),
     ],
 )
 def test_what_others_made_longer_is_no_change_of_a_portal(
@@ -105,7 +98,7 @@ def test_what_others_made_longer_is_no_change_of_a_portal(
 def test_null_in_place_of_a_list_is_another_form_also_of_another_record(
     live: Json, kind: Any, meaning: str
 ) -> None:
-    recorded = answer(ROLES, {"permissionGroups": ["ORDER"]})
+    recorded = answer(op.ROLES, {"permissionGroups": ["ORDER"]})
     pair = ReplayedExchange(1, recorded, recorded, shows_another=True)
     old = 2 if kind == "length" else ["ORDER"]
 
@@ -181,7 +174,7 @@ def test_records_in_another_order_are_compared_with_themselves_whatever_else_dif
     old = [account(1), account(2), account(3)]
     new = [account(4), account(1), {**account(2), "accountName": "Another"}]
 
-    assert aligned(correlation, old, new, operation=ACCOUNTS_QUERY) == [
+    assert aligned(correlation, old, new, operation=op.ACCOUNTS_QUERY) == [
         ("order", "data.items"),
         ("value", "data.items[1].accountName"),
     ]
@@ -212,12 +205,12 @@ def test_a_word_of_a_text_that_was_redacted_may_be_any(recorded: str, live: str,
 def test_a_record_of_another_name_in_the_same_place_is_doubtful_until_better_is_known() -> None:
     correlation = Correlation(used={"person1@example.test"})
 
-    aligned(correlation, [account(1)], [account(5)], operation=ACCOUNTS_QUERY)
+    aligned(correlation, [account(1)], [account(5)], operation=op.ACCOUNTS_QUERY)
     assert correlation.live == {IDS[1]: IDS[5]}
     assert correlation.doubtful == {IDS[1]}
 
     assert not correlation.pair(IDS[1], IDS[6], is_doubtful=True), "another doubtful one is a difference"
-    aligned(correlation, [account(1), account(2)], [account(2), account(1)], operation=ACCOUNTS_QUERY)
+    aligned(correlation, [account(1), account(2)], [account(2), account(1)], operation=op.ACCOUNTS_QUERY)
     assert correlation.live[IDS[1]] == IDS[1]
     assert not correlation.doubtful
 
@@ -243,7 +236,7 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     bodies = {"data": old}, {"data": new}
 
     JsonComparison(
-        correlation, *bodies, operation=SESSIONS, began=Clocks(1_700_000_000, 1_800_000_000)
+        correlation, *bodies, operation=op.SESSIONS, began=Clocks(1_700_000_000, 1_800_000_000)
     ).differences()
 
     assert correlation.live[IDS[1]] == IDS[4]

@@ -24,28 +24,7 @@ from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.result import NO_DIFFERENCE
 from conformance.report.across.accepted import load
 from conformance.spec import BY_KEY
-from conformance.spec.endpoints import (
-    BACKUP_CODES,
-    CHANNELS_QUERY,
-    COUNTRIES,
-    INVITE,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    MFA,
-    OWN_INVITATIONS,
-    PASSWORD_RESET,
-    PROFILE,
-    PROFILE_UPDATE,
-    PUBLIC_KEY,
-    ROLE,
-    ROLES,
-    SESSIONS,
-    SESSIONS_HISTORY,
-    TOKEN_REFRESH,
-    TRANSFER_ORDERS,
-    WORKSPACES_MINE,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.replays import Replaying, comparer_of, recorder, replayed
 from conformance.tests.sample_run import envelope
 from conformance.tests.traffic import answer
@@ -53,22 +32,22 @@ from conformance.traffic.exchange import Exchange
 
 BREAKING = [
     {
-        "answers-null": (INVITE, "data"),
-        "constants-as-seen": (COUNTRIES, "data"),
-        "credentials-400": (LOGIN_INITIATE, "status"),
-        "history-oldest-first": (SESSIONS_HISTORY, "data.items"),
-        "my-workspaces-in-pages": (WORKSPACES_MINE, "data"),
-        "roles-in-another-order": (ROLES, "data"),
-        "token-missing-4010": (PROFILE, "code"),
-        "unfinished-orders": (TRANSFER_ORDERS, "data.content[*].status"),
-        "update-answers-the-record-before": (PROFILE_UPDATE, "data.accountName"),
-        "wrong-code-422": (LOGIN_COMPLETE, "status"),
+        "answers-null": (op.INVITE, "data"),
+        "constants-as-seen": (op.COUNTRIES, "data"),
+        "credentials-400": (op.LOGIN_INITIATE, "status"),
+        "history-oldest-first": (op.SESSIONS_HISTORY, "data.items"),
+        "my-workspaces-in-pages": (op.WORKSPACES_MINE, "data"),
+        "roles-in-another-order": (op.ROLES, "data"),
+        "token-missing-4010": (op.PROFILE, "code"),
+        "unfinished-orders": (op.TRANSFER_ORDERS, "data.content[*].status"),
+        "update-answers-the-record-before": (op.PROFILE_UPDATE, "data.accountName"),
+        "wrong-code-422": (op.LOGIN_COMPLETE, "status"),
     },
     {
-        "answers-an-empty-object": (INVITE, "data.bizId"),
-        "otp-only": (MFA, "data"),
-        "pending-by-another-name": (LOGIN_INITIATE, "data.pendingApproval"),
-        "what-is-left-is-told": (LOGIN_COMPLETE, "data.expiresIn"),
+        "answers-an-empty-object": (op.INVITE, "data.bizId"),
+        "otp-only": (op.MFA, "data"),
+        "pending-by-another-name": (op.LOGIN_INITIATE, "data.pendingApproval"),
+        "what-is-left-is-told": (op.LOGIN_COMPLETE, "data.expiresIn"),
     },
 ]
 """Variants, and a place that each changes; none of a portal hides another."""
@@ -126,22 +105,22 @@ def test_a_permitted_change_is_no_regression_and_names_what_permits_it(
 SHOWN_PASSWORD, NUMBER = "data.items[*].emailConfig.password", "data.pagination.totalRecords"
 FAULTS = [
     {
-        "a-method-twice": (MFA, "data", "breaking"),
-        "access-token-carries-the-email": (LOGIN_COMPLETE, "data.accessToken", "contradiction"),
-        "backup-codes-total-generated-missing": (BACKUP_CODES, "data.totalGenerated", "contradiction"),
-        "channels-asked-for-are-counted-as-all": (CHANNELS_QUERY, NUMBER, "breaking"),
-        "expiration-days-are-ignored": (INVITE, "data.expiresAt", "breaking"),
-        "inactive-channels-tell-their-password": (CHANNELS_QUERY, SHOWN_PASSWORD, "contradiction"),
-        "login-session-expires-in-text": (LOGIN_INITIATE, "data.expiresIn", "contradiction"),
-        "public-key-without-an-id": (PUBLIC_KEY, "data.keyId", "breaking"),
+        "a-method-twice": (op.MFA, "data", "breaking"),
+        "access-token-carries-the-email": (op.LOGIN_COMPLETE, "data.accessToken", "contradiction"),
+        "backup-codes-total-generated-missing": (op.BACKUP_CODES, "data.totalGenerated", "contradiction"),
+        "channels-asked-for-are-counted-as-all": (op.CHANNELS_QUERY, NUMBER, "breaking"),
+        "expiration-days-are-ignored": (op.INVITE, "data.expiresAt", "breaking"),
+        "inactive-channels-tell-their-password": (op.CHANNELS_QUERY, SHOWN_PASSWORD, "contradiction"),
+        "login-session-expires-in-text": (op.LOGIN_INITIATE, "data.expiresIn", "contradiction"),
+        "public-key-without-an-id": (op.PUBLIC_KEY, "data.keyId", "breaking"),
     },
     {
-        "channel-password-masked-in-part": (CHANNELS_QUERY, SHOWN_PASSWORD, "breaking"),
-        "every-sign-in-has-a-reason": (SESSIONS_HISTORY, "data.items[*].failureReason", "breaking"),
-        "listed-roles-were-updated-at-another-time": (ROLE, "data.updatedAt", "breaking"),
-        "login-session-of-600": (LOGIN_INITIATE, "data.expiresIn", "contradiction"),
-        "profile-update-changes-created-at": (PROFILE_UPDATE, "data.createdAt", "breaking"),
-        "refresh-is-refused": (TOKEN_REFRESH, "status", "breaking"),
+        "channel-password-masked-in-part": (op.CHANNELS_QUERY, SHOWN_PASSWORD, "breaking"),
+        "every-sign-in-has-a-reason": (op.SESSIONS_HISTORY, "data.items[*].failureReason", "breaking"),
+        "listed-roles-were-updated-at-another-time": (op.ROLE, "data.updatedAt", "breaking"),
+        "login-session-of-600": (op.LOGIN_INITIATE, "data.expiresIn", "contradiction"),
+        "profile-update-changes-created-at": (op.PROFILE_UPDATE, "data.createdAt", "breaking"),
+        "refresh-is-refused": (op.TOKEN_REFRESH, "status", "breaking"),
     },
 ]
 """Faults, and what each shows."""
@@ -190,7 +169,7 @@ def test_the_same_difference_at_many_answers_is_one_row_with_its_count(
 ) -> None:
     told = replayed(signed_in, tmp_path, variants=("without-version",))
 
-    (row,) = (each for each in told.groups if (each["endpoint"], each["path"]) == (PROFILE, "version"))
+    (row,) = (each for each in told.groups if (each["endpoint"], each["path"]) == (op.PROFILE, "version"))
     assert (row["times"], row["meaning"], row["basis"]) == (2, "permitted", "some samples omit version")
     assert "some samples omit version" in (tmp_path / "report.html").read_text()
 
@@ -242,9 +221,9 @@ reason = "renamed in release 7"
 @pytest.mark.parametrize(
     ("endpoint", "more", "problem"),
     [
-        (PROFILE, "", "stale"),
-        (PASSWORD_RESET, "", ""),
-        (PASSWORD_RESET, "expires = 2020-01-31", "expired"),
+        (op.PROFILE, "", "stale"),
+        (op.PASSWORD_RESET, "", ""),
+        (op.PASSWORD_RESET, "expires = 2020-01-31", "expired"),
     ],
 )
 def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
@@ -310,22 +289,22 @@ def refused(key: str, code: str, status: int) -> Exchange:
 @pytest.mark.parametrize(
     ("key", "difference", "meaning"),
     [
-        (PROFILE, Difference("missing", ("version",), "2.0.0", None), Meaning.PERMITTED),
-        (PROFILE, Difference("missing", ("data", "accountName"), "A", None), Meaning.BREAKING),
-        (PROFILE, Difference("extra", ("data", "more"), None, 1), Meaning.PERMITTED),
-        (PROFILE, Difference("type", ("data", "accountRemark"), None, "x"), Meaning.PERMITTED),
-        (PROFILE, Difference("type", ("data", "accountName"), None, "x"), Meaning.BREAKING),
-        (PROFILE, Difference("value", ("data", "accountName"), "A", "B"), Meaning.BREAKING),
-        (COUNTRIES, Difference("order", ("data",), [], []), Meaning.PERMITTED),
-        (COUNTRIES, Difference("length", ("data",), 6, 2), Meaning.BREAKING),
-        (COUNTRIES, Difference("length", ("data",), 2, 6), Meaning.PERMITTED),
-        (ROLES, Difference("order", ("data",), [], []), Meaning.BREAKING),
-        (LOGIN_INITIATE, Difference("status", ("status",), 401, 400), Meaning.BREAKING),
-        (WORKSPACES_MINE, Difference("type", ("data",), [], {}), Meaning.BREAKING),
-        (PROFILE, Difference("type", ("data", "accessToken"), "eyJ", "opaque"), Meaning.PERMITTED),
-        (PUBLIC_KEY, Difference("repetition", ("data", "publicKey"), "abc", "xyz"), Meaning.PERMITTED),
-        *((CHANNELS_QUERY, unmasked(shown), Meaning.PERMITTED) for shown in ("••••••••", "hidden", "")),
-        *((CHANNELS_QUERY, unmasked(shown), Meaning.BREAKING) for shown in PASSWORDS),
+        (op.PROFILE, Difference("missing", ("version",), "2.0.0", None), Meaning.PERMITTED),
+        (op.PROFILE, Difference("missing", ("data", "accountName"), "A", None), Meaning.BREAKING),
+        (op.PROFILE, Difference("extra", ("data", "more"), None, 1), Meaning.PERMITTED),
+        (op.PROFILE, Difference("type", ("data", "accountRemark"), None, "x"), Meaning.PERMITTED),
+        (op.PROFILE, Difference("type", ("data", "accountName"), None, "x"), Meaning.BREAKING),
+        (op.PROFILE, Difference("value", ("data", "accountName"), "A", "B"), Meaning.BREAKING),
+        (op.COUNTRIES, Difference("order", ("data",), [], []), Meaning.PERMITTED),
+        (op.COUNTRIES, Difference("length", ("data",), 6, 2), Meaning.BREAKING),
+        (op.COUNTRIES, Difference("length", ("data",), 2, 6), Meaning.PERMITTED),
+        (op.ROLES, Difference("order", ("data",), [], []), Meaning.BREAKING),
+        (op.LOGIN_INITIATE, Difference("status", ("status",), 401, 400), Meaning.BREAKING),
+        (op.WORKSPACES_MINE, Difference("type", ("data",), [], {}), Meaning.BREAKING),
+        (op.PROFILE, Difference("type", ("data", "accessToken"), "eyJ", "opaque"), Meaning.PERMITTED),
+        (op.PUBLIC_KEY, Difference("repetition", ("data", "publicKey"), "abc", "xyz"), Meaning.PERMITTED),
+        *((op.CHANNELS_QUERY, unmasked(shown), Meaning.PERMITTED) for shown in ("••••••••", "hidden", "")),
+        *((op.CHANNELS_QUERY, unmasked(shown), Meaning.BREAKING) for shown in PASSWORDS),
     ],
 )
 def test_the_specification_decides_what_a_difference_means(
@@ -344,28 +323,28 @@ def test_a_response_that_lost_what_a_recorded_request_takes_from_it_breaks_the_c
     def meaning(key: str, recorded: object, replayed: object, kind: Kind = "type") -> Meaning:
         return meanings.of(pair_of(key), Difference(kind, ("data",), recorded, replayed)).meaning
 
-    assert meaning(INVITE, made, None) is Meaning.BREAKING
-    assert meaning(INVITE, made, {}) is Meaning.BREAKING
-    assert meaning(INVITE, {**made, "bizId": "another"}, None) is Meaning.PERMITTED
-    assert meaning(INVITE, {**made, "bizId": "of an earlier one"}, None) is Meaning.PERMITTED
-    assert meaning(INVITE, "id-of-the-invitation", None, "missing") is Meaning.BREAKING
-    assert meaning(PUBLIC_KEY, {**made, "publicKey": "key"}, None) is not Meaning.BREAKING
+    assert meaning(op.INVITE, made, None) is Meaning.BREAKING
+    assert meaning(op.INVITE, made, {}) is Meaning.BREAKING
+    assert meaning(op.INVITE, {**made, "bizId": "another"}, None) is Meaning.PERMITTED
+    assert meaning(op.INVITE, {**made, "bizId": "of an earlier one"}, None) is Meaning.PERMITTED
+    assert meaning(op.INVITE, "id-of-the-invitation", None, "missing") is Meaning.BREAKING
+    assert meaning(op.PUBLIC_KEY, {**made, "publicKey": "key"}, None) is not Meaning.BREAKING
 
 
 @pytest.mark.parametrize(
     ("recorded", "live", "basis"),
     [
         (
-            refused(LOGIN_MFA_SEND, "AUTH.MFA_SEND_COOLDOWN", 429),
-            answer(LOGIN_MFA_SEND, {"sent": True}),
+            refused(op.LOGIN_MFA_SEND, "AUTH.MFA_SEND_COOLDOWN", 429),
+            answer(op.LOGIN_MFA_SEND, {"sent": True}),
             "AUTH.MFA_SEND_COOLDOWN is stated here (LOGIN-025",
         ),
         (
-            answer(TRANSFER_ORDERS, {}),
-            refused(TRANSFER_ORDERS, "4030", 403),
+            answer(op.TRANSFER_ORDERS, {}),
+            refused(op.TRANSFER_ORDERS, "4030", 403),
             "the endpoint is stated to need a bot challenge",
         ),
-        (answer(ROLES, {}), refused(ROLES, "4030", 403), "which further"),
+        (answer(op.ROLES, {}), refused(op.ROLES, "4030", 403), "which further"),
     ],
 )
 def test_a_refusal_that_comes_or_goes_names_the_rule_or_the_gap(
@@ -384,7 +363,7 @@ def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not()
     entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}
 
     def listed(account: str, *entries: object) -> list[Difference]:
-        exchange = answer(SESSIONS, list(entries))
+        exchange = answer(op.SESSIONS, list(entries))
         return list(owners.foreign(ReplayedExchange(1, exchange, exchange, account=account)))
 
     assert listed("admin", entry) == listed("admin", entry) == []
@@ -392,18 +371,18 @@ def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not()
     assert listed("limited", {"sessionId": "another"}) == []
     (foreign,) = listed("spare", {"sessionId": "another"}, entry)
     assert foreign.path == "data[1].sessionId"
-    assert Meanings().of(pair_of(SESSIONS), foreign).meaning is Meaning.BREAKING
+    assert Meanings().of(pair_of(op.SESSIONS), foreign).meaning is Meaning.BREAKING
 
 
 @pytest.mark.parametrize(
     ("key", "difference", "meaning"),
     [
-        (LOGIN_INITIATE, Difference("length", ("data", "mfaMethods"), 2, 1), Meaning.DRIFT),
-        (MFA, Difference("value", ("data", 0, "isEnabled"), True, False), Meaning.DRIFT),
-        (WORKSPACES_MINE, Difference("length", ("data",), 3, 0), Meaning.DRIFT),
-        (WORKSPACES_MINE, Difference("type", ("data",), [], {}), Meaning.BREAKING),
-        (PROFILE, Difference("missing", ("data", "bizId"), "A", None), Meaning.BREAKING),
-        (COUNTRIES, Difference("length", ("data",), 6, 2), Meaning.BREAKING),
+        (op.LOGIN_INITIATE, Difference("length", ("data", "mfaMethods"), 2, 1), Meaning.DRIFT),
+        (op.MFA, Difference("value", ("data", 0, "isEnabled"), True, False), Meaning.DRIFT),
+        (op.WORKSPACES_MINE, Difference("length", ("data",), 3, 0), Meaning.DRIFT),
+        (op.WORKSPACES_MINE, Difference("type", ("data",), [], {}), Meaning.BREAKING),
+        (op.PROFILE, Difference("missing", ("data", "bizId"), "A", None), Meaning.BREAKING),
+        (op.COUNTRIES, Difference("length", ("data",), 6, 2), Meaning.BREAKING),
     ],
 )
 def test_what_another_account_has_of_its_own_is_drift(
@@ -418,11 +397,11 @@ def test_what_another_account_has_of_its_own_is_drift(
 def test_another_person_by_another_account_is_drift() -> None:
     name = Difference("value", ("data", "accountName"), "A", "B")
 
-    assert Meanings(frozenset({"spare"})).of(pair_of(PROFILE), name).meaning is Meaning.DRIFT
+    assert Meanings(frozenset({"spare"})).of(pair_of(op.PROFILE), name).meaning is Meaning.DRIFT
 
 
 def test_a_preflight_is_the_edges() -> None:
-    pair = pair_of(PROFILE)
+    pair = pair_of(op.PROFILE)
     request = replace(pair.recorded.request, method="OPTIONS")
     preflight = replace(pair, recorded=replace(pair.recorded, request=request))
 
@@ -435,7 +414,7 @@ def test_epoch_numbers_near_their_responses_are_times_whatever_their_name(
 ) -> None:
     started = "2026-11-22T10:00:00.000Z", "2027-02-22T10:00:00.000Z"
     old, new = (
-        replace(answer(PROFILE_UPDATE, {"notAfter": epoch_ms(moment, ahead) + 138}), started=moment)
+        replace(answer(op.PROFILE_UPDATE, {"notAfter": epoch_ms(moment, ahead) + 138}), started=moment)
         for moment, ahead in zip(started, days, strict=True)
     )
 
@@ -455,8 +434,8 @@ def test_entries_of_somebody_else_were_not_left_by_an_earlier_replay() -> None:
     mine, others = ({"inviteeEmail": f"{name}@example.test", "message": "Hi"} for name in ("spare", "admin"))
 
     def found_in(*entries: object) -> list[str]:
-        comparer = comparer_of(written={INVITE})
-        recorded, live = answer(OWN_INVITATIONS, []), answer(OWN_INVITATIONS, list(entries))
+        comparer = comparer_of(written={op.INVITE})
+        recorded, live = answer(op.OWN_INVITATIONS, []), answer(op.OWN_INVITATIONS, list(entries))
         pair = ReplayedExchange(1, recorded, live, account="spare", email="Spare@example.test")
         return [each.path for each in comparer.compare(pair).differences]
 
@@ -468,7 +447,7 @@ def test_entries_of_somebody_else_were_not_left_by_an_earlier_replay() -> None:
 def test_orders_of_another_range_of_days_are_drift(hours: int) -> None:
     def listed(*amounts: int) -> Exchange:
         content = [{"bizId": f"order-{amount}", "amount": amount} for amount in amounts]
-        return answer(TRANSFER_ORDERS, {"content": content, "totalElements": len(amounts)})
+        return answer(op.TRANSFER_ORDERS, {"content": content, "totalElements": len(amounts)})
 
     recorded, live = listed(5, 7, 9), listed(7, 11)
     later = datetime.fromisoformat(live.started) + timedelta(hours=hours)
@@ -479,7 +458,7 @@ def test_orders_of_another_range_of_days_are_drift(hours: int) -> None:
 
 def test_a_list_into_which_others_came_is_one_difference_and_its_ids_are_paired_by_their_content() -> None:
     def listed(portal: str, *names: str) -> Exchange:
-        return answer(ROLES, [{"bizId": f"{name}-of-{portal}-portal", "roleName": name} for name in names])
+        return answer(op.ROLES, [{"bizId": f"{name}-of-{portal}-portal", "roleName": name} for name in names])
 
     comparer = comparer_of()
     recorded, live = listed("recorded", "a", "b", "c", "d"), listed("live", "new", "a", "b", "c")
@@ -487,7 +466,7 @@ def test_a_list_into_which_others_came_is_one_difference_and_its_ids_are_paired_
     (difference,) = _compared(recorded, live, comparer)
 
     assert (difference.path, difference.kind) == ("data", "order")
-    assert "it has others now" in Meanings().of(pair_of(ROLES), difference).basis
+    assert "it has others now" in Meanings().of(pair_of(op.ROLES), difference).basis
     assert comparer.correlation.live["b-of-recorded-portal"] == "b-of-live-portal"
     assert "d-of-recorded-portal" not in comparer.correlation.live
 
@@ -495,7 +474,7 @@ def test_a_list_into_which_others_came_is_one_difference_and_its_ids_are_paired_
 def test_the_description_of_a_record_is_its_own_data_and_that_of_an_enumeration_is_not() -> None:
     def shown(text: str) -> Exchange:
         status = {"code": "ACTIVE", "value": 1, "label": "Active", "description": text}
-        return answer(ROLES, [{"roleName": "a", "description": text, "roleStatus": status}])
+        return answer(op.ROLES, [{"roleName": "a", "description": text, "roleStatus": status}])
 
     recorded, live = shown("Reads only"), shown("Watches transfers")
     pair = ReplayedExchange(1, recorded, live, account="admin")
@@ -556,16 +535,16 @@ STATUS = Difference("status", ("status",), 200, 404)
 @pytest.mark.parametrize(
     ("pair", "callers", "requirement"),
     [
-        (not_found(SESSIONS), served(PROFILE), "OP-023"),
-        (not_found(SESSIONS), served(LOGIN_COMPLETE), "OP-023"),
-        (not_found(SESSIONS), served(SESSIONS), None),
-        (not_found(SESSIONS), served(PROFILE, account="spare"), None),
-        (not_found(SESSIONS, account=None), served(PROFILE, account=None), None),
-        (not_found(SESSIONS, account="limited"), served(PROFILE, account="limited"), None),
-        (not_found(SESSIONS, "4040"), served(PROFILE), None),
-        (not_found(COUNTRIES, account=None), served(PROFILE), BY_KEY[COUNTRIES].requirement),
-        (not_found(WORKSPACES_MINE), served(PROFILE), None),
-        (not_found(ROLE), served(PROFILE), None),
+        (not_found(op.SESSIONS), served(op.PROFILE), "OP-023"),
+        (not_found(op.SESSIONS), served(op.LOGIN_COMPLETE), "OP-023"),
+        (not_found(op.SESSIONS), served(op.SESSIONS), None),
+        (not_found(op.SESSIONS), served(op.PROFILE, account="spare"), None),
+        (not_found(op.SESSIONS, account=None), served(op.PROFILE, account=None), None),
+        (not_found(op.SESSIONS, account="limited"), served(op.PROFILE, account="limited"), None),
+        (not_found(op.SESSIONS, "4040"), served(op.PROFILE), None),
+        (not_found(op.COUNTRIES, account=None), served(op.PROFILE), BY_KEY[op.COUNTRIES].requirement),
+        (not_found(op.WORKSPACES_MINE), served(op.PROFILE), None),
+        (not_found(op.ROLE), served(op.PROFILE), None),
     ],
 )
 def test_what_every_caller_has_is_offered_to_one_who_is_served(
@@ -581,7 +560,7 @@ def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
     sessions = replayed(signed_in, tmp_path, faults=("sessions-are-an-unknown-path",)).run.regressions
 
     assert {(each.endpoint, each.meaning, each.basis) for each in sessions} == {
-        (SESSIONS, "contradiction", "OP-023")
+        (op.SESSIONS, "contradiction", "OP-023")
     }
 
 

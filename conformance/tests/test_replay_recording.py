@@ -18,11 +18,7 @@ from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
-from conformance.spec.endpoints import (
-    COUNTRIES,
-    INVITATIONS,
-    PROFILE_UPDATE,
-)
+from conformance.spec import endpoints as op
 from conformance.target.profile.model import parse
 from conformance.tests.polling import Drive, crowd, poll, recording_of
 from conformance.tests.replays import options_for, profile_of, recorder, rewritten, without_clock, written
@@ -75,7 +71,7 @@ def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
 
 def two_hosts(folder: Path) -> Path:
     """A page of two portals: of one the countries, of the other a page of its own with a token of its own."""
-    at_one = answer(COUNTRIES, [], headers=NO_TOKEN)
+    at_one = answer(op.COUNTRIES, [], headers=NO_TOKEN)
     request = replace(
         at_one.request,
         url="http://tenant.example.test/web/v1/tenant/orders",
@@ -106,7 +102,7 @@ def test_a_token_without_a_source_is_not_sent_to_an_endpoint_that_is_not_describ
 
     assert result.tally.counts[State.NOT_REPLAYABLE] == 1
     sent = [exchange.request.path for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")]
-    assert sent == [COUNTRIES.partition(" ")[2]] * 2
+    assert sent == [op.COUNTRIES.partition(" ")[2]] * 2
 
 
 def exchange_line(number: int) -> bytes:
@@ -234,8 +230,8 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
         profile = parse(without_clock(portal.profile()), {})
         told = replay([renamed], profile, options_for(tmp_path, concurrency=4))
 
-    assert [turn.count(INVITATIONS) for name, turn in waits if name == PROFILE_UPDATE] == [2, 2, 2]
-    assert [name for name, turn in waits if PROFILE_UPDATE in turn] == [INVITATIONS] * 4
+    assert [turn.count(op.INVITATIONS) for name, turn in waits if name == op.PROFILE_UPDATE] == [2, 2, 2]
+    assert [name for name, turn in waits if op.PROFILE_UPDATE in turn] == [op.INVITATIONS] * 4
     assert told.tally.counts == {State.SAME: told.tally.wanted}
 
 

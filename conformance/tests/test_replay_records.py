@@ -14,10 +14,7 @@ from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNTS_QUERY,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.replays import options_for, profile_of, recorded, replayed, rewritten
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
@@ -70,7 +67,7 @@ def test_what_another_record_shows_is_drift_and_its_id_may_show_as_itself(
     assert told.run.regressions == []
     assert told.run.exit_code == 0
     drift = [group for group in told.groups if group["meaning"] == "drift"]
-    assert {group["endpoint"] for group in drift} == {ACCOUNT}
+    assert {group["endpoint"] for group in drift} == {op.ACCOUNT}
     assert all("record of [records]" in str(group["basis"]) for group in drift)
 
 
@@ -88,7 +85,7 @@ def test_what_was_changed_in_another_record_is_drift_in_lists_and_a_third_one_is
 
     told = replayed_alike(rewritten(other_account, rename_a_third), tmp_path / "out")
 
-    drift = {group["path"] for group in same.groups if group["endpoint"] == ACCOUNTS_QUERY}
+    drift = {group["path"] for group in same.groups if group["endpoint"] == op.ACCOUNTS_QUERY}
     assert any(str(path).endswith(".accountName") for path in drift)
     assert (same.run.regressions, same.run.ending.left_behind) == ([], [])
     assert [each.recorded for each in told.run.regressions] == ["Somebody else"]

@@ -21,17 +21,7 @@ from conformance.replay.compare.callers.owners import Authenticators
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    OTP_SETUP,
-    OTP_VERIFY,
-    PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    PROFILE,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.tests.replays import recorder, replayed
 from conformance.tests.scripted_client import Walker
@@ -67,9 +57,9 @@ class ByToken:
         takes = Shape(
             {"token": needed(text(least=1, most=64)), "newPassword": needed(text(least=8, most=64))}
         )
-        for key in (PASSWORD_RESET, PASSWORD_INIT):
+        for key in (op.PASSWORD_RESET, op.PASSWORD_INIT):
             rows[key] = replace(rows[key], handler=self._set, takes=takes)
-        rows[PASSWORD_FORGOT] = replace(rows[PASSWORD_FORGOT], handler=self._forgot)
+        rows[op.PASSWORD_FORGOT] = replace(rows[op.PASSWORD_FORGOT], handler=self._forgot)
         rows[ACCOUNT_RESET] = replace(rows[ACCOUNT_RESET], handler=self._by_admin)
         vars(routes).update(vars(Routes(rows)))
         self.tokens: dict[str, str] = {}
@@ -187,17 +177,17 @@ def test_without_the_token_nothing_is_held_against_the_target(forgotten: Path, t
 
     left = {one.endpoint: one for one in told.tally.kept if one.state is not State.SAME}
     assert told.run.regressions == []
-    assert left.keys() == {PASSWORD_RESET, PASSWORD_INIT}
-    assert "inbox: its code for a password is refused" in left[PASSWORD_RESET].reason
-    assert left[PASSWORD_INIT].state is State.NOT_REPLAYABLE
-    assert "[inboxes.mail]" in left[PASSWORD_INIT].reason
+    assert left.keys() == {op.PASSWORD_RESET, op.PASSWORD_INIT}
+    assert "inbox: its code for a password is refused" in left[op.PASSWORD_RESET].reason
+    assert left[op.PASSWORD_INIT].state is State.NOT_REPLAYABLE
+    assert "[inboxes.mail]" in left[op.PASSWORD_INIT].reason
     assert not any("] password is refused" in note for note in told.notes)
 
 
 def test_a_refused_token_that_certainly_came_is_the_targets(forgotten: Path, tmp_path: Path) -> None:
     told = replayed_by_token(forgotten, tmp_path, is_broken=True)
 
-    assert {one.endpoint for one in told.run.regressions} == {PASSWORD_RESET, PASSWORD_INIT}
+    assert {one.endpoint for one in told.run.regressions} == {op.PASSWORD_RESET, op.PASSWORD_INIT}
     assert not any("does not fit" in note for note in told.notes)
 
 
@@ -208,7 +198,7 @@ def test_a_sign_in_with_a_password_that_was_not_set_is_held_against_nobody(
 
     left = {one.endpoint: one for one in told.tally.kept if one.state is State.NOT_COMPARABLE}
     assert told.run.regressions == []
-    assert f"({PASSWORD_INIT}) set the password of [accounts.limited]" in left[LOGIN_INITIATE].reason
+    assert f"({op.PASSWORD_INIT}) set the password of [accounts.limited]" in left[op.LOGIN_INITIATE].reason
     assert not any("] password is refused" in note for note in told.notes)
 
 
@@ -261,8 +251,8 @@ def test_an_authenticator_that_could_not_be_set_up_is_not_the_profiles(factors: 
     result = replayed_with_codes(factors, tmp_path, "post-security-mfa-otp-verify-is-not-offered")
 
     unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
-    assert {one.endpoint for one in result.run.regressions} >= {OTP_VERIFY}
-    assert [one.endpoint for one in unsent] == [LOGIN_COMPLETE]
+    assert {one.endpoint for one in result.run.regressions} >= {op.OTP_VERIFY}
+    assert [one.endpoint for one in unsent] == [op.LOGIN_COMPLETE]
     assert "was set up when recorded" in unsent[0].reason
     assert not any("does not fit" in note for note in result.notes)
 
@@ -270,7 +260,7 @@ def test_an_authenticator_that_could_not_be_set_up_is_not_the_profiles(factors: 
 def test_a_refused_code_of_a_verified_authenticator_is_the_targets(factors: Path, tmp_path: Path) -> None:
     result = replayed_with_codes(factors, tmp_path, "verified-authenticator-does-not-sign-in")
 
-    assert LOGIN_COMPLETE in {one.endpoint for one in result.run.regressions}
+    assert op.LOGIN_COMPLETE in {one.endpoint for one in result.run.regressions}
     assert not any("does not fit" in note for note in result.notes)
 
 
@@ -299,7 +289,7 @@ def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
 
     assert sound.run.regressions == []
     assert {(one.endpoint, one.path, one.meaning) for one in faulty.run.regressions} == {
-        (LOGIN_INITIATE, "data.mfaMethods", "breaking")
+        (op.LOGIN_INITIATE, "data.mfaMethods", "breaking")
     }
     assert basis in faulty.run.regressions[0].basis
 
@@ -307,12 +297,12 @@ def test_an_authenticator_that_is_not_verified_or_enabled_is_not_offered(
 def test_an_authenticator_that_the_targets_account_had_before_may_be_offered() -> None:
     def offers(account: str, *live: str) -> ReplayedExchange:
         old, new = (
-            answer(LOGIN_INITIATE, {"mfaMethods": [{"code": code} for code in codes]})
+            answer(op.LOGIN_INITIATE, {"mfaMethods": [{"code": code} for code in codes]})
             for codes in (("EMAIL",), live)
         )
         return ReplayedExchange(1, old, new, account=account)
 
-    setup, authenticators = answer(OTP_SETUP, {"secret": "A"}), Authenticators()
+    setup, authenticators = answer(op.OTP_SETUP, {"secret": "A"}), Authenticators()
     for account, before in (("spare", ("EMAIL",)), ("admin", ("EMAIL", "OTP"))):
         authenticators.note(offers(account, *before))
         authenticators.note(ReplayedExchange(2, setup, setup, account=account))
@@ -335,8 +325,8 @@ def refreshes(walker: Walker, elsewhere: Walker) -> None:
 @pytest.mark.parametrize(
     ("visit", "endpoint", "reason"),
     [
-        (sends_an_ended_token, PROFILE, "it sends a token that the recording redacts"),
-        (refreshes, TOKEN_REFRESH, "the recorded request was accepted"),
+        (sends_an_ended_token, op.PROFILE, "it sends a token that the recording redacts"),
+        (refreshes, op.TOKEN_REFRESH, "the recorded request was accepted"),
     ],
 )
 def test_a_hidden_token_of_elsewhere_is_a_gap_and_no_evidence(
@@ -357,8 +347,8 @@ def test_a_hidden_token_of_elsewhere_is_a_gap_and_no_evidence(
     assert any("1 exchange not comparable: it sends a" in note for note in result.notes)
 
 
-ACCEPTED = answer(PROFILE, {})
-REFUSED = refusal(PROFILE, "ACCESS.TOKEN_INVALID", 401)
+ACCEPTED = answer(op.PROFILE, {})
+REFUSED = refusal(op.PROFILE, "ACCESS.TOKEN_INVALID", 401)
 
 
 @pytest.mark.parametrize(
@@ -369,7 +359,7 @@ REFUSED = refusal(PROFILE, "ACCESS.TOKEN_INVALID", 401)
         (REFUSED, REFUSED, "token", False),
         (REFUSED, ACCEPTED, "token", True),
         (REFUSED, ACCEPTED, "password", False),
-        (refusal(LOGIN_INITIATE, "AUTH.INVALID_CREDENTIALS", 401), REFUSED, "password", True),
+        (refusal(op.LOGIN_INITIATE, "AUTH.INVALID_CREDENTIALS", 401), REFUSED, "password", True),
     ],
 )
 def test_what_a_made_up_secret_shows(

@@ -14,21 +14,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
 from conformance.replay.recording.repeats import repeats_of
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNT_UPDATE,
-    CHANNEL_CREATE,
-    FILE,
-    INVITATIONS,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    PASSWORD_CHANGE,
-    PROFILE,
-    ROLES,
-    SESSIONS,
-    SESSIONS_CONFIG,
-    SESSIONS_HISTORY,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.replays import assessor_of, comparer_of, recorder, replayed
 from conformance.tests.traffic import NOW, answer, envelope
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -53,8 +39,8 @@ def differing(key: str, old: Json, new: Json, *, began: float | None = None) -> 
 def test_a_timestamp_that_counts_no_milliseconds_is_no_clock(in_milliseconds: float) -> None:
     stamp = int(LATER.timestamp() * 1000 * in_milliseconds)
     body = envelope(data=[{"createdAt": later(-HOUR)}], timestamp=stamp)
-    recorded = answer(ROLES, [{"createdAt": then(-HOUR)}])
-    pair = ReplayedExchange(1, recorded, answer(ROLES, body=body, started=LATER))
+    recorded = answer(op.ROLES, [{"createdAt": then(-HOUR)}])
+    pair = ReplayedExchange(1, recorded, answer(op.ROLES, body=body, started=LATER))
 
     assert {each.path for each in comparer_of().compare(pair).differences} == {"timestamp"}
 
@@ -84,25 +70,25 @@ NEW = lasting(then(-5), then(72 * HOUR))
     ("key", "old", "new", "expected"),
     [
         # A time that had passed may be any other that has, and is not to be ahead.
-        (ROLES, PASSED, [{"createdAt": later(-HOUR)}], []),
-        (ROLES, PASSED, [{"createdAt": later(800.0)}], []),
-        (ROLES, PASSED, [{"createdAt": later(8 * HOUR)}], [("data[0].createdAt", "time")]),
-        (ROLES, [{"ofItsOwnAt": then(-5)}], [{"ofItsOwnAt": later(8 * HOUR)}], []),
-        (ROLES, [{"expiresAt": then(-5)}], [{"expiresAt": later(8 * HOUR)}], []),
-        (ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}], []),
+        (op.ROLES, PASSED, [{"createdAt": later(-HOUR)}], []),
+        (op.ROLES, PASSED, [{"createdAt": later(800.0)}], []),
+        (op.ROLES, PASSED, [{"createdAt": later(8 * HOUR)}], [("data[0].createdAt", "time")]),
+        (op.ROLES, [{"ofItsOwnAt": then(-5)}], [{"ofItsOwnAt": later(8 * HOUR)}], []),
+        (op.ROLES, [{"expiresAt": then(-5)}], [{"expiresAt": later(8 * HOUR)}], []),
+        (op.ROLES, [{"lastLoginAt": then(500)}], [{"lastLoginAt": later(8 * HOUR)}], []),
         # What a request makes is dated then.
-        (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-1)}, []),
-        (CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, MADE),
-        (CHANNEL_CREATE, {"updatedAt": then(-1)}, {"updatedAt": later(-8 * HOUR)}, []),
+        (op.CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-1)}, []),
+        (op.CHANNEL_CREATE, {"createdAt": then(-1)}, {"createdAt": later(-8 * HOUR)}, MADE),
+        (op.CHANNEL_CREATE, {"updatedAt": then(-1)}, {"updatedAt": later(-8 * HOUR)}, []),
         # The own session began in the replay.
-        (SESSIONS, own(then(-5)), own(later(-2 * HOUR)), []),
-        (SESSIONS, own(then(-5)), own(later(-900 * HOUR)), [("data[0].loginTime", "time")]),
-        (SESSIONS_HISTORY, own(then(-5)), own(later(-900 * HOUR)), []),
+        (op.SESSIONS, own(then(-5)), own(later(-2 * HOUR)), []),
+        (op.SESSIONS, own(then(-5)), own(later(-900 * HOUR)), [("data[0].loginTime", "time")]),
+        (op.SESSIONS_HISTORY, own(then(-5)), own(later(-900 * HOUR)), []),
         # A new record lasts as long as it did.
-        (INVITATIONS, NEW, lasting(later(-9), later(72 * HOUR)), []),
-        (INVITATIONS, NEW, lasting(later(-9), later(64 * HOUR)), [("data[0].expiresAt", "value")]),
-        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(63 * HOUR)), []),
-        (INVITATIONS, NEW, lasting(later(-9 * HOUR), later(72 * HOUR)), [("data[0].createdAt", "time")]),
+        (op.INVITATIONS, NEW, lasting(later(-9), later(72 * HOUR)), []),
+        (op.INVITATIONS, NEW, lasting(later(-9), later(64 * HOUR)), [("data[0].expiresAt", "value")]),
+        (op.INVITATIONS, NEW, lasting(later(-9 * HOUR), later(63 * HOUR)), []),
+        (op.INVITATIONS, NEW, lasting(later(-9 * HOUR), later(72 * HOUR)), [("data[0].createdAt", "time")]),
     ],
 )
 def test_a_time_is_held_against_its_response_as_it_was_when_recorded(
@@ -127,7 +113,7 @@ def test_sign_ins_of_others_before_it_began_are_the_accounts_state(
     old = [sign_in(then(-5), agent="the own"), sign_in(then(-age), reasons[0])]
     new = [sign_in(later(-5), agent="the own"), sign_in(later(-age), reasons[1], "another browser")]
 
-    found = differing(SESSIONS_HISTORY, {"items": old}, {"items": new}, began=60.0)
+    found = differing(op.SESSIONS_HISTORY, {"items": old}, {"items": new}, began=60.0)
 
     assert sorted(found) == [(f"data.items[1].{name}", kind) for name, kind in expected]
 
@@ -140,7 +126,7 @@ def test_the_own_session_is_compared_and_one_of_others_is_not(is_current: bool) 
     )
 
     expected = [("data[0].userAgent", "value")] if is_current else []
-    assert differing(SESSIONS, old, new, began=60.0) == expected
+    assert differing(op.SESSIONS, old, new, began=60.0) == expected
 
 
 RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
@@ -157,12 +143,12 @@ def test_a_change_dates_its_record_as_it_did_when_recorded(
     old, new = {"bizId": RECORD, "updatedAt": then(1)}, {"bizId": RECORD, "updatedAt": later(dated)}
     unchanged = {"bizId": RECORD, "updatedAt": then(-500 * 86_400.0)}
 
-    updating = pair(ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD})
+    updating = pair(op.ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD})
     made = {"createdAt": then(-600 * 86_400.0)}
 
-    assert compared(pair(ACCOUNT, made | unchanged, made | unchanged), updating) == []
-    assert compared(updating, pair(ACCOUNT, made | old, made | new)) == expected
-    assert compared(pair(ACCOUNT, made | old, made | new)) == []
+    assert compared(pair(op.ACCOUNT, made | unchanged, made | unchanged), updating) == []
+    assert compared(updating, pair(op.ACCOUNT, made | old, made | new)) == expected
+    assert compared(pair(op.ACCOUNT, made | old, made | new)) == []
 
 
 @pytest.mark.parametrize(
@@ -181,10 +167,10 @@ def test_a_change_moves_the_time_that_was_shown_before_it_also_of_a_record_just_
     is not written, its time may stay."""
     shown = f"{LATER - timedelta(seconds=5):%Y-%m-%dT%H:%M:%S}{fraction}+00:00"
     old, new = {"bizId": RECORD, "createdAt": then(-9)}, {"bizId": RECORD, "createdAt": later(-9)}
-    first = pair(ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown})
-    updating = pair(ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD}, after=seconds)
-    again = pair(ACCOUNT, old | {"updatedAt": then(1)}, new | {"updatedAt": shown}, after=seconds + 1)
-    unmoved = pair(ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown}, after=seconds + 1)
+    first = pair(op.ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown})
+    updating = pair(op.ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD}, after=seconds)
+    again = pair(op.ACCOUNT, old | {"updatedAt": then(1)}, new | {"updatedAt": shown}, after=seconds + 1)
+    unmoved = pair(op.ACCOUNT, old | {"updatedAt": then(-5)}, new | {"updatedAt": shown}, after=seconds + 1)
 
     assert compared(first, updating, again) == expected
     assert compared(first, updating, unmoved) == []
@@ -192,11 +178,11 @@ def test_a_change_moves_the_time_that_was_shown_before_it_also_of_a_record_just_
 
 
 def config(name: str, old: Json, new: Json) -> ReplayedExchange:
-    return replace(pair(SESSIONS_CONFIG, {name: old}, {name: new}), account="spare")
+    return replace(pair(op.SESSIONS_CONFIG, {name: old}, {name: new}), account="spare")
 
 
 @pytest.mark.parametrize(
-    ("name", "by"), [("lastLoginAt", LOGIN_COMPLETE), ("passwordChangedAt", PASSWORD_CHANGE)]
+    ("name", "by"), [("lastLoginAt", op.LOGIN_COMPLETE), ("passwordChangedAt", op.PASSWORD_CHANGE)]
 )
 def test_a_time_that_the_caller_moved_when_recorded_is_not_from_before_the_replay(name: str, by: str) -> None:
     acting = replace(pair(by, None, None), account="spare")
@@ -235,9 +221,9 @@ def test_a_sign_in_comes_from_one_address_in_all_answers(
     told = {"lastLoginAt": then(-5), "lastLoginIp": "203.0.113.7"}
     tells = {"lastLoginAt": later(-9), "lastLoginIp": address}
 
-    assert compared(pair(SESSIONS, old, new), pair(SESSIONS_CONFIG, told, tells)) == expected
-    other = pair(SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()})
-    assert compared(pair(SESSIONS, old, new), other) == []
+    assert compared(pair(op.SESSIONS, old, new), pair(op.SESSIONS_CONFIG, told, tells)) == expected
+    other = pair(op.SESSIONS_CONFIG, told, tells | {"lastLoginAt": later()})
+    assert compared(pair(op.SESSIONS, old, new), other) == []
 
 
 def stamped(key: str, ahead: float) -> ReplayedExchange:
@@ -251,11 +237,11 @@ def test_an_answer_that_another_clock_stamps_is_found_and_a_clock_that_is_set_is
     day = 86_400.0
     odd = [("timestamp", "time")]
 
-    assert compared(stamped(ROLES, HOUR), stamped(INVITATIONS, HOUR + 5)) == []
-    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, -day), stamped(ROLES, 0)) == odd
-    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, 0)) == odd
-    assert compared(stamped(ROLES, 0), stamped(INVITATIONS, day), stamped(ROLES, day)) == odd
-    assert compared(*(stamped(ROLES, ahead) for ahead in (0, day, day))) == [*odd, *odd]
+    assert compared(stamped(op.ROLES, HOUR), stamped(op.INVITATIONS, HOUR + 5)) == []
+    assert compared(stamped(op.ROLES, 0), stamped(op.INVITATIONS, -day), stamped(op.ROLES, 0)) == odd
+    assert compared(stamped(op.ROLES, 0), stamped(op.INVITATIONS, day), stamped(op.ROLES, 0)) == odd
+    assert compared(stamped(op.ROLES, 0), stamped(op.INVITATIONS, day), stamped(op.ROLES, day)) == odd
+    assert compared(*(stamped(op.ROLES, ahead) for ahead in (0, day, day))) == [*odd, *odd]
 
 
 @pytest.mark.parametrize(
@@ -274,16 +260,18 @@ def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those
     entries: list[float], total: int, expected: list[tuple[str, str]]
 ) -> None:
     """It may be kept by a clock that is some seconds slow, or counts minutes."""
-    refusal = answer(LOGIN_INITIATE, body=envelope("AUTH.INVALID_CREDENTIALS", timestamp=ABSENT), status=401)
+    refusal = answer(
+        op.LOGIN_INITIATE, body=envelope("AUTH.INVALID_CREDENTIALS", timestamp=ABSENT), status=401
+    )
     refused = ReplayedExchange(1, refusal, refusal)
-    signed_in = [replace(each, account="spare") for each in (refused, pair(LOGIN_COMPLETE, {}, {}))]
+    signed_in = [replace(each, account="spare") for each in (refused, pair(op.LOGIN_COMPLETE, {}, {}))]
 
     def history(entries: list[float], total: int, moment: Callable[[float], str]) -> Json:
         items = [{"bizId": moment(each), "loginTime": moment(each)} for each in entries]
         return {"items": items, "pagination": {"totalRecords": total}}
 
     old, new = history([-1, -2], 2, then), history(entries, total, later)
-    read = replace(pair(SESSIONS_HISTORY, old, new), account="spare")
+    read = replace(pair(op.SESSIONS_HISTORY, old, new), account="spare")
 
     assert compared(*signed_in, read) == expected
     assert compared(read) == []
@@ -345,10 +333,10 @@ def test_a_time_that_the_recording_shows_twice_is_expected_twice() -> None:
     same = {**old, "bizId": "uno", "boundAt": LATE, "notAfter": 1_900_000_000_123, "key": "xyz"}
     other = {**same, "boundAt": EARLY, "notAfter": 1_900_000_000_124, "key": "uvw", "note": "xyz"}
 
-    assert broken(pairs(FILE, (old, same), (old, same))) == []
-    assert broken(pairs(FILE, (old, same), (old, other))) == ["data.boundAt", "data.notAfter", "data.key"]
-    assert broken(pairs(FILE, (old, same), (old, other), repeats=0)) == []
-    assert broken(pairs(FILE, (old, same), (same, other))) == [], "it moves in the recording too"
+    assert broken(pairs(op.FILE, (old, same), (old, same))) == []
+    assert broken(pairs(op.FILE, (old, same), (old, other))) == ["data.boundAt", "data.notAfter", "data.key"]
+    assert broken(pairs(op.FILE, (old, same), (old, other), repeats=0)) == []
+    assert broken(pairs(op.FILE, (old, same), (same, other))) == [], "it moves in the recording too"
 
 
 @pytest.mark.parametrize(
@@ -370,8 +358,8 @@ def test_a_time_that_moves_may_be_the_same_twice_as_far_as_it_is_written(
 ) -> None:
     first, second = {"at": {"sentAt": time}}, {"at": {"sentAt": next_time}}
     reads = [
-        replace(read, recorded=_later(answer(FILE, first), at * apart))
-        for at, read in enumerate(pairs(FILE, (first, first), (first, second)))
+        replace(read, recorded=_later(answer(op.FILE, first), at * apart))
+        for at, read in enumerate(pairs(op.FILE, (first, first), (first, second)))
     ]
 
     assert (broken(reads) != []) is is_broken
@@ -380,7 +368,7 @@ def test_a_time_that_moves_may_be_the_same_twice_as_far_as_it_is_written(
 def test_a_record_is_compared_with_itself_wherever_it_stands() -> None:
     a, b = {"bizId": "a", "createdAt": EARLY}, {"bizId": "b", "createdAt": LATE}
 
-    assert broken(pairs(ROLES, ([a, b], [a, b]), ([b, a], [b, a]))) == []
+    assert broken(pairs(op.ROLES, ([a, b], [a, b]), ([b, a], [b, a]))) == []
 
 
 def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
@@ -389,17 +377,17 @@ def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
 
     moved = (read(EARLY), read(EARLY)), (read(EARLY), read(LATE))
 
-    assert broken(pairs(SESSIONS_CONFIG, *moved)) == []
-    assert broken(pairs(SESSIONS, *moved)) == []
-    assert broken(pairs(PROFILE, *moved)) == ["data.passwordChangedAt"]
+    assert broken(pairs(op.SESSIONS_CONFIG, *moved)) == []
+    assert broken(pairs(op.SESSIONS, *moved)) == []
+    assert broken(pairs(op.PROFILE, *moved)) == ["data.passwordChangedAt"]
 
 
 def test_no_more_is_remembered_than_has_room() -> None:
     repetitions = Repetitions()
     items = [{"sentAt": EARLY}] * (MOST_PLACES + 1)
-    (large,) = pairs(ROLES, (items, items))
+    (large,) = pairs(op.ROLES, (items, items))
     first, second = pairs(
-        FILE, ({"sentAt": EARLY}, {"sentAt": EARLY}), ({"sentAt": EARLY}, {"sentAt": LATE}), repeats=2
+        op.FILE, ({"sentAt": EARLY}, {"sentAt": EARLY}), ({"sentAt": EARLY}, {"sentAt": LATE}), repeats=2
     )
 
     assert [list(repetitions.broken(read)) for read in (large, first, second)] == [[], [], []]

@@ -13,7 +13,6 @@ import pytest
 
 from conformance.report.formats.html.card.exchange_view import step_labels
 from conformance.report.model.again import curl, har, rerun, rerun_finding
-from conformance.report.model.evidence import SignInRecord, sign_in_of
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
@@ -130,24 +129,13 @@ STEPS = {
 
 
 def test_steps_say_which_code_they_send_and_what_is_sent_again() -> None:
-    assert step_labels(STEPS, SignInRecord()) == {
+    assert step_labels(STEPS) == {
         1: "wrong code",
         2: "the account's code",
         3: "the account's code, again",
         5: "wrong code",
     }
-    assert step_labels(STEPS, SignInRecord(), is_live=False) == {3: "again"}
-
-
-def test_a_sign_in_says_whether_its_password_is_the_accounts() -> None:
-    record = SignInRecord()
-    right, wrong = (
-        exchange(at, INITIATE, sent={"email": "a@example.test", "password": password}, answer=envelope({}))
-        for at, password in ((1, "[password-1]"), (2, "not the password"))
-    )
-    record.take(sign_in_of(right))
-
-    assert step_labels({1: right, 2: wrong}, record) == {1: "the account's password", 2: "wrong password"}
+    assert step_labels(STEPS, is_live=False) == {3: "again"}
 
 
 def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> None:

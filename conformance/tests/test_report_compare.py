@@ -6,12 +6,7 @@ import json
 from datetime import timedelta
 
 from conformance.report.across.compare import compare, since
-from conformance.report.across.compare_pages import (
-    as_html,
-    as_json,
-    as_text,
-    conclusion,
-)
+from conformance.report.across.compare_pages import as_html, as_json, as_text, conclusion
 from conformance.report.model.run import OperationTime, Regression, Run, Scope
 from conformance.tests.sample_run import (
     ACCOUNTS,

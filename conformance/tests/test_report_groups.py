@@ -23,7 +23,6 @@ from conformance.tests.sample_run import (
     Sample,
     conformant,
     envelope,
-    error,
     exchange,
     finding,
     page_of,
@@ -166,35 +165,6 @@ def test_rules_that_another_value_at_one_place_contradicts_share_a_card_whatever
 
     assert (group.lead, group.at_once) == (limit, [page])
     assert len(grouped([limit, page, other], NONE)) == 2
-
-
-def test_the_untested_rules_that_follow_from_a_finding_stand_in_its_card_and_in_no_other(
-    tmp_path: Path,
-) -> None:
-    made = conformant()
-    gone = exchange(40, COMPLETE, answer=error("AUTH.SESSION_NOT_FOUND"), status=404)
-    bare = exchange(41, ROLES, answer=[])
-    made.add(gone, bare)
-    made.contradict("LOGIN-030", gone, path="success", expected=True)
-    made.contradict("ENV-001", bare, path="", expected="a JSON object")
-    for name, reason in (
-        ("LOGIN-033", "[accounts.limited]: its OTP code is refused (HTTP 404, AUTH.SESSION_NOT_FOUND)"),
-        ("LOGIN-038", "[accounts.limited]: its OTP code is refused (HTTP 404, AUTH.SESSION_NOT_FOUND)"),
-        ("ROLE-013", f"{ROLES} was refused (HTTP 200)"),
-        ("FILE-020", "no file is known (HTTP 404, RESOURCE.NOT_FOUND)"),
-    ):
-        made.ledger.tallies.pop(name, None)
-        made.ledger.leave_untested(name, reason)
-    html = page_of(made, tmp_path)
-    cards = {
-        name: html.split(f'id="finding-{name}"')[1].split("</article>")[0]
-        for name in ("LOGIN-030", "ENV-001")
-    }
-
-    assert "2 rules could not be tested because of it" in cards["LOGIN-030"]
-    assert 'href="#LOGIN-033"' in cards["LOGIN-030"]
-    assert "1 rule could not be tested because of it" in cards["ENV-001"]
-    assert html.count("could not be tested because of it") == 2
 
 
 def test_two_answers_that_disagree_are_one_group_whichever_comes_later() -> None:

@@ -9,14 +9,7 @@ import pytest
 from conformance.report.across import baseline
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
-from conformance.report.model.words import (
-    BUNDLED,
-    headline,
-    is_left_out,
-    levels,
-    numbers,
-    share_of_musts,
-)
+from conformance.report.model.words import BUNDLED, headline, is_left_out, levels, numbers, share_of_musts
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, sample
 from conformance.verdicts.findings import UNDECIDED
@@ -29,7 +22,9 @@ def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Ru
         baseline.KnownFailure(one.split()[0], one, "known", expires=expires) for one in signatures
     )
     result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
-    return run.model_copy(update={"baseline": result.record(), "exit_code": 1 if result.fails else 0})
+    return run.model_copy(
+        update={"baseline": result.record(), "exit_code": int(bool(result.new or result.stale))}
+    )
 
 
 LOST = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")

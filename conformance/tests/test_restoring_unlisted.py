@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from conformance.spec import endpoints as op
-from conformance.spec.operations import operation
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.tests.reached import answer, answering, connected, moved
 from conformance.traffic.exchange import Exchange, Json
 
@@ -21,8 +21,7 @@ def keys(exchanges: list[Exchange]) -> list[str]:
 
 def accepted(portal: Portal, key: str, name: str) -> None:
     """A creation in the ledger that the portal accepted and whose answer has no id."""
-    delete = operation(key.replace("/create", "/delete")).key
-    portal.changes.accepted(portal.changes.creating(key, delete, name=name))
+    portal.changes.accepted(portal.changes.creating(key, name=name))
 
 
 def test_no_new_session_is_begun_for_a_record_that_no_listing_shows() -> None:
@@ -31,7 +30,7 @@ def test_no_new_session_is_begun_for_a_record_that_no_listing_shows() -> None:
         accepted(portal, op.CHANNEL_CREATE, "suite-unlisted")
         exchanges.clear()
 
-        left = portal.restore()
+        left = restore_own(portal)
 
         assert len(left) == 1
         assert "no listing shows an id" in left[0]
@@ -80,7 +79,7 @@ def test_a_channel_on_another_page_is_found_however_a_page_is_asked_for(paramete
     accepted(portal, op.CHANNEL_CREATE, name)
     played.names.append(name)
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert name not in played.names
     assert len(played.names) == 45
 
@@ -89,7 +88,7 @@ def test_a_channel_that_no_page_shows_is_not_restored() -> None:
     portal = answering(ManyChannels("offset", 0))
     accepted(portal, op.CHANNEL_CREATE, portal.unique())
 
-    assert len(portal.restore()) == 1
+    assert len(restore_own(portal)) == 1
 
 
 def test_what_is_listed_late_is_waited_for() -> None:
@@ -106,5 +105,5 @@ def test_what_is_listed_late_is_waited_for() -> None:
     accepted(portal, op.CHANNEL_CREATE, name)
     played.names[:] = [name]
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert played.names == []

@@ -17,13 +17,7 @@ from cases.secure_channel.test_encrypted_bodies import test_an_expired_session_o
 from cases.security.history import since
 from conformance.cases import Portal
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import (
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_HISTORY,
-)
+from conformance.spec import endpoints as op
 from conformance.tests.reached import connected
 from conformance.tests.traffic import account, answer, coded
 from conformance.traffic.exchange import Json
@@ -44,15 +38,18 @@ def test_further_fields_of_other_accounts_are_their_portals_own() -> None:
 
 
 def test_an_update_is_answered_by_what_the_document_names() -> None:
-    before, after = answer(PROFILE, seen(1)), answer(PROFILE, seen(3))
-    updated, other = answer(PROFILE_UPDATE, seen(2)), answer(PROFILE_UPDATE, seen(2, accountName="Another"))
+    before, after = answer(op.PROFILE, seen(1)), answer(op.PROFILE, seen(3))
+    updated, other = (
+        answer(op.PROFILE_UPDATE, seen(2)),
+        answer(op.PROFILE_UPDATE, seen(2, accountName="Another")),
+    )
 
     assert is_shown_by_the_answer(updated, before, after) is HELD
     assert is_shown_by_the_answer(other, before, after) is not HELD
 
 
 def granted(before: list[dict[str, Json]], after: list[dict[str, Json]]) -> bool:
-    made, listing = answer(CURRENCY_GRANT, None), answer(CURRENCY_GRANTS, after)
+    made, listing = answer(op.CURRENCY_GRANT, None), answer(op.CURRENCY_GRANTS, after)
     portal, making = cast(Portal, SimpleNamespace()), cast(Creation, SimpleNamespace())
     return Granted(portal, making, made, listing, before).is_one_more() is HELD
 
@@ -85,7 +82,7 @@ def test_a_session_that_ended_says_nothing_where_others_moved_the_clock(
 
 
 def test_a_time_to_the_minute_need_not_move_within_it() -> None:
-    done = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+    done = answer(op.PROFILE_UPDATE, seen(1))  # at 07:08:09
 
     def moves(before: str, after: str) -> list[bool]:
         return [each is HELD for each in moved(done, "data.updatedAt", before, after, done)]
@@ -97,20 +94,20 @@ def test_a_time_to_the_minute_need_not_move_within_it() -> None:
 
 
 def test_an_entry_to_the_minute_is_of_a_sign_in_within_it() -> None:
-    begun = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+    begun = answer(op.PROFILE_UPDATE, seen(1))  # at 07:08:09
 
     def found(time: str) -> int:
-        page = answer(SESSIONS_HISTORY, {"items": [{"bizId": "1", "loginTime": time}]})
+        page = answer(op.SESSIONS_HISTORY, {"items": [{"bizId": "1", "loginTime": time}]})
         return len(since(page, set(), begun))
 
     assert [found(f"2031-05-06T07:{time}Z") for time in ("08", "07", "08:09", "08:00.5")] == [1, 0, 1, 0]
 
 
 def test_an_entry_that_was_not_there_is_new_by_whatever_clock() -> None:
-    begun = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+    begun = answer(op.PROFILE_UPDATE, seen(1))  # at 07:08:09
     times = {"c": "07:07:29", "b": "07:07:07", "a": "07:07:02"}
     shown = [{"bizId": id, "loginTime": f"2031-05-06T{time}Z"} for id, time in times.items()]
-    page = answer(SESSIONS_HISTORY, {"items": shown})
+    page = answer(op.SESSIONS_HISTORY, {"items": shown})
 
     def new(*earlier: Json) -> list[Json]:
         return [entry["bizId"] for entry in since(page, set(earlier), begun)]

@@ -10,8 +10,9 @@ import pytest
 from cases.administration.inviting import invited
 from cases.changing import put_back
 from conformance.errors import NoAnswer, Untestable
-from conformance.spec.endpoints import INVITATION_CANCEL, INVITE, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITE, PROFILE_UPDATE
 from conformance.target.portal import Portal
+from conformance.target.portal.restoring.restore import restore_own
 from conformance.tests.reached import Played, answer, answering
 from conformance.traffic.exchange import Exchange
 
@@ -48,7 +49,7 @@ def test_an_invitation_that_was_not_taken_is_not_called_left_behind(invites: htt
     with pytest.raises(Untestable):
         invite(portal)
 
-    assert portal.restore() == []
+    assert restore_own(portal) == []
     assert portal.changes.pending == []
     assert played.has_invited is bool(invites)
     assert portal.changes.counts.accepted == portal.changes.counts.restored == 0
@@ -59,14 +60,14 @@ def test_an_invitation_of_which_nothing_is_known_stays_to_be_restored(
     invites: httpx.Response | httpx.HTTPError,
 ) -> None:
     portal = answering(RateLimited(invites))
-    number = portal.changes.creating(INVITE, INVITATION_CANCEL, {"id": "{result_id}"}, name="x")
+    number = portal.changes.creating(INVITE, {"id": "{result_id}"}, name="x")
     assert portal.changes.is_unsent(number)
 
     with suppress(NoAnswer):
         portal.call(INVITE, json={}, token="t")
 
     assert not portal.changes.is_unsent(number)
-    assert len(portal.restore()) == 1
+    assert len(restore_own(portal)) == 1
 
 
 def test_what_was_never_changed_is_not_changed_back() -> None:

@@ -66,6 +66,6 @@ class Verify:
     def _claim(self, requirement: str) -> None:
         if requirement not in self.declared:
             raise ValueError(
-                f"{self.case} decides {requirement} without declaring it. Name it in @requirement"
+                f"{self.case} decides {requirement} without declaring it. Name it in @mark.requirement"
             )
         self.decided.add(requirement)

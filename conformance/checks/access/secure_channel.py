@@ -12,13 +12,7 @@ from conformance.spec import endpoints as op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
-from conformance.verdicts.comparisons import (
-    contradicts,
-    holds,
-    is_granted,
-    is_invalid_parameter,
-    is_refused,
-)
+from conformance.verdicts.comparisons import contradicts, holds, is_granted, is_invalid_parameter, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 

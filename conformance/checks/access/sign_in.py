@@ -10,25 +10,14 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
-from conformance.checks.registry import (
-    Memory,
-    Predicate,
-    answers,
-    check,
-    reading,
-    successes,
-)
+from conformance.checks.registry import Memory, Predicate, answers, check, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer, is_redacted
-from conformance.verdicts.comparisons import (
-    equal,
-    holds,
-    is_refused,
-)
+from conformance.verdicts.comparisons import equal, holds, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 OPERATION_OF_LOGOUT = operation(op.LOGOUT)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from conformance.replay.changes.ways import NO_WAY_BACK
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.report.model.words import listed
 from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.restoring.ways import NO_WAY_BACK
 from conformance.traffic.exchange import Exchange, Json
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from conformance.errors import Untestable
-from conformance.replay.changes.ways import FieldsUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, IP_WHITELIST
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import addresses_in, records_in, shows
-from conformance.target.portal.restoring.made import LISTED_BY
+from conformance.target.portal.restoring.ways import CREATIONS, FieldsUndo
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
 LISTINGS = frozenset({CHANNELS_QUERY, CHANNEL_TYPES_QUERY})
@@ -143,10 +142,9 @@ def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> 
 
 def _listed(portal: Portal, change: NoteChange, created_by: str) -> list[dict[str, Json]] | None:
     """The records among which one stands that an operation creates; None where no listing shows them."""
-    listing = LISTED_BY.get(created_by)
-    if listing is None:
+    creation = CREATIONS.get(created_by)
+    if creation is None:
         return None
-    key, items = listing
-    body = UNFILTERED.get(key, ABSENT)
-    answer = portal.call(key, json=body, token=change.token, client_hash=change.client_hash)
-    return list(records_in(dig(answer.envelope, steps(items)))) if answer.success else None
+    body = UNFILTERED.get(creation.listing, ABSENT)
+    answer = portal.call(creation.listing, json=body, token=change.token, client_hash=change.client_hash)
+    return list(records_in(dig(answer.envelope, steps(creation.items)))) if answer.success else None

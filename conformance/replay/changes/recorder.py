@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.replay.changes.losses import Losses
 from conformance.replay.changes.reading import body_before, id_of, is_named, new_name, record_before
-from conformance.replay.changes.ways import (
+from conformance.replay.rebuild.actions import NoteChange
+from conformance.report.model.words import listed, plural
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring.made import told_id
+from conformance.target.portal.restoring.read_back import shown_otherwise
+from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restored_in_words
+from conformance.target.portal.restoring.ways import (
+    CREATIONS,
     NO_WAY_BACK,
     PASSWORDS,
     REMOVALS,
@@ -19,13 +29,6 @@ from conformance.replay.changes.ways import (
     FieldsUndo,
     SwitchUndo,
 )
-from conformance.replay.rebuild.actions import NoteChange
-from conformance.report.model.words import listed, plural
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
-from conformance.target.portal import Portal
-from conformance.target.portal.changes import LEDGER, ChangeLedger
-from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.target.portal.restoring.restore import cleanup_command, restored_in_words
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
 FOREIGN = 0
@@ -34,6 +37,19 @@ the ledger once the target has accepted it."""
 
 KINDS = ("channel-types", "channels", "invitations", "currency-grants")
 """The parts of paths that tell which records an operation is about."""
+
+
+@dataclass
+class SentChange:
+    """What a request changes once it is accepted: ``entry`` of the ledger is made, and ``removed`` ended; the
+    record ``gone``, by kind and id, is there no more. ``password``: an account's new one. ``set_up``: the
+    account that is issued a new authenticator secret."""
+
+    entry: int | None = None
+    removed: int | None = None
+    gone: tuple[str, str] | None = None
+    password: tuple[str, str] | None = None
+    set_up: str | None = None
 
 
 class ReplayChanges:
@@ -55,10 +71,8 @@ class ReplayChanges:
         self._numbers: Counter[str] = Counter()
         self._passwords: dict[str, tuple[str, int]] = {}
         """By password that the replay made: whose it is, and its number."""
-        self._open: dict[int, list[int]] = {}
-        """By position, the ledger's entries of the request that is on its way."""
-        self._set: dict[int, tuple[str, str]] = {}
-        """By position, the account that gets another password, and that password."""
+        self._sent: defaultdict[int, SentChange] = defaultdict(SentChange)
+        """By position, what a request that is on its way changes."""
         self._created: dict[tuple[str, str], int] = {}
         """By kind and id of a record that the replay created, the ledger's entry."""
         self._noted: dict[tuple[str, str, str | None, frozenset[str]], int] = {}
@@ -66,12 +80,8 @@ class ReplayChanges:
         record is named, each account changes its own."""
         self._holders: Counter[int] = Counter()
         """By entry, how many equal requests are on their way."""
-        self._removed: dict[int, tuple[str, str]] = {}
-        """By position, the kind and id of the record that a request removes."""
         self._kept: set[int] = set()
         """Entries of which a request was accepted, or had no answer."""
-        self._setups: dict[int, str] = {}
-        """By position, the account that is about to be issued a new authenticator secret."""
         self._issued: dict[str, Json] = {}
         """By account, that secret as the target issued it: it is needed once the account uses it."""
         self._noting = threading.Lock()
@@ -95,8 +105,8 @@ class ReplayChanges:
         """Writes a change down before its request is sent, one at a time. LedgerError: it cannot be
         written."""
         with self._noting:
-            if change.key == OTP_SETUP and change.account is not None:
-                self._setups[change.position] = change.account
+            if change.key == OTP_SETUP:
+                self._sent[change.position].set_up = change.account
             try:
                 self._note(change)
             except (Untestable, NoAnswer) as problem:
@@ -105,13 +115,13 @@ class ReplayChanges:
     def _note(self, change: NoteChange) -> None:
         record = _record(change.key, id_of(self._portal, change))
         if change.key in REMOVALS and record[1]:
-            self._removed[change.position] = record
+            self._sent[change.position].gone = record
         own = self._created.get(record) or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None and change.key != INVITATION_ACCEPT:
             if change.key in REMOVALS:
-                self._open[change.position] = [-own]
+                self._sent[change.position].removed = own
         elif change.key in NO_WAY_BACK:
             self._losses.note(change, NO_WAY_BACK[change.key])
         elif change.account is None:
@@ -137,8 +147,8 @@ class ReplayChanges:
         undo, ledger = UNDO[change.key], self.ledger
         if isinstance(undo, CreationUndo):
             name = new_name(self._portal, change)
-            number = ledger.creating(change.key, undo.key, undo.body, name=name, account=account)
-            self._open[change.position] = [number]
+            number = ledger.creating(change.key, undo.body, name=name, account=account)
+            self._sent[change.position].entry = number
             return
         sent = change.body if isinstance(change.body, dict) else {}
         signature = account, change.key, id_of(self._portal, change), frozenset(sent)
@@ -146,21 +156,20 @@ class ReplayChanges:
             if signature in self._noted:  # the first of them holds what was there before all
                 self._hold(change.position, self._noted[signature])
                 return
-        before = record_before(self._portal, change, undo.read)
         if isinstance(undo, FieldsUndo):
-            number = ledger.changed(
-                change.key, change.key, body_before(self._portal, change, before, undo), account=account
-            )
-        elif _is_set(before, undo):
+            before = record_before(self._portal, change, undo.read)
+            body: Json = body_before(self._portal, change, before, undo)
+        elif isinstance(undo, SwitchUndo) and _is_set(record_before(self._portal, change, undo.read), undo):
             return
         else:
-            number = ledger.changed(change.key, undo.key, change.body, account=account)
+            body = change.body
+        number = ledger.changed(change.key, body, account=account)
         with self._lock:
             self._noted[signature] = number
             self._hold(change.position, number)
 
     def _hold(self, position: int, number: int) -> None:
-        self._open[position] = [number]
+        self._sent[position].entry = number
         self._holders[number] += 1
 
     def _note_password(self, change: NoteChange) -> None:
@@ -175,31 +184,29 @@ class ReplayChanges:
         owner, number = self._passwords.get(new, ("", 0))
         if owner or new not in (account.profile_password, account.password):
             number = number if owner == account.name else FOREIGN
-            self._open[change.position] = [self.ledger.changing_password(account.name, number, change.key)]
-        self._set[change.position] = (account.name, new)
+            entry = self.ledger.changing_password(account.name, number, change.key)
+            self._sent[change.position].entry = entry
+        self._sent[change.position].password = account.name, new
 
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response to a request that was noted: what was refused has changed nothing."""
         self._losses.finish(position, live)
-        account = self._setups.pop(position, None)
-        if account is not None and live.success:
-            self._issued[account] = live.data
-        password = self._set.pop(position, None)
+        sent = self._sent.pop(position, SentChange())
         with self._lock:
-            for number in self._open.pop(position, ()):
-                self._finish_entry(number, live)
-            removed = self._removed.pop(position, None)
-            if removed is not None and live.success:
-                self._forget_changes_of(removed)
-        if password is not None and live.success:
-            self._take_password(*password)
+            if sent.entry is not None:
+                self._finish_entry(sent.entry, live)
+            if sent.removed is not None and live.success:
+                self.ledger.undone(sent.removed)
+            if sent.gone is not None and live.success:
+                self._forget_changes_of(sent.gone)
+        if not live.success:
+            return
+        if sent.set_up is not None:
+            self._issued[sent.set_up] = live.data
+        if sent.password is not None:
+            self._take_password(*sent.password)
 
     def _finish_entry(self, number: int, live: Exchange) -> None:
-        """Takes a response for the ledger's entry; a negative number is that of a record that it removes."""
-        if number < 0:
-            if live.success:
-                self.ledger.undone(-number)
-            return
         self._holders[number] -= 1
         if live.response is None or live.success:
             self._kept.add(number)  # without an answer nobody knows: it stays in the ledger
@@ -223,11 +230,8 @@ class ReplayChanges:
     def _take_result(self, number: int, live: Exchange) -> None:
         operation = live.request.operation
         key = operation.key if operation else ""
-        if not isinstance(UNDO.get(key), CreationUndo):
-            return
-        settings = self._portal.profile.operations.get(key)
-        id = live.at((settings.result_id if settings else None) or "data.bizId")
-        if isinstance(id, str):
+        id = told_id(self._portal, key, live) if key in CREATIONS else None
+        if id is not None:
             self.ledger.created(number, id)
             self._created[_record(key, id)] = number
 
@@ -262,12 +266,11 @@ class ReplayChanges:
 
     def restore_earlier(self) -> None:
         """Restores what a replay that was killed left in the same ledger, before anything is sent."""
-        if self.ledger.pending:
-            self._attempt_restore(run=None)
+        self._attempt_restore()
 
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
-        left = self._attempt_restore(run=None) if self.ledger.pending else []
+        left = self._attempt_restore()
         self._otherwise = shown_otherwise(self._portal, self.ledger.restored)
         return left
 
@@ -275,15 +278,15 @@ class ReplayChanges:
         """What the target accepted although no way back had been found, as sentences."""
         return [self._portal.secrets.redact(sentence) for sentence in self._losses.unforeseen()]
 
-    def _attempt_restore(self, *, run: str | None) -> list[str]:
+    def _attempt_restore(self) -> list[str]:
         try:
-            return restored_in_words(self._portal, self.ledger, run=run)
+            return restored_in_words(self._portal, self.ledger) if self.ledger.pending else []
         except TargetUnreachable:
             return self.pending("the target could not be reached")
 
     def pending(self, reason: str) -> list[str]:
         """What the replay changed and has not restored, as sentences that end in a reason."""
-        return [self._portal.secrets.redact(f"{change.subject}: {reason}") for change in self.ledger.pending]
+        return pending_in_words(self._portal, self.ledger.pending, reason)
 
     @property
     def cleanup_command(self) -> str:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.replay.changes.reading import id_in
-from conformance.replay.changes.ways import NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO, CreationUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.target.portal.restoring.ways import CREATIONS, NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO
 from conformance.traffic.exchange import ABSENT, Exchange
 
 
@@ -77,7 +77,4 @@ def _is_own(plan: ReplayPlan, position: int) -> bool:
     named = id_in(sent)
     values = sent.values() if named is None and isinstance(sent, dict) else [named]
     sources = (plan.sources.get(value) for value in values if isinstance(value, str))
-    return any(
-        source is not None and isinstance(UNDO.get(plan.changing.get(source, "")), CreationUndo)
-        for source in sources
-    )
+    return any(source is not None and plan.changing.get(source) in CREATIONS for source in sources)

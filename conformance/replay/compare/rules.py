@@ -16,15 +16,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import ENDS, UPDATED
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY, REQUIREMENTS, Operation
-from conformance.spec.endpoints import (
-    CURRENCY_GRANTS,
-    IP_WHITELIST,
-    MFA,
-    PUBLIC_KEY,
-    ROLE_PERMISSIONS,
-    SECURE_SESSION,
-    SESSIONS_HISTORY,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import (
     CHALLENGE_FAILED,
     ERROR_BY_CODE,
@@ -49,9 +41,9 @@ KEY_NAMES = {"id_field": "keyId", "key_field": "publicKey"}
 NO_KEY_ID = "the public key comes with a key id, and no RSA key with an id is here now"
 
 ITEM_GAPS = {
-    ROLE_PERMISSIONS: "the fields of role permissions are not shown",
-    IP_WHITELIST: "the fields of whitelist entries are not shown",
-    CURRENCY_GRANTS: "the fields of a currency grant are not shown",
+    op.ROLE_PERMISSIONS: "the fields of role permissions are not shown",
+    op.IP_WHITELIST: "the fields of whitelist entries are not shown",
+    op.CURRENCY_GRANTS: "the fields of a currency grant are not shown",
 }
 
 STATUSES = {
@@ -113,7 +105,7 @@ def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiffe
 def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if difference.kind != "repetition":
         return None
-    if pair.operation == PUBLIC_KEY:
+    if pair.operation == op.PUBLIC_KEY:
         return permitted(NEW_KEYS)
     return breaking("what is read twice, while nobody changes it, is the same, as far as samples show")
 
@@ -216,7 +208,7 @@ def _undescribed(pair: ReplayedExchange, difference: Difference) -> MeaningOfDif
     gap = gap or _gap(operation)
     if gap is None:
         return None
-    if operation.key == PUBLIC_KEY:
+    if operation.key == op.PUBLIC_KEY:
         return breaking(NO_KEY_ID) if _lost_its_id(pair) else permitted(gap)
     is_command = operation.method == "POST" and operation.impact != "read-only"
     return permitted(gap) if is_command and difference.kind != "value" else breaking(gap)
@@ -229,7 +221,7 @@ def _lost_its_id(pair: ReplayedExchange) -> bool:
 
 
 def _secure_channel(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if pair.operation == SECURE_SESSION and difference.kind == "value":
+    if pair.operation == op.SECURE_SESSION and difference.kind == "value":
         return permitted(NEW_KEYS)
     return None
 
@@ -319,7 +311,7 @@ def _media_type(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiff
 def _factors(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if difference.kind != "length" or not isinstance(difference.replayed, int):
         return None
-    is_of_factors = difference.place[-1:] == ("mfaMethods",) or pair.operation == MFA
+    is_of_factors = difference.place[-1:] == ("mfaMethods",) or pair.operation == op.MFA
     if is_of_factors and difference.replayed > difference.recorded:
         return permitted("which factors a portal offers is not stated")
     return None
@@ -329,9 +321,9 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
     if difference.kind == "order":
         old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
         basis = "the order of a listing is not stated"
-        has_others = old != new and pair.operation != SESSIONS_HISTORY
+        has_others = old != new and pair.operation != op.SESSIONS_HISTORY
         return breaking(basis if not has_others else f"{basis}, nor which records it has: it has others now")
-    if difference.kind == "length" and pair.operation == SESSIONS_HISTORY:
+    if difference.kind == "length" and pair.operation == op.SESSIONS_HISTORY:
         return breaking("which sign-ins a history holds, and how soon, is not stated")
     if difference.kind == "length":
         return breaking("how many entries a list has is not stated")
@@ -374,7 +366,7 @@ RULES: tuple[Rule, ...] = (
 
 def _gap(operation: Operation) -> str | None:
     """The gap because of which nothing is stated of a successful response's data."""
-    if operation.data is not None and operation.key != PUBLIC_KEY:
+    if operation.data is not None and operation.key != op.PUBLIC_KEY:
         return None
     return next((GAPS[gap] for gap in operation.gaps if gap in GAPS), None)
 

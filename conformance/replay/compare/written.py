@@ -9,56 +9,34 @@ from conformance.replay.compare.order import content_key
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.recording.kinds import magnitude
 from conformance.spec import BY_KEY
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    ACCOUNT_UPDATE,
-    ACCOUNTS_QUERY,
-    BACKUP_CODES,
-    BACKUP_CODES_GENERATE,
-    CHANNEL_CREATE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    INVITATIONS,
-    INVITE,
-    OWN_INVITATIONS,
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    PROFILE,
-    PROFILE_UPDATE,
-    SESSIONS_CONFIG,
-    TRANSFER_ORDERS,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 from conformance.traffic.values import is_number
 
 LISTINGS: Mapping[str, str] = {
-    INVITATIONS: INVITE,
-    OWN_INVITATIONS: INVITE,
-    CHANNELS_QUERY: CHANNEL_CREATE,
-    CHANNEL_TYPES_QUERY: CHANNEL_TYPE_CREATE,
-    CURRENCY_GRANTS: CURRENCY_GRANT,
+    op.INVITATIONS: op.INVITE,
+    op.OWN_INVITATIONS: op.INVITE,
+    op.CHANNELS_QUERY: op.CHANNEL_CREATE,
+    op.CHANNEL_TYPES_QUERY: op.CHANNEL_TYPE_CREATE,
+    op.CURRENCY_GRANTS: op.CURRENCY_GRANT,
 }
 """The listings, and the operation that makes each of them longer."""
 
-_PASSWORDS = (PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT)
-_UPDATES = (PROFILE_UPDATE, ACCOUNT_UPDATE)
+_PASSWORDS = (op.PASSWORD_CHANGE, op.PASSWORD_RESET, op.PASSWORD_INIT)
+_UPDATES = (op.PROFILE_UPDATE, op.ACCOUNT_UPDATE)
 
-OWNERS = {OWN_INVITATIONS: "inviteeEmail"}
+OWNERS = {op.OWN_INVITATIONS: "inviteeEmail"}
 """Listings of what is the caller's own, and the field that says whose an entry is."""
 
 FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    (SESSIONS_CONFIG, "passwordChangedAt"): _PASSWORDS,
-    (SESSIONS_CONFIG, "lastLoginAt"): (),
-    (SESSIONS_CONFIG, "lastLoginIp"): (),
-    (BACKUP_CODES, "remainingCount"): (BACKUP_CODES_GENERATE,),
-    (BACKUP_CODES, "totalGenerated"): (BACKUP_CODES_GENERATE,),
-    (PROFILE, "updatedAt"): _UPDATES,
-    (ACCOUNT, "updatedAt"): _UPDATES,
-    (ACCOUNTS_QUERY, "updatedAt"): _UPDATES,
+    (op.SESSIONS_CONFIG, "passwordChangedAt"): _PASSWORDS,
+    (op.SESSIONS_CONFIG, "lastLoginAt"): (),
+    (op.SESSIONS_CONFIG, "lastLoginIp"): (),
+    (op.BACKUP_CODES, "remainingCount"): (op.BACKUP_CODES_GENERATE,),
+    (op.BACKUP_CODES, "totalGenerated"): (op.BACKUP_CODES_GENERATE,),
+    (op.PROFILE, "updatedAt"): _UPDATES,
+    (op.ACCOUNT, "updatedAt"): _UPDATES,
+    (op.ACCOUNTS_QUERY, "updatedAt"): _UPDATES,
 }
 """Fields that show that something was written, and the operations that write it; none: each sign-in does."""
 
@@ -120,7 +98,7 @@ def makes_a_record(pair: ReplayedExchange) -> bool:
 
 def has_moved_range(operation: str, moments: tuple[float, float]) -> bool:
     """Whether a listing of a range of time that ends now shows another range than it did when recorded."""
-    return operation == TRANSFER_ORDERS and abs(moments[1] - moments[0]) > RANGE_SECONDS
+    return operation == op.TRANSFER_ORDERS and abs(moments[1] - moments[0]) > RANGE_SECONDS
 
 
 def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool:

@@ -7,7 +7,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from conformance.errors import TargetUnreachable, Untestable
@@ -28,8 +28,8 @@ from conformance.replay.rebuild.actions import (
 )
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.target.portal.availability import silent, stopped, unreachable, went_away
-from conformance.target.portal.transport import verification
 from conformance.target.profile.model import Profile
+from conformance.target.tls import tls_context
 
 SWEEP_SECONDS = 0.5
 SWEEPS_PER_TICK = 2
@@ -69,7 +69,7 @@ class Driver:
         """How late requests went out, and how late those that nothing held up."""
         self.gone: str | None = None
         parts = urlsplit(profile.portal.url)
-        self._context = _tls(profile) if parts.scheme == "https" else None
+        self._context = tls_context(profile)
         self._host = parts.hostname or ""
         self._port = parts.port or (443 if self._context else 80)
         self._progress = progress
@@ -120,6 +120,7 @@ class Driver:
             self._host,
             self._port,
             context=self._context,
+            proxy=self.profile.portal.proxy,
             loop=self.loop,
             most=self.profile.limits.max_answer,
             is_trusted=self.on_latency is not None and self._answers > 0,
@@ -387,14 +388,3 @@ class Runner:
             self._driver.release(self._connection)
             self._connection = self._send = None
         self._driver.session_over()
-
-
-def _tls(profile: Profile) -> Any:
-    import ssl  # only where the target is reached over TLS
-
-    verify = verification(profile)
-    context = verify if isinstance(verify, ssl.SSLContext) else ssl.create_default_context()
-    if verify is False:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context

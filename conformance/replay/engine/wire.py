@@ -11,6 +11,7 @@ from typing import Any, cast
 import httptools
 
 from conformance.replay.rebuild.actions import NO_CONNECTION, WireResponse
+from conformance.target.portal.wire import tunnelled
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 
 LARGEST_HEAD = 100 * 1024
@@ -43,14 +44,17 @@ class Connection:
         *,
         context: ssl.SSLContext | None,
         loop: asyncio.AbstractEventLoop,
+        proxy: str | None = None,
         most: int = LARGEST_ANSWER,
         is_trusted: bool = False,
     ) -> None:
-        """``is_trusted``: the host is known not to speak first, which is not waited for then."""
+        """``proxy``: address of an HTTP proxy. ``is_trusted``: the host is known not to speak first, which
+        is not waited for then."""
         self.most = most
         """Bytes of an response that are read."""
         self._place = (host, port)
         self._context = context
+        self._proxy = proxy
         self._loop = loop
         self._pipe: Pipe | None = None
         self._task: asyncio.Task[None] | None = None
@@ -116,9 +120,17 @@ class Connection:
     async def _connected(self, pipe: Pipe) -> None:
         host = self._place[0] if self._context else None
         try:
-            await self._loop.create_connection(
-                lambda: pipe, *self._place, ssl=self._context, server_hostname=host
-            )
+            if self._proxy is None:
+                await self._loop.create_connection(
+                    lambda: pipe, *self._place, ssl=self._context, server_hostname=host
+                )
+            else:
+                plain = await asyncio.to_thread(
+                    tunnelled, self._proxy, self._place, self.deadline - self._loop.time()
+                )
+                await self._loop.create_connection(
+                    lambda: pipe, sock=plain, ssl=self._context, server_hostname=host
+                )
         except OSError as error:
             self.finish(pipe, WireResponse(error=f"{NO_CONNECTION} ({_reason(error)})", is_refused=True))
             return

@@ -10,13 +10,7 @@ from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import leaves
-from conformance.spec.endpoints import (
-    BACKUP_CODES_GENERATE,
-    LOGIN_COMPLETE,
-    OTP_REVOKE,
-    OTP_SETUP,
-    OTP_VERIFY,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.login import METHODS
 from conformance.traffic.exchange import Exchange, Json
@@ -49,7 +43,7 @@ class OwnFactors:
 
     def expect(self, key: str, recorded: Exchange, client: Client) -> None:
         """Takes a request that sets an authenticator up, before it is sent."""
-        if key in (OTP_SETUP, OTP_VERIFY) and recorded.success and client.account is not None:
+        if key in (op.OTP_SETUP, op.OTP_VERIFY) and recorded.success and client.account is not None:
             self._expected.add(client.account)
 
     def check(self, account: str) -> None:
@@ -64,13 +58,13 @@ class OwnFactors:
 
         CannotRebuild: a right code is needed of one whose secret the setup did not show.
         """
-        if key != OTP_VERIFY:
+        if key != op.OTP_VERIFY:
             return self.authenticators.get(account)
         lacks_own = client.has_setup or self.context.profile.accounts[account].otp_secret is None
         if client.setup_secret is None and lacks_own and is_right:
             raise CannotRebuild(
                 "the replayed setup of the authenticator shows no secret: name its place as secret of "
-                f'[operations."{OTP_SETUP}"]'
+                f'[operations."{op.OTP_SETUP}"]'
             )
         return client.setup_secret
 
@@ -81,23 +75,23 @@ class OwnFactors:
 
     def backup_code(self, key: str, sent: dict[str, Json]) -> str | None:
         """The live code that the target returned for the backup code of a sign-in."""
-        code = sent.get("code") if key == LOGIN_COMPLETE else None
+        code = sent.get("code") if key == op.LOGIN_COMPLETE else None
         return self.context.correlation.live.get(code) if isinstance(code, str) else None
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes secrets and codes from a successful response."""
-        if key == OTP_SETUP:
+        if key == op.OTP_SETUP:
             client.setup_secret, client.has_setup = self._setup_secret(live), True
-        elif key == OTP_VERIFY and client.account and client.setup_secret:
+        elif key == op.OTP_VERIFY and client.account and client.setup_secret:
             self.authenticators[client.account] = client.setup_secret
-        elif key == OTP_REVOKE and client.account:
+        elif key == op.OTP_REVOKE and client.account:
             self.authenticators.pop(client.account, None)
             self._expected.discard(client.account)
-        elif key == BACKUP_CODES_GENERATE:
+        elif key == op.BACKUP_CODES_GENERATE:
             self._pair_backup_codes(recorded, live)
 
     def _setup_secret(self, live: Exchange) -> str | None:
-        settings = self.context.profile.operations.get(OTP_SETUP)
+        settings = self.context.profile.operations.get(op.OTP_SETUP)
         path = (settings.secret if settings else None) or "data.secret"
         secret = live.at(path)
         if isinstance(secret, str):

@@ -12,21 +12,13 @@ from conformance.checks.records import sent_fields
 from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import leaves
-from conformance.spec.endpoints import (
-    ACCOUNT_PASSWORD_RESET,
-    BACKUP_CODES_GENERATE,
-    LOGIN_COMPLETE,
-    OTP_VERIFY,
-    PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-)
+from conformance.spec import endpoints as op
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json, dig
 
-MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
-MAILING = frozenset({PASSWORD_FORGOT, ACCOUNT_PASSWORD_RESET})
-TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
+MAILED = frozenset({op.PASSWORD_RESET, op.PASSWORD_INIT})
+MAILING = frozenset({op.PASSWORD_FORGOT, op.ACCOUNT_PASSWORD_RESET})
+TAKING_CODES = MAILED | {op.LOGIN_COMPLETE, op.OTP_VERIFY}
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 CODE = "{code}"
 """What stands in the body of the profile where the code of a mail is sent."""
@@ -102,9 +94,11 @@ class PasswordMails:
     def _is_returned(self, key: str, code: str) -> bool:
         """Whether an earlier response returned a code, which is then no mail's and no authenticator's."""
         plan, source = self.plan, self.plan.sources.get(code)
-        if source is None or key == OTP_VERIFY:
+        if source is None or key == op.OTP_VERIFY:
             return False
-        return plan.changing.get(source) == BACKUP_CODES_GENERATE or (key in MAILED and code in plan.handles)
+        return plan.changing.get(source) == op.BACKUP_CODES_GENERATE or (
+            key in MAILED and code in plan.handles
+        )
 
     @cached_property
     def _settings(self) -> _Settings:
@@ -115,7 +109,7 @@ class PasswordMails:
             key, exchange = plan.changing[position], plan.store.exchange(position)
             if key in MAILING:
                 account = self._recipient(key, exchange)
-                if account is not None or key == ACCOUNT_PASSWORD_RESET:
+                if account is not None or key == op.ACCOUNT_PASSWORD_RESET:
                     last.pop(account, None)
                     last[account] = position
                 continue
@@ -145,7 +139,7 @@ class PasswordMails:
         """To whom a request has a code mailed: by the email in it, or the one beside the id in it in the
         response that returned that."""
         sent = exchange.sent
-        if key == PASSWORD_FORGOT:
+        if key == op.PASSWORD_FORGOT:
             return self.account_of(dig(sent, ["email"]))
         for _, text in leaves(sent, ""):
             source = self.plan.sources.get(text)

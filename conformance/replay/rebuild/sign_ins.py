@@ -7,32 +7,14 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
-from conformance.replay.rebuild.actions import (
-    Action,
-    Actions,
-    Code,
-    MarkInbox,
-    OnlyCode,
-    PassTime,
-    Reply,
-)
+from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, OnlyCode, PassTime, Reply
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
 from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
 from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.spec.endpoints import (
-    ACCOUNT_PASSWORD_RESET,
-    INVITE,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    LOGOUT,
-    OTP_VERIFY,
-    PASSWORD_FORGOT,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
@@ -81,9 +63,9 @@ class SignInCodes:
         """
         operation, sent = recorded.request.operation, recorded.sent
         key = operation.key if operation else ""
-        if key == LOGIN_INITIATE:
+        if key == op.LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
-        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE) or self._is_used_later(position, key):
+        elif key in (op.LOGIN_MFA_SEND, op.PASSWORD_FORGOT, op.INVITE) or self._is_used_later(position, key):
             yield from self._mail(position, key, recorded, sent)
         self.factors.expect(key, recorded, client)
         for name, value in self.context.mails.code_of(recorded).items():
@@ -99,7 +81,7 @@ class SignInCodes:
 
     def _is_used_later(self, position: int, key: str) -> bool:
         """Whether the code that an administrator has mailed sets a password later."""
-        return key == ACCOUNT_PASSWORD_RESET and self.context.mails.recipient(position) is not None
+        return key == op.ACCOUNT_PASSWORD_RESET and self.context.mails.recipient(position) is not None
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
         email = sent.get("email")
@@ -133,7 +115,7 @@ class SignInCodes:
         account = self.context.mails.recipient(position) or self.account_for(sent)
         if account is None:
             return
-        if key == LOGIN_MFA_SEND and recorded.success:
+        if key == op.LOGIN_MFA_SEND and recorded.success:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
@@ -165,14 +147,14 @@ class SignInCodes:
         operation = recorded.request.operation
         if operation is not None and operation.key in MAILING:
             return self.context.mails.recipient(position) is not None
-        if operation is None or operation.key != LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
+        if operation is None or operation.key != op.LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
             return False
         return not recorded.success or str(recorded.sent.get("sessionId")) in self.mailed
 
     def read_mail(self, position: int, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
-        if operation is None or operation.key not in MAILING | {LOGIN_MFA_SEND}:
+        if operation is None or operation.key not in MAILING | {op.LOGIN_MFA_SEND}:
             return
         account = self.context.mails.recipient(position) or self.account_for(recorded.sent)
         if account is None or self.context.profile.accounts[account].inbox is None:
@@ -233,10 +215,10 @@ class SignInCodes:
         return code
 
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
-        is_otp = key == OTP_VERIFY or sent.get("method") == METHODS["OTP"]
+        is_otp = key == op.OTP_VERIFY or sent.get("method") == METHODS["OTP"]
         factor: Factor = "OTP" if is_otp else "EMAIL"
         settings = self.context.profile.accounts[account]
-        if factor == "OTP" and key != OTP_VERIFY and account not in self.factors.authenticators:
+        if factor == "OTP" and key != op.OTP_VERIFY and account not in self.factors.authenticators:
             self.factors.check(account)
             if settings.otp_secret is None:
                 raise CannotRebuild(
@@ -277,26 +259,26 @@ class SignInCodes:
     def _is_refused_now(self, recorded: Exchange, live: Exchange) -> bool:
         """Whether a sign-in's code is refused that was accepted when recorded."""
         operation = recorded.request.operation
-        if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(recorded.sent, dict):
+        if operation is None or operation.key != op.LOGIN_COMPLETE or not isinstance(recorded.sent, dict):
             return False
         return recorded.success and live.code == WRONG_CODE
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
-        if key == LOGIN_INITIATE:
+        if key == op.LOGIN_INITIATE:
             account = self.context.account_of(sent_fields(recorded).get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
                 self.logins[session] = account
-        elif key in (LOGIN_COMPLETE, TOKEN_REFRESH):
+        elif key in (op.LOGIN_COMPLETE, op.TOKEN_REFRESH):
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
             client.signed_out = False
-            session = sent_fields(recorded).get("sessionId") if key == LOGIN_COMPLETE else None
+            session = sent_fields(recorded).get("sessionId") if key == op.LOGIN_COMPLETE else None
             client.account = (
                 self.logins.get(session, client.account) if isinstance(session, str) else client.account
             )
-        elif key == LOGOUT:
+        elif key == op.LOGOUT:
             client.signed_out = True
             self.logged_out.update([client.account] if client.account else [])
         else:

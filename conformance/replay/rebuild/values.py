@@ -9,7 +9,6 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from conformance.replay.changes.ways import PASSWORDS
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import CannotRebuild
@@ -19,6 +18,7 @@ from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.requests import FILTERS
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
+from conformance.target.portal.restoring.ways import PASSWORDS
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 from conformance.traffic.values import REDACTED
 

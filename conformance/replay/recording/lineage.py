@@ -10,31 +10,24 @@ import msgspec
 
 from conformance.replay.recording.fingerprint import Likeness
 from conformance.replay.recording.lines import PlanLine
-from conformance.spec.endpoints import (
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    SECURE_SESSION,
-    SECURE_SESSION_CLOSE,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 
-SIGN_IN_STEPS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
+SIGN_IN_STEPS = frozenset({op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE})
 
 RETURNED = {
-    LOGIN_INITIATE: ("sessionId",),
-    LOGIN_COMPLETE: ("accessToken", "refreshToken"),
-    TOKEN_REFRESH: ("accessToken", "refreshToken"),
-    SECURE_SESSION: ("sessionId",),
+    op.LOGIN_INITIATE: ("sessionId",),
+    op.LOGIN_COMPLETE: ("accessToken", "refreshToken"),
+    op.TOKEN_REFRESH: ("accessToken", "refreshToken"),
+    op.SECURE_SESSION: ("sessionId",),
 }
 """The fields of ``data`` that later requests of the same client carry."""
 
 SENT = {
-    LOGIN_MFA_SEND: "sessionId",
-    LOGIN_COMPLETE: "sessionId",
-    TOKEN_REFRESH: "refreshToken",
-    SECURE_SESSION_CLOSE: "sessionId",
+    op.LOGIN_MFA_SEND: "sessionId",
+    op.LOGIN_COMPLETE: "sessionId",
+    op.TOKEN_REFRESH: "refreshToken",
+    op.SECURE_SESSION_CLOSE: "sessionId",
 }
 
 

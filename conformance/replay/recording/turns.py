@@ -17,27 +17,15 @@ from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan
-from conformance.spec.endpoints import (
-    ACCOUNT,
-    LOGIN_COMPLETE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PASSWORD_FORGOT,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    PROFILE,
-    PROFILE_UPDATE,
-    SECURE_SESSION_CLOSE,
-    TOKEN_REFRESH,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 
 OWN_AREAS = frozenset({"auth", "security", "profile"})
 """The areas that show and change the caller's own account."""
 
-BY_MAIL = frozenset({PASSWORD_INIT, PASSWORD_RESET})
-BY_EMAIL = BY_MAIL | {LOGIN_INITIATE, PASSWORD_FORGOT}
-WRITES_ACCOUNT = SIGN_IN_STEPS | {TOKEN_REFRESH}
+BY_MAIL = frozenset({op.PASSWORD_INIT, op.PASSWORD_RESET})
+BY_EMAIL = BY_MAIL | {op.LOGIN_INITIATE, op.PASSWORD_FORGOT}
+WRITES_ACCOUNT = SIGN_IN_STEPS | {op.TOKEN_REFRESH}
 
 ACCOUNTS, INVITATIONS = "accounts", "invitations"
 
@@ -108,7 +96,7 @@ class _Marks:
     def note(self, line: PlanLine, key: str, written: frozenset[str]) -> None:
         """Takes the marks of the record that a request changes, in subjects beside its caller's own account;
         or the names of the account that a response shows."""
-        if not written and key not in (PROFILE, ACCOUNT):
+        if not written and key not in (op.PROFILE, op.ACCOUNT):
             return
         shown, sent = dig(line.response_json(), ["data"]), line.sent
         id = _id_of(shown, sent)
@@ -195,7 +183,7 @@ class _Touches:
         return self._latest.get(self._plan.session_of[position], "")
 
     def _follow(self, line: PlanLine, key: str, session: int, email: str) -> None:
-        if key in (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE):
+        if key in (op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE):
             self._latest[session] = email
         if key not in RETURNED or not email:
             return
@@ -218,7 +206,7 @@ def _own(email: str) -> str:
 
 def _channel(line: PlanLine, key: str) -> frozenset[str]:
     """The secure channel that a request uses or closes, whoever does."""
-    closed = dig(line.sent, ["sessionId"]) if key == SECURE_SESSION_CLOSE else None
+    closed = dig(line.sent, ["sessionId"]) if key == op.SECURE_SESSION_CLOSE else None
     session = closed if isinstance(closed, str) else line.request.header(CHANNEL_HEADER)
     return frozenset([f"channel {session}"] if session else [])
 
@@ -233,12 +221,12 @@ def _touch(line: PlanLine, key: str, email: str) -> Touch:
         reads.add(INVITATIONS)
     channel = _channel(line, key)
     reads.update(channel)
-    if key == SECURE_SESSION_CLOSE:
+    if key == op.SECURE_SESSION_CLOSE:
         return Touch(frozenset(reads), channel)
     if line.impact == "read-only" and key not in WRITES_ACCOUNT:
         return Touch(frozenset(reads), frozenset())
     writes = {account} if area in OWN_AREAS else {area}
-    if key == PROFILE_UPDATE:
+    if key == op.PROFILE_UPDATE:
         writes.add(ACCOUNTS)
     if INVITATIONS in line.path:
         writes.add(INVITATIONS)

@@ -33,7 +33,7 @@ from conformance.report.across.toml_rows import (
 )
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import OF_REPLAYS, BaselineEntry, Regression
+from conformance.report.model.run import OF_REPLAYS, Regression
 from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
 from conformance.traffic.exchange import Json
 
@@ -92,21 +92,19 @@ class AcceptedDifference:
         values = f" {' → '.join(sides)}" if self.has_values else ""
         return f"{self.endpoint} {self.path} {self.kind}{values}"
 
+    @property
+    def signature(self) -> str:
+        return self.name
+
+    @property
+    def requirement(self) -> str:
+        """What stands in the place of a rule's id."""
+        return OF_REPLAYS
+
     def accepts(self, difference: Regression) -> bool:
         """Whether the row lists a difference at its place, by the values."""
         sides = ((self.was, difference.recorded), (self.now, difference.replayed))
         return all(value is None or _is_same(value, actual) for value, actual in sides)
-
-    def record(self) -> BaselineEntry:
-        """The row of a baseline as ``results.json`` holds it."""
-        return BaselineEntry(
-            signature=self.name,
-            requirement=OF_REPLAYS,
-            endpoint=self.endpoint,
-            reason=self.reason,
-            ticket=self.ticket,
-            expires=self.expires.isoformat() if self.expires else "",
-        )
 
     def row(self, table: str) -> TomlRow:
         """The row, to write into a table."""

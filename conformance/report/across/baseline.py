@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,14 +23,7 @@ from typing import Any
 
 from conformance.errors import ExitCode, UsageError
 from conformance.report.across.accepted import AcceptedDifference, ComparedRows, key_of, place_of, rows_of
-from conformance.report.across.toml_rows import (
-    NO_REASON,
-    RowFile,
-    RowForm,
-    RowKey,
-    TomlRow,
-    document_of,
-)
+from conformance.report.across.toml_rows import NO_REASON, RowFile, RowForm, RowKey, TomlRow, document_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, RequirementEntry, Run
 from conformance.spec import BY_KEY, present_id, present_signature
 
@@ -82,16 +75,6 @@ class KnownFailure:
         """The entry, to write into a table."""
         return TomlRow(table, (self.signature,), FORM.values_of(self), FORM)
 
-    def record(self) -> BaselineEntry:
-        return BaselineEntry(
-            signature=self.signature,
-            requirement=self.requirement,
-            endpoint=self.endpoint,
-            reason=self.reason,
-            ticket=self.ticket,
-            expires=self.expires.isoformat() if self.expires else "",
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -111,47 +94,50 @@ class Baseline:
         return frozenset(entry.signature for entry in self.entries)
 
 
+BaselineRow = KnownFailure | AcceptedDifference
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
-    whose requirement was decided at their endpoint and whose finding was not seen, ``expired`` those whose
-    day has passed, ``undecided`` those whose requirement the run did not decide there;
-    ``differences`` are the places of regressions that no row lists, ``rows`` those of the differences."""
+    """``new`` are findings that no entry lists, ``known`` the rows whose failure was seen, ``stale`` those
+    that were decided at their endpoint and whose failure was not seen, ``expired`` those whose day has
+    passed, ``undecided`` those that the run did not decide there; ``differences`` are the places of
+    regressions that no row lists."""
 
     file: str
     new: tuple[FindingEntry, ...] = ()
-    known: tuple[KnownFailure, ...] = ()
-    stale: tuple[KnownFailure, ...] = ()
-    expired: tuple[KnownFailure, ...] = ()
-    undecided: tuple[KnownFailure, ...] = field(default=())
+    known: tuple[BaselineRow, ...] = ()
+    stale: tuple[BaselineRow, ...] = ()
+    expired: tuple[BaselineRow, ...] = ()
+    undecided: tuple[BaselineRow, ...] = ()
     differences: tuple[AcceptedDifference, ...] = ()
-    rows: ComparedRows = field(default_factory=ComparedRows)
 
     @property
-    def fails(self) -> bool:
-        is_outdated = self.stale or self.expired or self.rows.stale or self.rows.expired
-        return bool(self.new or self.differences or is_outdated)
+    def stale_failures(self) -> list[KnownFailure]:
+        return [row for row in self.stale if isinstance(row, KnownFailure)]
 
     def record(self) -> BaselineOutcome:
         """The result as ``results.json`` holds it."""
+        new: list[BaselineRow] = [known_of(finding, reason="") for finding in self.new]
         return BaselineOutcome(
             file=self.file,
-            new=[
-                *(
-                    BaselineEntry(signature=row.signature, requirement=row.requirement, endpoint=row.endpoint)
-                    for row in self.new
-                ),
-                *(row.record() for row in self.differences),
-            ],
-            known=_records(self.known, self.rows.known),
-            stale=_records(self.stale, self.rows.stale),
-            undecided=_records(self.undecided, self.rows.undecided),
-            expired=_records(self.expired, self.rows.expired),
+            new=list(map(_record, [*new, *self.differences])),
+            known=list(map(_record, self.known)),
+            stale=list(map(_record, self.stale)),
+            undecided=list(map(_record, self.undecided)),
+            expired=list(map(_record, self.expired)),
         )
 
 
-def _records(entries: Sequence[KnownFailure], rows: Sequence[AcceptedDifference]) -> list[BaselineEntry]:
-    return [*(entry.record() for entry in entries), *(row.record() for row in rows)]
+def _record(row: BaselineRow) -> BaselineEntry:
+    return BaselineEntry(
+        signature=row.signature,
+        requirement=row.requirement,
+        endpoint=row.endpoint,
+        reason=row.reason,
+        ticket=row.ticket,
+        expires=row.expires.isoformat() if row.expires else "",
+    )
 
 
 def load(path: Path) -> Baseline:
@@ -180,8 +166,9 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     valid = [entry for entry in baseline.entries if entry not in expired]
     listed = listed_today(baseline, today)
     gone = [entry for entry in valid if entry.signature not in current]
-    complete = run.exit_code not in CUT_SHORT
+    complete, rows = run.exit_code not in CUT_SHORT, baseline.compared
     stale = [entry for entry in gone if complete and _is_decided(run, entry, decided.get(entry.requirement))]
+    undecided = [entry for entry in gone if entry not in stale]
     return BaselineResult(
         file=baseline.file,
         new=tuple(
@@ -189,14 +176,13 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
             for finding in run.findings
             if finding.verdict in run.weighed and finding.signature not in listed
         ),
-        known=tuple(entry for entry in valid if entry.signature in current),
-        stale=tuple(stale),
-        expired=tuple(expired),
-        undecided=tuple(entry for entry in gone if entry not in stale),
+        known=(*(entry for entry in valid if entry.signature in current), *rows.known),
+        stale=(*stale, *(rows.stale if complete else ())),
+        expired=(*expired, *rows.expired),
+        undecided=(*undecided, *rows.undecided, *(() if complete else rows.stale)),
         differences=tuple(
             AcceptedDifference(*key, reason="") for key in dict.fromkeys(map(key_of, run.regressions))
         ),
-        rows=baseline.compared if complete else _undecided(baseline.compared),
     )
 
 
@@ -212,11 +198,6 @@ def _is_decided(run: Run, entry: KnownFailure, rule: RequirementEntry | None) ->
         return False
     is_there = rule.id in run.scope.decided.get(entry.place, ()) or rule.operations == [entry.place]
     return is_there or not is_part
-
-
-def _undecided(rows: ComparedRows) -> ComparedRows:
-    """Rows after a replay that was cut short: unseen differences count as undecided."""
-    return replace(rows, stale=(), undecided=(*rows.undecided, *rows.stale))
 
 
 def listed_today(baseline: Baseline | None, today: date) -> frozenset[str]:

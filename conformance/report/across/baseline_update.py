@@ -55,8 +55,8 @@ def prune(run: Run, baseline: Baseline) -> tuple[Baseline, list[str]]:
     An entry whose requirement this run did not decide at its endpoint stays, also where it was set aside by
     an update.
     """
-    stale = set(compare(run, baseline, date.min).stale)
-    stale |= set(compare(run, replace(baseline, entries=baseline.gone), date.min).stale)
+    stale = set(compare(run, baseline, date.min).stale_failures)
+    stale |= set(compare(run, replace(baseline, entries=baseline.gone), date.min).stale_failures)
     notes = [
         f"Removed from {baseline.file}: {entry.signature} ({entry.reason})." for entry in _ordered(stale)
     ]
@@ -72,10 +72,11 @@ def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline
     """
     result = compare(run, baseline, date.min)
     back = {entry.signature: entry for entry in baseline.gone}
-    kept = [entry for entry in baseline.entries if entry not in result.stale]
+    stale = result.stale_failures
+    kept = [entry for entry in baseline.entries if entry not in stale]
     added = _once(back.get(finding.signature) or known_of(finding, reason) for finding in result.new)
     listed = {entry.signature for entry in (*kept, *added)}
-    gone = [entry for entry in _once([*baseline.gone, *result.stale]) if entry.signature not in listed]
+    gone = [entry for entry in _once([*baseline.gone, *stale]) if entry.signature not in listed]
     return replace(baseline, entries=_ordered([*kept, *added]), gone=_ordered(gone))
 
 

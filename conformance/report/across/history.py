@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from importlib.resources import files
 from itertools import pairwise
@@ -11,35 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.report.across.trends import (
-    CONTRADICTED,
-    Failing,
-    Fixed,
-    Flaky,
-    Point,
-    Trend,
-    as_html,
-    as_json,
-    as_text,
-)
+from conformance.report.across.trends import CONTRADICTED, Failing, Fixed, Flaky, Point, Trend
 from conformance.report.model.run import Run, Since, VerdictName
 from conformance.report.model.words import headline
 from conformance.spec import present_id
-
-__all__ = [
-    "Failing",
-    "Fixed",
-    "Flaky",
-    "Point",
-    "Trend",
-    "as_html",
-    "as_json",
-    "as_text",
-    "check",
-    "record",
-    "since",
-    "trend",
-]
 
 VERSION = 1
 TABLES = files("conformance.report.across").joinpath("history.sql").read_text(encoding="utf-8")
@@ -166,22 +141,20 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
         (target, MOST_RUNS),
     ).fetchall()[::-1]
     lines = sorted(_verdict_lines(database, {row[0]: row[2] for row in rows}).items())
-    requirements: dict[str, tuple[str, str]] = {
-        present_id(name): (level, statement)
+    rules = {
+        present_id(name): {"requirement": present_id(name), "level": level, "statement": statement}
         for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
     }
-    flaky = [_flaky(name, line, *requirements[name]) for name, line in lines if _failures(line) >= FAILURES]
+    flaky = [_flaky(rules[name], line) for name, line in lines if _failures(line) >= FAILURES]
     steady = [(name, line) for name, line in lines if _failures(line) < FAILURES]
     return Trend(
         target=target,
         url=rows[-1][1],
         runs=[_point(row) for row in rows],
-        failing=[
-            _failing(name, line, *requirements[name]) for name, line in lines if line[-1][1] in CONTRADICTED
-        ],
+        failing=[_failing(rules[name], line) for name, line in lines if line[-1][1] in CONTRADICTED],
         flaky=sorted(flaky, key=lambda row: -row.flips),
         fixed=[
-            _fixed(name, line, *requirements[name])
+            _fixed(rules[name], line)
             for name, line in steady
             if _failures(line) and line[-1][1] not in CONTRADICTED
         ],
@@ -221,48 +194,33 @@ def _point(row: tuple[Any, ...]) -> Point:
     )
 
 
-def _failing(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Failing:
+VerdictLine = Sequence[tuple[str, VerdictName]]
+"""The verdicts of a requirement, oldest first, each with the start of its run."""
+
+
+def _failing(rule: Mapping[str, str], line: VerdictLine) -> Failing:
     streak = next((at for at, (_, verdict) in enumerate(reversed(line)) if verdict == "pass"), len(line))
     held = [started for started, verdict in line if verdict == "pass"]
-    return Failing(
-        requirement=name,
-        level=level,
-        statement=statement,
-        verdict=line[-1][1],
-        since=line[-streak][0],
-        runs=streak,
-        last_held=held[-1] if held else None,
-    )
+    since, last_held = line[-streak][0], held[-1] if held else None
+    return Failing(**rule, verdict=line[-1][1], since=since, runs=streak, last_held=last_held)
 
 
-def _flaky(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Flaky:
-    return Flaky(
-        requirement=name,
-        level=level,
-        statement=statement,
-        flips=_flips(line),
-        verdicts=[verdict for _, verdict in line],
-    )
+def _flaky(rule: Mapping[str, str], line: VerdictLine) -> Flaky:
+    return Flaky(**rule, flips=_flips(line), verdicts=[verdict for _, verdict in line])
 
 
-def _fixed(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Fixed:
+def _fixed(rule: Mapping[str, str], line: VerdictLine) -> Fixed:
     failed = [at for at, (_, verdict) in enumerate(line) if verdict in CONTRADICTED]
-    return Fixed(
-        requirement=name,
-        level=level,
-        statement=statement,
-        failed_since=line[failed[0]][0],
-        fixed_since=line[failed[-1] + 1][0],
-        runs=len(failed),
-    )
+    first, after = line[failed[0]][0], line[failed[-1] + 1][0]
+    return Fixed(**rule, failed_since=first, fixed_since=after, runs=len(failed))
 
 
-def _failures(line: Sequence[tuple[str, VerdictName]]) -> int:
+def _failures(line: VerdictLine) -> int:
     """How often it began to fail, after it held or at the first run."""
     bad = [False, *(verdict in CONTRADICTED for _, verdict in line)]
     return sum(after and not before for before, after in pairwise(bad))
 
 
-def _flips(line: Sequence[tuple[str, VerdictName]]) -> int:
+def _flips(line: VerdictLine) -> int:
     bad = [verdict in CONTRADICTED for _, verdict in line]
     return sum(before != after for before, after in pairwise(bad))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from conformance.errors import ExitCode
@@ -60,15 +63,13 @@ def _new(run: Run) -> Iterator[str]:
 
 def _outdated(run: Run) -> Iterator[str]:
     """Stale and expired baseline entries that fail the run."""
-    if run.baseline is None:
-        return
-    for label, entries in (("stale", run.baseline.stale), ("expired", run.baseline.expired)):
-        if entries:
-            rules = dict.fromkeys(
-                entry.signature if entry.requirement in ("", OF_REPLAYS) else entry.requirement
-                for entry in entries
-            )
-            yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
+    for label, same in groupby(failures_of(run).outdated, key=attrgetter("label")):
+        entries = (row.entry for row in same)
+        rules = dict.fromkeys(
+            entry.signature if entry.requirement in ("", OF_REPLAYS) else entry.requirement
+            for entry in entries
+        )
+        yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
 
 
 def _with_place(blocker: Blocker) -> str:
@@ -121,7 +122,8 @@ def _failures(run: Run) -> Iterator[str]:
     """What fails the run."""
     if run.regressions:
         yield regressed_in_words(run)
-    blockers = [blocker.requirement.verdict for blocker in failures_of(run).blockers]
+    failures = failures_of(run)
+    blockers = [blocker.requirement.verdict for blocker in failures.blockers]
     if "fail" in blockers:
         new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
         yield f"{plural(blockers.count('fail'), 'requirement')} failed{new}"
@@ -131,10 +133,8 @@ def _failures(run: Run) -> Iterator[str]:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     if run.ending.outdated_rows:
         yield f"{plural(len(run.ending.outdated_rows), 'row')} of accepted differences no longer needed"
-    if run.baseline is not None and run.baseline.stale:
-        yield f"{plural(len(run.baseline.stale), 'stale entry')} in the baseline"
-    if run.baseline is not None and run.baseline.expired:
-        yield f"{plural(len(run.baseline.expired), 'expired entry')} in the baseline"
+    for label, count in Counter(row.label for row in failures.outdated).items():
+        yield f"{plural(count, f'{label} entry')} in the baseline"
 
 
 def _findings(run: Run) -> str:

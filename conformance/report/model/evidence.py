@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +33,6 @@ LONGEST_ELAPSED = 1e10
 
 STEPS_BEFORE = 3
 MOST_CLIENTS = 500
-MOST_SIGN_INS = 5_000
 MOST_TIMES = 2_000
 """The size of the sample for an endpoint's median; a full sample is thinned out."""
 
@@ -75,39 +73,6 @@ class Times:
 
 
 @dataclass
-class SignInRecord:
-    """How often each password was sent for an email, by the placeholders of a redacted record."""
-
-    passwords: dict[str, Counter[str]] = field(default_factory=dict)
-
-    def password_of(self, email: str) -> str | None:
-        """The placeholder of an account's password: the one that was sent most often."""
-        sent = self.passwords.get(email.lower())
-        return sent.most_common(1)[0][0] if sent else None
-
-    def take(self, row: SignIn | None) -> None:
-        """Adds what one exchange of a sign-in sent."""
-        if row is None or len(self.passwords) > MOST_SIGN_INS:
-            return
-        counts = self.passwords.setdefault(row.email.lower(), Counter())
-        if len(counts) < MOST_SIGN_INS:
-            counts[row.password[:40]] += 1
-
-
-class SignIn(NamedTuple):
-    """What one exchange of a sign-in sent."""
-
-    email: str
-    password: str
-
-
-def sign_in_of(exchange: Exchange) -> SignIn | None:
-    sent = exchange.sent if isinstance(exchange.sent, dict) else {}
-    email, password = sent.get("email"), sent.get("password")
-    return SignIn(email, password) if isinstance(email, str) and isinstance(password, str) else None
-
-
-@dataclass
 class RunEvidence:
     """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, the steps
     of the same client ``before`` each, and the ``timings`` of all."""
@@ -116,7 +81,6 @@ class RunEvidence:
     before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
     times: dict[str, Times] = field(default_factory=dict)
-    sign_ins: SignInRecord = field(default_factory=SignInRecord)
     total: int = 0
     unread: int = 0
 
@@ -124,10 +88,7 @@ class RunEvidence:
         """Counts a line. One of ``UNREADABLE``: it cannot be decoded."""
         self.total += 1
         glance = _glance.decode(line)
-        where = glance.where
-        self._add(where.endpoint, moment(glance.started), min(glance.elapsed_ms, LONGEST_ELAPSED))
-        if where.signs:
-            self.sign_ins.take(sign_in_of(_whole.decode(line)))
+        self._add(glance.endpoint, moment(glance.started), min(glance.elapsed_ms, LONGEST_ELAPSED))
         return glance
 
     def extend(self, part: CountedPart) -> None:
@@ -137,8 +98,6 @@ class RunEvidence:
         endpoints = list(part.endpoints)
         for at, started, elapsed_ms in zip(part.at, part.started, part.elapsed, strict=True):
             self._add(endpoints[at], started, elapsed_ms)
-        for row in part.sign_ins:
-            self.sign_ins.take(row)
 
     def _add(self, endpoint: str, started: float, elapsed_ms: float) -> None:
         times = self.times.get(endpoint)
@@ -161,7 +120,6 @@ class CountedPart:
     at: array[int] = field(default_factory=lambda: array("H"))
     started: array[float] = field(default_factory=lambda: array("d"))
     elapsed: array[float] = field(default_factory=lambda: array("d"))
-    sign_ins: list[SignIn | None] = field(default_factory=list)
     total: int = 0
     unread: int = 0
 
@@ -171,12 +129,10 @@ class CountedPart:
         if length >= LONGEST_LINE:
             self.unread += 1
             return
-        where = _where(exchange.request.method, exchange.request.url)
-        self.at.append(self.endpoints.setdefault(where.endpoint, len(self.endpoints)))
+        endpoint = _endpoint(exchange.request.method, exchange.request.url)
+        self.at.append(self.endpoints.setdefault(endpoint, len(self.endpoints)))
         self.started.append(moment(exchange.started))
         self.elapsed.append(min(exchange.elapsed_ms, LONGEST_ELAPSED))
-        if where.signs:
-            self.sign_ins.append(sign_in_of(exchange))
 
 
 class _Envelope(msgspec.Struct):
@@ -203,8 +159,8 @@ class Glance(msgspec.Struct):
     response: _Answer | None = None
 
     @property
-    def where(self) -> Where:
-        return _where(self.request.method, self.request.url)
+    def endpoint(self) -> str:
+        return _endpoint(self.request.method, self.request.url)
 
 
 _glance = msgspec.json.Decoder(Glance)
@@ -279,19 +235,10 @@ def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deq
     return recent.setdefault(client, deque(maxlen=STEPS_BEFORE))
 
 
-class Where(NamedTuple):
-    """The endpoint of a request, and whether it sends a password."""
-
-    endpoint: str
-    signs: bool
-
-
 @lru_cache(maxsize=4096)
-def _where(method: str, url: str) -> Where:
+def _endpoint(method: str, url: str) -> str:
     row = operation_of(method, _path(url))
-    endpoint = row.key if row else OTHER
-    signs = "/auth/login/initiate" in url
-    return Where(endpoint, signs)
+    return row.key if row else OTHER
 
 
 def _step(number: int, glance: Glance) -> EarlierStep:

@@ -46,18 +46,18 @@ class FindingGroup:
 
 def grouped(findings: Iterable[FindingEntry], accepted: frozenset[str]) -> list[FindingGroup]:
     """The groups in the order of their first findings. ``accepted`` are the signatures that a baseline
-    lists; these are in no group with others."""
-    by_rule: dict[Key, FindingGroup] = {}
-    for finding in findings:
-        key = (*_manner(finding), finding.signature in accepted)
-        if key in by_rule:
-            by_rule[key].elsewhere.append(finding)
-        else:
-            by_rule[key] = FindingGroup(finding)
-    groups = _joined(list(by_rule.values()), accepted, _answer)
-    groups = _joined(groups, accepted, _value)
-    groups = _without_consequences(_of_one_answer(groups, accepted), accepted)
-    return _of_one_filter(groups, accepted)
+    lists; these are in no group with others, and stand last."""
+    every = list(findings)
+    listed = [finding for finding in every if finding.signature in accepted]
+    return [*_grouped([each for each in every if each.signature not in accepted]), *_grouped(listed)]
+
+
+def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
+    groups = _joined(map(FindingGroup, findings), lambda group: _manner(group.lead), _join_elsewhere)
+    groups = _joined(groups, _answer, _join_at_once)
+    groups = _joined(groups, _value, _join_at_once)
+    groups = _joined(groups, _rule_and_answer, _join_elsewhere)
+    return _of_one_filter(_without_consequences(groups))
 
 
 def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list[str]:
@@ -108,26 +108,21 @@ def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEnt
     )
 
 
-def _without_consequences(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
+def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
     """Joins each group to the group whose wrong value causes it. Failures never join warnings."""
     rest = []
     for group in groups:
-        is_accepted = group.lead.signature in accepted
-        cause = next(
-            (
-                other
-                for other in groups
-                if other is not group
-                and (other.lead.signature in accepted) == is_accepted
-                and (other.lead.verdict == "fail" or group.lead.verdict != "fail")
-                and _explains(other, group)
-            ),
-            None,
+        causes = (
+            other
+            for other in groups
+            if other is not group
+            and (other.lead.verdict == "fail" or group.lead.verdict != "fail")
+            and _explains(other, group)
         )
-        if cause is None:
+        if (cause := next(causes, None)) is None:
             rest.append(group)
         else:
-            cause.at_once += [group.lead, *group.elsewhere, *group.at_once]
+            cause.at_once += group.findings
     return rest
 
 
@@ -157,16 +152,17 @@ def _side(endpoint: str, path: str, value: object) -> Key:
 
 
 def _joined(
-    groups: Sequence[FindingGroup], accepted: frozenset[str], key_of: Callable[[FindingEntry], Key | None]
+    groups: Iterable[FindingGroup],
+    key_of: Callable[[FindingGroup], Key | None],
+    join: Callable[[FindingGroup, FindingGroup], None],
 ) -> list[FindingGroup]:
-    """Joins groups with an equal key, a single answer or value, to the first group."""
+    """Joins groups with an equal key to the first of them; one without a key stays as it is."""
     first: dict[Key, FindingGroup] = {}
     joined = []
     for group in groups:
-        key = None if group.elsewhere else key_of(group.lead)
-        key = None if key is None else (*key, group.lead.signature in accepted)
+        key = key_of(group)
         if key is not None and key in first:
-            first[key].at_once += [group.lead, *group.at_once]
+            join(first[key], group)
             continue
         if key is not None:
             first[key] = group
@@ -174,37 +170,30 @@ def _joined(
     return joined
 
 
-def _of_one_answer(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
-    """The groups, with those joined that contradict one rule at several places of one answer. What compares
-    two answers stays as it is."""
-    first: dict[Key, FindingGroup] = {}
-    joined = []
-    for group in groups:
-        lead = group.lead
-        answer = (lead.requirement, lead.verdict, lead.endpoint, *lead.exchanges[-1:])
-        key = (*answer, lead.signature in accepted)
-        is_one_answer = lead.other is None and bool(lead.exchanges)
-        if is_one_answer and key in first:
-            first[key].elsewhere += [lead, *group.elsewhere]
-            first[key].at_once += group.at_once
-            continue
-        if is_one_answer:
-            first[key] = group
-        joined.append(group)
-    return joined
+def _join_elsewhere(first: FindingGroup, group: FindingGroup) -> None:
+    first.elsewhere += [group.lead, *group.elsewhere]
+    first.at_once += group.at_once
 
 
-def _of_one_filter(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
+def _join_at_once(first: FindingGroup, group: FindingGroup) -> None:
+    first.at_once += group.findings
+
+
+def _rule_and_answer(group: FindingGroup) -> Key | None:
+    """A rule that is contradicted at several places of one answer; what compares two answers stays as it
+    is."""
+    lead = group.lead
+    if lead.other is not None or not lead.exchanges:
+        return None
+    return lead.requirement, lead.verdict, lead.endpoint, lead.exchanges[-1]
+
+
+def _of_one_filter(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
     """The groups, with those joined whose listings were asked for by one filter alone, the same, and those of
     one rule whose listings have a filter in common."""
     joined: list[FindingGroup] = []
     for group in groups:
-        same = (
-            first
-            for first in joined
-            if (first.lead.signature in accepted) == (group.lead.signature in accepted)
-            and _is_of_one_filter(first, group)
-        )
+        same = (first for first in joined if _is_of_one_filter(first, group))
         if (first := next(same, None)) is None:
             joined.append(group)
             continue
@@ -232,17 +221,19 @@ def _is_of_one_filter(first: FindingGroup, group: FindingGroup) -> bool:
     return len(filters) == 1 and filters == others
 
 
-def _answer(lead: FindingEntry) -> Key | None:
-    """The answer that a finding rejects as a whole, else None."""
-    if lead.path not in WHOLE_ANSWER or not lead.exchanges:
+def _answer(group: FindingGroup) -> Key | None:
+    """The answer that a single finding rejects as a whole, else None."""
+    lead = group.lead
+    if group.elsewhere or lead.path not in WHOLE_ANSWER or not lead.exchanges:
         return None
     return (lead.exchanges[-1], lead.endpoint)
 
 
-def _value(lead: FindingEntry) -> Key | None:
+def _value(group: FindingGroup) -> Key | None:
     """The wrong value of a place, whatever the exchange: two rules that expect another one there have one
     cause."""
-    if lead.path in WHOLE_ANSWER:
+    lead = group.lead
+    if group.elsewhere or lead.path in WHOLE_ANSWER:
         return None
     values = (_text(lead.expected), _text(lead.actual))
     return (lead.endpoint, pattern_of(lead.path), *values, lead.missing)

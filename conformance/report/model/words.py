@@ -11,13 +11,7 @@ from typing import Any, Literal
 from conformance.errors import ExitCode
 from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.regressions import answers_in, places
-from conformance.report.model.run import (
-    BaselineOutcome,
-    RequirementEntry,
-    Run,
-    VerdictName,
-    moment,
-)
+from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.spec import REQUIREMENTS
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED

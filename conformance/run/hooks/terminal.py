@@ -63,7 +63,7 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
 
 def announce_interrupt(config: pytest.Config, run: RunSession) -> None:
     """Says at once that an interrupted run restores what it changed: that may take a while."""
-    count = len(run.portal.pending(""))
+    count = len(run.portal.changes.own_pending)
     due = f"{plural(count, 'change')} to restore first" if count else "nothing is left to restore"
     say(config, f"Interrupted: {due}, then the reports are written. Press Ctrl-C again to stop.")
 

@@ -11,6 +11,7 @@ from conformance.spec.tables import TOKEN_REFUSED
 from conformance.target.clock import SystemClock
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.portal import Portal
+from conformance.target.portal.availability import silence_advice
 from conformance.target.portal.ingress import MISMATCH
 from conformance.target.portal.login import refusal
 from conformance.target.portal.sign_ins.advice import clock_offset, clock_problem
@@ -89,8 +90,7 @@ def _silent(portal: Portal, silent: NoAnswer) -> Diagnosis:
     """A server takes the connection and answers nothing: often it waits for TLS."""
     if _wants_tls(portal):
         return Diagnosis(URL, "wrong", _tls_advice(portal), "configuration")
-    message = f"{silent.reason}. [portal] timeout may be too short."
-    return Diagnosis(URL, "wrong", message, "environment")
+    return Diagnosis(URL, "wrong", f"{silent.reason}. {silence_advice(silent.reason)}", "environment")
 
 
 def _wants_tls(portal: Portal) -> bool:
@@ -114,8 +114,7 @@ def _portal_nearby(portal: Portal, connect: Connect) -> str | None:
     where one answers at the profile's address all the same."""
     own = portal.url
     for url in (*_shorter(own), *(f"{own}{prefix}" for prefix in USUAL_PREFIXES)):
-        settings = portal.profile.portal.model_copy(update={"url": url})
-        with connect(portal.profile.model_copy(update={"portal": settings})) as other:
+        with connect(portal.profile.at(url)) as other:
             try:
                 if _shows_key(other.call(PUBLIC_KEY)):
                     return url

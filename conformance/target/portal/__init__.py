@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets as random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -12,27 +12,27 @@ from typing import Unpack
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.spec import BY_KEY
-from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
+from conformance.spec.endpoints import LOGOUT, PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
+from conformance.spec.requests import UNFILTERED
 from conformance.target.clock import Clock
 from conformance.target.portal.accounts import ProfileAccount
 from conformance.target.portal.availability import silent
 from conformance.target.portal.budget import Budget
-from conformance.target.portal.calls.bodies import filled
+from conformance.target.portal.calls.bodies import Bodies
 from conformance.target.portal.calls.caller import Caller, CallOptions
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring.password_history import PasswordHistory
-from conformance.target.portal.restoring.restore import cleanup_command, restored_in_words, take_away
 from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import NOT_JSON, Exchange, Json
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets
 
@@ -73,25 +73,32 @@ class Portal:
         """Whether what is read now only shows what other requests left as it was."""
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
-        self.login, self.secure = Login(self), SecureChannel(self)
+        self.login = Login(self)
+        self.secure = SecureChannel(profile.secure_channel, self.call, clock=clock, secrets=secrets)
         self.puts_off: float | None = None
-        self.records = Lookup(self)
-        self.changes = ChangeLedger(
-            ledger,
-            run_id=self.run_id,
-            clock=clock,
-            target=self.url,
-            secrets=secrets,
-            check_way_back=self._check_way_back,
-            result_ids={key: settings.result_id for key, settings in profile.operations.items()},
-        )
-        self._password_history = PasswordHistory(self)
+        self.records = Lookup(profile.records, self._listed)
+        self.bodies = Bodies(profile, self.records, self.unique)
+        self.changes = self._ledger(ledger)
+        self._password_history = PasswordHistory(profile, self.bodies, self.secure, self.changes)
         self._numbers, self.own_sessions = count(1), OwnSessions()
         self._accounts = {
             name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
-        self._caller = Caller(self)
+        self._caller = Caller(
+            profile, transport, self.client_hash, clock=clock, budget=self.budget, changes=self.changes
+        )
+
+    def _ledger(self, path: Path | None) -> ChangeLedger:
+        return ChangeLedger(
+            path,
+            run_id=self.run_id,
+            clock=self.clock,
+            target=self.url,
+            secrets=self.secrets,
+            check_way_back=self._check_way_back,
+            result_ids={key: settings.result_id for key, settings in self.profile.operations.items()},
+        )
 
     @contextmanager
     def putting_off(self, left: float | None) -> Iterator[None]:
@@ -157,6 +164,13 @@ class Portal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def end_sessions(self, *, logged_out: Collection[str] = ()) -> str | None:
+        """Logs out the sessions that the run began, as ``OwnSessions.end`` does, at the impact that ends
+        sessions. What stays open, as a sentence."""
+        if self.impact == "disruptive":
+            self.own_sessions.end(lambda token: self.call(LOGOUT, token=token), logged_out=logged_out)
+        return self.own_sessions.left
 
     def close(self) -> None:
         self.transport.close()
@@ -253,7 +267,12 @@ class Portal:
 
     def operation_body(self, key: str, **placeholders: Json) -> Json:
         """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
-        return filled(self, key, placeholders)
+        return self.bodies.filled(key, placeholders)
+
+    def _listed(self, key: str) -> Exchange:
+        """The whole listing of an endpoint, as the admin sees it."""
+        body = UNFILTERED.get(key, ABSENT)
+        return self.call(key, json=body, token=self.account("admin").token)
 
     def _check_way_back(self, change: TargetChange) -> None:
         """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
@@ -268,25 +287,6 @@ class Portal:
         if self.clock.is_simulated or account.name == "admin":
             return RESTORING_SECONDS
         return RESTORING_SECONDS + self.budget.window + account.code_seconds
-
-    def restore(self) -> list[str]:
-        """Restores pending changes of this run; returns failures as sentences."""
-        return restored_in_words(self, self.changes, run=self.run_id)
-
-    def take_away(self, id: int) -> None:
-        """Takes away what a change made, whose id is not known. Where it stays, no other one of its kind is
-        made in this run."""
-        take_away(self, self.changes, id)
-
-    def pending(self, reason: str) -> list[str]:
-        """What this run changed and has not restored, as sentences that end in a reason."""
-        changes = [change for change in self.changes.pending if change.run == self.run_id]
-        return [self.secrets.redact(f"{change.subject}: {reason}") for change in changes]
-
-    @property
-    def cleanup_command(self) -> str | None:
-        """The command line that restores what this run could not; None where its ledger is on no disk."""
-        return cleanup_command(self, self.changes)
 
     # --- requests
 

@@ -106,6 +106,9 @@ def is_poor(silent: int, asked: int) -> bool:
 
 
 ADDRESS = "Check its address: [portal] url or --target."
+UNIDENTIFIED = ("certificate required", "bad certificate", "handshake failure", "eof occurred in violation")
+"""Marks of a TLS connection that the other side ended, as no client certificate was shown."""
+
 SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout is how long a run waits."
 
 
@@ -167,12 +170,20 @@ FAILURES = (
 
 def silent(url: str, failed: str) -> str:
     """The sentence for a target that takes connections and answers nothing."""
-    return f"{url} does not answer: {failed}. {SLOW}"
+    return f"{url} does not answer: {failed}. {silence_advice(failed)}"
 
 
 def went_away(url: str, failed: str) -> str:
     """The sentence for a target that stopped answering."""
-    return f"{url} went away: {failed}. {SLOW}"
+    return f"{url} went away: {failed}. {silence_advice(failed)}"
+
+
+def silence_advice(failed: str) -> str:
+    """What to do about a connection on which no answer came, by why it ended."""
+    reason = failed.lower().replace("_", " ")
+    if any(mark in reason for mark in UNIDENTIFIED):
+        return "Does it ask for a client certificate? [portal] client_cert is its file."
+    return SLOW
 
 
 def _endpoint(request: Request) -> str:

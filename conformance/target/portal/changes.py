@@ -19,6 +19,7 @@ from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
 from conformance.target.portal.records import own_id
+from conformance.target.portal.restoring.ways import undo_key
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.replacing import NO_LINK
@@ -222,6 +223,11 @@ class ChangeLedger:
             return [self._changes[id] for id in sorted(ids, reverse=True)]
 
     @property
+    def own_pending(self) -> list[TargetChange]:
+        """The changes of this run that are still to be restored, the latest first."""
+        return [change for change in self.pending if change.run == self.run_id]
+
+    @property
     def left(self) -> list[LeftValue]:
         """What nothing restores and was not reported yet, the earliest first."""
         return list(self._left)
@@ -297,9 +303,7 @@ class ChangeLedger:
             return
         with self._lock:
             self.originals.note(exchange)
-            pending = [
-                change for change in self.pending if change.key == operation.key and change.run == self.run_id
-            ]
+            pending = [change for change in self.own_pending if change.key == operation.key]
             is_changed = any(change.id in self._accepted for change in pending if change.kind == "password")
             waiting = [change.id for change in pending if change.id not in self._accepted]
             if waiting and not is_changed:
@@ -327,7 +331,6 @@ class ChangeLedger:
     def creating(
         self,
         key: str,
-        undo_key: str,
         undo_body: Json = None,
         *,
         name: str | None = None,
@@ -338,7 +341,7 @@ class ChangeLedger:
         ``undo_body`` may hold ``{result_id}``; without one the profile's is used, else the record's
         ``bizId``. Gives the id to hand to ``created`` and ``undone``.
         """
-        return self._note(TargetChange(0, "creating", key, account, undo_key, undo_body, name))
+        return self._note(TargetChange(0, "creating", key, account, undo_key(key), undo_body, name))
 
     def created(self, id: int, result_id: str) -> None:
         """Notes the id of the record that was made."""
@@ -346,11 +349,10 @@ class ChangeLedger:
             self._changes[id] = replace(self._changes[id], result=result_id)
             self._write({"event": "created", "id": id, "result": result_id})
 
-    def changed(self, key: str, undo_key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
-        """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` restores."""
-        return self._note(
-            TargetChange(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
-        )
+    def changed(self, key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
+        """Notes, before it is sent, a change that its way back with ``undo_body`` restores."""
+        body = None if undo_body is ABSENT else undo_body
+        return self._note(TargetChange(0, "changing", key, account, undo_key(key), body))
 
     def changing_password(self, account: str, number: int, key: str = PASSWORD_CHANGE) -> int:
         """Notes that an account gets the run's password of this number (``Account.next_password``)."""
@@ -362,8 +364,7 @@ class ChangeLedger:
             if id not in self._undone:
                 self._undone.add(id)
                 self._write_if_possible({"event": "undone", "id": id})
-                is_left = any(change.run == self.run_id for change in self.pending)
-                if self._clock is not None and not is_left:
+                if self._clock is not None and not self.own_pending:
                     self._clock.release()
 
     def not_restored(self, id: int, reason: str, present: Json = None) -> bool:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from conformance.errors import NoAnswer, Untestable
 from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
 from conformance.spec.tables import TOKEN_REFUSED
+from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
 from conformance.target.profile.model import NO_PROFILE
 from conformance.traffic.exchange import Exchange
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
 
 MISMATCH = "ACCESS.PORTAL_MISMATCH"
 WITHOUT_CODE = (400, 401, 403)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import ipaddress
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
 from conformance.spec import endpoints as op
-from conformance.spec.requests import UNFILTERED
-from conformance.traffic.exchange import ABSENT, Json, dig, steps
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
+from conformance.target.profile.tables import Records
+from conformance.traffic.exchange import Exchange, Json, dig, steps
 
 
 @dataclass(frozen=True)
@@ -67,16 +63,17 @@ def addresses_in(entries: Json) -> list[str]:
 
 
 class Lookup:
-    """Finds each kind of record once, also that it cannot be found."""
+    """Finds each kind of record once, also that it cannot be found. ``read`` asks for a whole listing."""
 
-    def __init__(self, portal: Portal) -> None:
-        self._portal = portal
+    def __init__(self, records: Records, read: Callable[[str], Exchange]) -> None:
+        self._records = records
+        self._read = read
         self._lock = threading.RLock()
         self._found: dict[str, str | Untestable] = {}
 
     def own_id_of(self, name: str) -> str:
         """The id of a record that the profile names. Raises Untestable where it names none."""
-        own: str | None = getattr(self._portal.profile.records, name)
+        own: str | None = getattr(self._records, name)
         if own is None:
             raise Untestable(
                 f"the profile has no [records] {name}, and a run changes only records that the profile names"
@@ -85,7 +82,7 @@ class Lookup:
 
     def id_of(self, name: str) -> str:
         """The id of a record: the profile's, else one that a listing shows. Raises Untestable."""
-        own: str | None = getattr(self._portal.profile.records, name)
+        own: str | None = getattr(self._records, name)
         if own is not None:
             return own
         with self._lock:
@@ -99,7 +96,7 @@ class Lookup:
     def _look_up(self, name: str) -> str | Untestable:
         if name not in SOURCES:
             return Untestable(f"the profile has no [records] {name}, and no listing gives one")
-        others = {self._portal.record("workspace")} if name == "other_workspace" else set()
+        others = {self.id_of("workspace")} if name == "other_workspace" else set()
         try:
             for source in SOURCES[name]:
                 for id in self._ids(source):
@@ -110,10 +107,7 @@ class Lookup:
         return Untestable(f"the profile has no [records] {name}, and the listings show none")
 
     def _ids(self, source: RecordSource) -> Iterator[str]:
-        portal = self._portal
-        answer = portal.call(
-            source.key, json=UNFILTERED.get(source.key, ABSENT), token=portal.account("admin").token
-        )
+        answer = self._read(source.key)
         if answer.success:
             for record in records_in(dig(answer.envelope, steps(source.items))):
                 id = record.get(source.field)

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Callable, Iterator, Mapping
+from typing import Unpack
 
 import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
 from conformance.spec.tables import INVALID_PARAMETER
+from conformance.target.clock import Clock
 from conformance.target.portal.calls.caller import CallOptions
-from conformance.target.portal.channel import (
-    OTHER_WRAPPINGS,
-    Channel,
-    Wrapping,
-    ended,
-    moment,
-    wrapped,
-)
-from conformance.target.portal.cipher import (
-    FoundKey,
-    Scheme,
-    find_key,
-)
+from conformance.target.portal.channel import OTHER_WRAPPINGS, Channel, Wrapping, ended, moment, wrapped
+from conformance.target.portal.cipher import FoundKey, Scheme, find_key
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
+from conformance.target.profile.tables import SecureChannelSettings
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.comparisons import KNOWN_CODES, is_rate_limited
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
 
 __all__ = ["CONTENT_TYPE", "SESSION_HEADER", "Channel", "SecureChannel", "Wrapping", "ended", "wrapped"]
 
@@ -48,9 +37,16 @@ ASSUMED_LIFETIME = 60.0
 class SecureChannel:
     """Opens channels, sends encrypted bodies. ``readings`` is what was found other than the profile says."""
 
-    def __init__(self, portal: Portal) -> None:
-        self._portal = portal
-        self._settings = portal.profile.secure_channel
+    def __init__(
+        self,
+        settings: SecureChannelSettings,
+        call: Callable[..., Exchange],
+        *,
+        clock: Clock,
+        secrets: Secrets,
+    ) -> None:
+        self._settings, self._call = settings, call
+        self._clock, self._secrets = clock, secrets
         self._lock = threading.RLock()
         self._shared: Channel | None = None
         self._wrapping: Wrapping | None = None
@@ -62,7 +58,7 @@ class SecureChannel:
         self.readings: dict[str, str] = {}
 
     def public_key(self) -> Exchange:
-        return self._portal.call(PUBLIC_KEY)
+        return self._call(PUBLIC_KEY)
 
     def found_key(self, answer: Exchange) -> FoundKey:
         """The key in an answer of public-key. Raises Untestable where none can be read."""
@@ -88,7 +84,7 @@ class SecureChannel:
             answer = self.public_key()
             key = self.found_key(answer)
             request_key, response_key = self.new_key(), self.new_key()
-            session = self._portal.call(
+            session = self._call(
                 SECURE_SESSION,
                 json={
                     "keyId": key.id,
@@ -108,7 +104,7 @@ class SecureChannel:
                     key_exchange=answer,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
-                    is_moved=self._portal.clock.is_simulated,
+                    is_moved=self._clock.is_simulated,
                 )
             refused = session
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
@@ -132,7 +128,7 @@ class SecureChannel:
         """Whether a channel ends soon. One whose end cannot be read serves for a minute."""
         began = ended(channel.exchange)
         end = began + ASSUMED_LIFETIME if channel.ends_at is None else channel.ends_at
-        return self._portal.clock.now() >= end - min(NEARLY_OVER, (end - began) / 2)
+        return self._clock.now() >= end - min(NEARLY_OVER, (end - began) / 2)
 
     def forget(self) -> None:
         """Drops the shared channel, where a case has ended it."""
@@ -205,7 +201,7 @@ class SecureChannel:
             "content_type": CONTENT_TYPE,
             "open_answer": opened,
         }
-        return self._portal.call(key, **sealed)
+        return self._call(key, **sealed)
 
     def _sent_in_either_form(
         self, key: str, plaintext: Json, channel: Channel, options: CallOptions
@@ -237,7 +233,7 @@ class SecureChannel:
     ) -> Exchange:
         """Closes a channel. Its body is not shown (N3): the session's id, where nothing else is given."""
         chosen = self.shared() if channel is None else channel
-        return self._portal.call(
+        return self._call(
             SECURE_SESSION_CLOSE,
             json={"sessionId": chosen.session_id} if body is ABSENT else body,
             headers={SESSION_HEADER: chosen.session_id, **(headers or {})},
@@ -251,7 +247,7 @@ class SecureChannel:
     def new_key(self) -> bytes:
         """A random AES-256 key, known as a secret."""
         key = os.urandom(32)
-        self._portal.secrets.add(key, "aes-key")
+        self._secrets.add(key, "aes-key")
         return key
 
     def _opened(self, channel: Channel, plaintext: Json, answer: Response) -> Plain:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import ssl
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
@@ -28,6 +26,7 @@ from conformance.target.portal.availability import Availability, speaks_no_tls, 
 from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
+from conformance.target.tls import tls_context
 from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
@@ -93,7 +92,7 @@ class Transport:
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._handler = handler or Wire(
-            verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
+            verify=tls_context(profile) or True, most=profile.limits.max_answer, proxy=profile.portal.proxy
         )
         self._timeouts = {"timeout": httpx.Timeout(self._timeout).as_dict()}
 
@@ -335,20 +334,6 @@ def _advance(profile: Profile, address: str, seconds: int) -> float | None:
     return there
 
 
-def verification(profile: Profile) -> ssl.SSLContext | bool:
-    """Plain HTTP needs no certificates: loading them takes longer than several requests."""
-    verify = profile.portal.verify
-    if isinstance(verify, str):
-        try:
-            return ssl.create_default_context(cafile=verify)
-        except (OSError, ssl.SSLError) as problem:
-            raise ProfileError(
-                f"{profile.source}: [portal] verify: {verify} cannot be read ({problem}). Name a CA file."
-            ) from None
-    return verify and profile.portal.url.startswith("https:")
-
-
-@lru_cache(maxsize=1000)
 def _url(address: str) -> httpx.URL:
     """Parses an address; cached, as endpoints repeat."""
     return httpx.URL(address)

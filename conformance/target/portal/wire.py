@@ -153,10 +153,9 @@ class Wire(httpx.BaseTransport):
         reached = (proxy.hostname or "", proxy.port or 80) if proxy else place[1:]
         plain: socket.socket | None = None
         try:
-            plain = socket.create_connection(reached, timeout=deadline.left())
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain = _plain(reached, deadline)
             if url.scheme == "https" and proxy is not None:
-                _tunnel(plain, place, deadline, proxy=self._proxy or "")
+                _tunnel(plain, place[1:], deadline, proxy=self._proxy or "")
             if url.scheme == "https":
                 plain.settimeout(deadline.left())
                 plain = self._secured(plain, place[1])
@@ -337,10 +336,29 @@ def _credentials(proxy: str) -> str:
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
-def _tunnel(plain: socket.socket, place: Place, deadline: Deadline, *, proxy: str) -> None:
-    """Asks the proxy to connect to the place. Raises OSError where it refuses."""
-    host = f"[{place[1]}]" if ":" in place[1] else place[1]
-    lines = [f"CONNECT {host}:{place[2]} HTTP/1.1", f"Host: {host}:{place[2]}"]
+def tunnelled(proxy: str, place: tuple[str, int], seconds: float) -> socket.socket:
+    """A connection to a host and port through an HTTP proxy. Raises OSError where there is none in time."""
+    parts, deadline = urlsplit(proxy), Deadline(seconds)
+    plain = _plain((parts.hostname or "", parts.port or 80), deadline)
+    try:
+        _tunnel(plain, place, deadline, proxy=proxy)
+    except OSError:
+        plain.close()
+        raise
+    plain.setblocking(False)
+    return plain
+
+
+def _plain(reached: tuple[str, int], deadline: Deadline) -> socket.socket:
+    plain = socket.create_connection(reached, timeout=deadline.left())
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return plain
+
+
+def _tunnel(plain: socket.socket, place: tuple[str, int], deadline: Deadline, *, proxy: str) -> None:
+    """Asks the proxy to connect to a host and port. Raises OSError where it refuses."""
+    host = f"[{place[0]}]" if ":" in place[0] else place[0]
+    lines = [f"CONNECT {host}:{place[1]} HTTP/1.1", f"Host: {host}:{place[1]}"]
     if _credentials(proxy):
         lines.append(f"Proxy-Authorization: {_credentials(proxy)}")
     plain.settimeout(deadline.left())

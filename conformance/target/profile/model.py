@@ -96,6 +96,10 @@ class Profile(ProfileTable):
         self._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
         return self
 
+    def at(self, url: str) -> Self:
+        """This profile with another address of the portal."""
+        return self.model_copy(update={"portal": self.portal.model_copy(update={"url": url})})
+
     @field_validator("operations")
     @classmethod
     def _knows_its_operations(cls, operations: dict[str, OperationSettings]) -> dict[str, OperationSettings]:

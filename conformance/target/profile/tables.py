@@ -86,6 +86,13 @@ class PortalSettings(ProfileTable):
         description="Whether the certificate is checked: true, false, or the path of a file with CA "
         "certificates.",
     )
+    client_cert: str | None = Field(
+        None,
+        description="The path of a PEM file with the certificate that a portal behind mutual TLS asks for.",
+    )
+    client_key: str | None = Field(
+        None, description="The path of the certificate's key, where `client_cert` does not hold it."
+    )
     timeout: float = Field(
         10.0, gt=0, description="Seconds for one request, from its first byte to the last of its answer."
     )

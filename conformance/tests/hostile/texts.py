@@ -5,15 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import replace
 
-from conformance.tests.hostile.plays import (
-    echo,
-    everywhere,
-    refusal,
-    refused,
-    sent,
-    signed_in,
-    texts,
-)
+from conformance.tests.hostile.plays import echo, everywhere, refusal, refused, sent, signed_in, texts
 from conformance.tests.hostile.wire import Play, Row, Turn
 
 COMMANDS = "\n::error file=a,line=1::owned\r\n::add-mask::x\n##[error]owned\n::set-output name=a::b"

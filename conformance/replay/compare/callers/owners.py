@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.spec.endpoints import (
-    LOGIN_INITIATE,
-    MFA,
-    OTP_REVOKE,
-    OTP_SETUP,
-    OTP_VERIFY,
-    SESSIONS,
-    SESSIONS_HISTORY,
-)
+from conformance.spec import endpoints as op
 from conformance.target.portal.login import METHODS, offered_factors
 from conformance.traffic.exchange import Exchange, Json, dig
 
-IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
+IDS = {op.SESSIONS: "sessionId", op.SESSIONS_HISTORY: "bizId"}
 """The lists, and the field that identifies an entry."""
 
 SHORTEST_ID = 16
@@ -73,23 +65,23 @@ class Authenticators:
         account = pair.account
         if account is None or not (pair.recorded.success and pair.live.success):
             return
-        if pair.operation == OTP_REVOKE:
+        if pair.operation == op.OTP_REVOKE:
             self._revoked.add(account)
             self._set_up.discard(account)
-        elif pair.operation == OTP_SETUP and account in self._without:
+        elif pair.operation == op.OTP_SETUP and account in self._without:
             self._set_up.add(account)
-        elif pair.operation == OTP_VERIFY:
+        elif pair.operation == op.OTP_VERIFY:
             for accounts in (self._revoked, self._set_up, self._off):
                 accounts.discard(account)
-        elif pair.operation == MFA:
+        elif pair.operation == op.MFA:
             _keep(self._off, account, _is_off(pair.recorded.data) and _is_off(pair.live.data))
-        elif pair.operation == LOGIN_INITIATE:
+        elif pair.operation == op.LOGIN_INITIATE:
             _keep(self._without, account, not (_is_offered(pair.recorded) or _is_offered(pair.live)))
 
     def offered(self, pair: ReplayedExchange, difference: Difference) -> str | None:
         """Why the authenticator may not be offered, where a difference says that it is, as it was not when
         recorded: the id of a requirement, or a sentence. None where it may, or no difference says so."""
-        if pair.operation != LOGIN_INITIATE or not difference.path.startswith("data.mfaMethods"):
+        if pair.operation != op.LOGIN_INITIATE or not difference.path.startswith("data.mfaMethods"):
             return None
         if _is_offered(pair.recorded) or not _is_offered(pair.live):
             return None

@@ -8,28 +8,20 @@ from dataclasses import dataclass, field
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
-from conformance.spec.endpoints import (
-    BACKUP_CODES_GENERATE,
-    LOGIN_COMPLETE,
-    MFA,
-    OTP_VERIFY,
-    PASSWORD_CHANGE,
-    PASSWORD_INIT,
-    PASSWORD_RESET,
-    SESSIONS,
-    SESSIONS_CONFIG,
-)
+from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 
 MOVED_BY: Mapping[tuple[str, str], frozenset[str]] = {
-    (SESSIONS_CONFIG, "lastLoginAt"): frozenset({LOGIN_COMPLETE}),
-    (SESSIONS_CONFIG, "passwordChangedAt"): frozenset({PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT}),
-    (MFA, "verifiedAt"): frozenset({OTP_VERIFY}),
-    (SESSIONS, BEGAN): frozenset({LOGIN_COMPLETE}),
+    (op.SESSIONS_CONFIG, "lastLoginAt"): frozenset({op.LOGIN_COMPLETE}),
+    (op.SESSIONS_CONFIG, "passwordChangedAt"): frozenset(
+        {op.PASSWORD_CHANGE, op.PASSWORD_RESET, op.PASSWORD_INIT}
+    ),
+    (op.MFA, "verifiedAt"): frozenset({op.OTP_VERIFY}),
+    (op.SESSIONS, BEGAN): frozenset({op.LOGIN_COMPLETE}),
 }
 """By operation and field, the operations that move a time of the caller's."""
 
-MOVING = frozenset({BACKUP_CODES_GENERATE}).union(*MOVED_BY.values())
+MOVING = frozenset({op.BACKUP_CODES_GENERATE}).union(*MOVED_BY.values())
 """The operations that are noted: these, and the one that writes other values of the caller's anew."""
 
 
@@ -61,7 +53,7 @@ class OwnMoves:
 def _shown(pair: ReplayedExchange, name: str) -> Iterator[tuple[Steps, Json, Json]]:
     """The place, the recorded and the live value of a field of the caller's."""
     old, new = pair.recorded.data, pair.live.data
-    if pair.operation == SESSIONS:
+    if pair.operation == op.SESSIONS:
         (_, recorded), (at, live) = own_session(old), own_session(new)
         yield ("data", at, name), recorded.get(name), live.get(name)
     elif isinstance(old, dict) and isinstance(new, dict):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 
 from markupsafe import Markup
@@ -178,24 +176,11 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
 
 def _columns(moments: Moments, stretches: Sequence[Stretch]) -> list[int]:
     """The number of exchanges in each column."""
-    counts, times = [0] * COLUMNS, moments.times
-    first = 0
-    for stretch in stretches:
-        column = partial(
-            _column, stretch, (stretch.right - stretch.left) / ((stretch.end - stretch.start) or 1.0)
-        )
-        last = len(times) if stretch is stretches[-1] else bisect_right(times, stretch.end, first)
-        while first < last:
-            at = column(times[first])
-            beyond = bisect_right(times, at, first, last, key=column)
-            counts[at] += (beyond - first) * moments.every
-            first = beyond
+    counts = [0] * COLUMNS
+    for time in moments.times:
+        column = int((_place(time, stretches) - LEFT) / COLUMN_WIDTH)
+        counts[min(max(column, 0), COLUMNS - 1)] += moments.every
     return counts
-
-
-def _column(stretch: Stretch, scale: float, time: float) -> int:
-    at = int((stretch.left - LEFT + (time - stretch.start) * scale) / COLUMN_WIDTH)
-    return at if 0 <= at < COLUMNS else 0 if at < 0 else COLUMNS - 1
 
 
 def _lane(counts: Sequence[int], most: int, *, base: int, css: str) -> Iterator[Markup]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE
 from conformance.spec.operations import operation
+from conformance.target.portal.records import Lookup
+from conformance.target.profile.model import Profile
 from conformance.target.profile.placeholders import (
     BY_NAME,
     OF_MADE,
@@ -19,51 +20,54 @@ from conformance.target.profile.placeholders import (
 )
 from conformance.traffic.exchange import Json
 
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
 RESULT = "{result_id}"
 
 
-def filled(portal: Portal, key: str, placeholders: Mapping[str, Json]) -> Json:
-    """The body of ``[operations."KEY"]``. Raises Untestable where there is none, or a value is missing.
+class Bodies:
+    """The bodies of ``[operations]``. ``unique`` gives a name that nobody has used."""
 
-    A record is taken from the profile alone where the endpoint changes something: what merely exists at the
-    target is not ours to change.
-    """
-    row = operation(key)
-    settings = portal.profile.operations.get(key)
-    if settings is None or settings.body is None:
-        raise Untestable(f'the profile has no [operations."{key}"] body')
-    values = dict(placeholders)
-    for name in sorted(placeholders_in(settings.body) - set(values)):
-        if name == "unique":
-            values[name] = portal.unique()
-        elif name in OF_RECORDS:
-            values[name] = (portal.record if row.impact == "read-only" else portal.own_record)(name)
-        else:
-            raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is no value for it')
-    body = _replaced(settings.body, values.__getitem__)
-    if key in OF_MADE:
-        by_name = placeholders.get("unique") if key in BY_NAME else None
-        check_named(portal, key, body, id=placeholders.get("result_id"), name=by_name)
-    return body
+    def __init__(self, profile: Profile, records: Lookup, unique: Callable[[], str]) -> None:
+        self._profile, self._records, self._unique = profile, records, unique
 
+    def filled(self, key: str, placeholders: Mapping[str, Json]) -> Json:
+        """The body of ``[operations."KEY"]``. Raises Untestable where there is none, or a value is missing.
 
-def check_named(portal: Portal, key: str, body: Json, *, id: str | None, name: str | None) -> None:
-    """Raises Untestable where a request for a record that the run made would change another one: its body
-    holds neither the id nor the name of it, or names the profile's own record of its kind."""
-    kind = OF_MADE.get(key)
-    own = getattr(portal.profile.records, kind) if kind else None
-    if own is not None and own != id and is_named(body, id=own):
-        raise Untestable(
-            f"the body of {key} names [records] {kind}, which the run did not make: it is not sent"
-        )
-    if is_named(body, id=id, name=name):
-        return
-    granting = portal.profile.operations.get(CURRENCY_GRANT) if key == CURRENCY_GRANT_REVOKE else None
-    if granting is not None and is_pair(body, filled(portal, CURRENCY_GRANT, {})):
-        return
-    raise Untestable(f"the body of {key} does not name the record that the run made: it is not sent")
+        A record is taken from the profile alone where the endpoint changes something: what merely exists at
+        the target is not ours to change.
+        """
+        row, records = operation(key), self._records
+        settings = self._profile.operations.get(key)
+        if settings is None or settings.body is None:
+            raise Untestable(f'the profile has no [operations."{key}"] body')
+        values = dict(placeholders)
+        for name in sorted(placeholders_in(settings.body) - set(values)):
+            if name == "unique":
+                values[name] = self._unique()
+            elif name in OF_RECORDS:
+                values[name] = (records.id_of if row.impact == "read-only" else records.own_id_of)(name)
+            else:
+                raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is no value for it')
+        body = _replaced(settings.body, values.__getitem__)
+        if key in OF_MADE:
+            by_name = placeholders.get("unique") if key in BY_NAME else None
+            self.check_named(key, body, id=placeholders.get("result_id"), name=by_name)
+        return body
+
+    def check_named(self, key: str, body: Json, *, id: str | None, name: str | None) -> None:
+        """Raises Untestable where a request for a record that the run made would change another one: its body
+        holds neither the id nor the name of it, or names the profile's own record of its kind."""
+        kind = OF_MADE.get(key)
+        own = getattr(self._profile.records, kind) if kind else None
+        if own is not None and own != id and is_named(body, id=own):
+            raise Untestable(
+                f"the body of {key} names [records] {kind}, which the run did not make: it is not sent"
+            )
+        if is_named(body, id=id, name=name):
+            return
+        is_revoking = key == CURRENCY_GRANT_REVOKE and CURRENCY_GRANT in self._profile.operations
+        if is_revoking and is_pair(body, self.filled(CURRENCY_GRANT, {})):
+            return
+        raise Untestable(f"the body of {key} does not name the record that the run made: it is not sent")
 
 
 def with_result(body: Json, id: str | None) -> Json:

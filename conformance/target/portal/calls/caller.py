@@ -8,22 +8,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, TypedDict
+from typing import Protocol, TypedDict
 from urllib.parse import quote, urlencode
 
 from conformance.errors import OutOfTime
 from conformance.spec import endpoints as op
 from conformance.spec.operations import operation
-from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, retry_after
+from conformance.target.clock import Clock
+from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, Budget, retry_after
 from conformance.target.portal.calls.headers import request_headers
+from conformance.target.portal.changes import ChangeLedger
 from conformance.target.portal.sign_ins.session import lifetime
-from conformance.target.portal.transport import Opener
+from conformance.target.portal.transport import Opener, Transport
+from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 from conformance.verdicts.comparisons import is_rate_limited
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import ProfileAccount
 
 PACED = frozenset({op.LOGIN_INITIATE, op.LOGIN_MFA_SEND})
 """The endpoints whose rate limit is waited for."""
@@ -77,17 +76,35 @@ MOST_PAUSES = 300.0
 PASSES = "a rate limit to pass"
 
 
+class TokenOwner(Protocol):
+    """An account with a shared token."""
+
+    def doubt(self) -> None:
+        """Takes note that the token was refused."""
+
+
 class Caller:
     """Sends requests. It knows whose each token is, and which client hash it was issued to."""
 
-    def __init__(self, portal: Portal) -> None:
-        self._portal = portal
+    def __init__(
+        self,
+        profile: Profile,
+        transport: Transport,
+        client_hash: str,
+        *,
+        clock: Clock,
+        budget: Budget,
+        changes: ChangeLedger,
+    ) -> None:
+        self._profile, self._transport = profile, transport
+        self._clock, self._budget, self._changes = clock, budget, changes
+        self._client_hash = client_hash
         self._tokens: dict[str, tuple[str, str | None]] = {}
         self._ends: dict[str, float] = {}
         """By access token, when its lifetime is over, on the target's clock."""
-        self._shared: dict[str, ProfileAccount] = {}
+        self._shared: dict[str, TokenOwner] = {}
         self._pauses_left = MOST_PAUSES
-        portal.changes.follow_requests()
+        changes.follow_requests()
 
     def call(self, key: str, options: CallOptions) -> Exchange:
         """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
@@ -106,14 +123,14 @@ class Caller:
                 return self._let_through(key, outgoing, exchange)
             if not is_rate_limited(exchange):
                 return exchange
-            self._portal.budget.back_off(exchange, attempt)
+            self._budget.back_off(exchange, attempt)
         raise AssertionError("unreachable")
 
     def _let_through(self, key: str, outgoing: Outgoing, answer: Exchange) -> Exchange:
         """The answer; once more where the portal, or something before it, allows so many requests, and says
         how soon the next. Beside a clock that is moved what stands before may go by its own."""
         seconds = retry_after(answer) if answer.status == TOO_MANY else None
-        clock = self._portal.clock
+        clock = self._clock
         longest = A_MINUTE if key in OF_PASSWORDS or clock.is_simulated else LONGEST_PAUSE
         if seconds is None or seconds > longest or self._pauses_left <= seconds:
             return answer
@@ -130,7 +147,7 @@ class Caller:
     def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
         """Counts a sign-in or a mail. ``waits``: a sign-in waits for its place in the window."""
         if key == op.LOGIN_INITIATE:
-            with self._portal.budget.initiation(waits=waits):
+            with self._budget.initiation(waits=waits):
                 return self._followed(key, outgoing)
         if key not in op.MAILING:
             return self._followed(key, outgoing)
@@ -140,22 +157,22 @@ class Caller:
 
     def _followed(self, key: str, outgoing: Outgoing) -> Exchange:
         """Sends it, and the ledger takes note: what was not sent is not to be restored."""
-        self._portal.changes.sends(key)
+        self._changes.sends(key)
         exchange = self.send(outgoing)
         if exchange.status == TOO_MANY:
-            self._portal.changes.turned_away(key)
+            self._changes.turned_away(key)
         return exchange
 
     @contextmanager
     def _mail(self) -> Iterator[list[Exchange]]:
         """Counts a mail, but for one that the answer put into the list refuses to send."""
-        self._portal.budget.mail()
+        self._budget.mail()
         answers: list[Exchange] = []
         try:
             yield answers
         finally:
             if not any(answer.success for answer in answers):
-                self._portal.budget.mail_not_sent()
+                self._budget.mail_not_sent()
 
     def _outgoing(self, key: str, options: CallOptions) -> Outgoing:
         row, query, raw = operation(key), options.get("query"), options.get("raw")
@@ -169,7 +186,7 @@ class Caller:
             path,
             options,
             body=raw if raw is not None else encoded(options.get("json", ABSENT)),
-            bot_token=self._portal.profile.bot_challenge.token if is_challenged else None,
+            bot_token=self._profile.bot_challenge.token if is_challenged else None,
         )
 
     def addressed(
@@ -186,8 +203,8 @@ class Caller:
         owner, hash_of_token = self._tokens.get(token or "", ("", None))
         client = options.get("client")
         headers = request_headers(
-            self._portal.profile,
-            client_hash=options.get("client_hash") or hash_of_token or self._portal.client_hash,
+            self._profile,
+            client_hash=options.get("client_hash") or hash_of_token or self._client_hash,
             token=token,
             content_type=content_type or ("application/json" if body is not None else None),
             bot_token=bot_token,
@@ -205,7 +222,7 @@ class Caller:
 
     def send(self, outgoing: Outgoing) -> Exchange:
         """Sends one request. An account whose shared token is refused tries that before it is used again."""
-        exchange = self._portal.transport.send(
+        exchange = self._transport.send(
             outgoing.method,
             outgoing.path,
             headers=outgoing.headers,
@@ -228,15 +245,15 @@ class Caller:
         """From now on requests with this token carry the client hash it was issued to. ``expires_in``: the
         seconds that it lives, as announced."""
         if token is not None and token not in self._tokens:
-            now = self._portal.clock.now()
+            now = self._clock.now()
             self._tokens[token] = account, client_hash
             self._ends[token] = now + lifetime(expires_in, token, now)
 
     def has_ended(self, token: str) -> bool:
         """Whether the lifetime of an access token is over, to the second."""
-        return self._portal.clock.now() >= self._ends.get(token, inf) - 1
+        return self._clock.now() >= self._ends.get(token, inf) - 1
 
-    def owns_token(self, token: str, account: ProfileAccount) -> None:
+    def owns_token(self, token: str, account: TokenOwner) -> None:
         """The token is the account's shared one."""
         if token not in self._shared:
             others = {other: owner for other, owner in self._shared.items() if owner is not account}

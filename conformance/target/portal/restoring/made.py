@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
 from conformance.spec import endpoints as op
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import STATES
+from conformance.target.portal import Portal
 from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import own_id, own_ids, records_in, shows
+from conformance.target.portal.restoring.ways import CREATIONS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 from conformance.traffic.values import is_integer
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-
-LISTED_BY = {
-    op.CHANNEL_CREATE: (op.CHANNELS_QUERY, "data.items"),
-    op.CHANNEL_TYPE_CREATE: (op.CHANNEL_TYPES_QUERY, "data.items"),
-    op.INVITE: (op.INVITATIONS, "data"),
-    op.CURRENCY_GRANT: (op.CURRENCY_GRANTS, "data"),
-}
-"""The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
 WAITING = "PENDING"
 """The state of an invitation that nobody has answered yet."""
@@ -34,9 +24,6 @@ WAITING = "PENDING"
 ANSWERED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "DECLINED"})
 """The states of an invitation that there is nothing to cancel of."""
 
-
-BY_NAME = {op.CHANNEL_TYPES_QUERY: "typeCode"}
-"""The listings with a filter by a name that the run gives."""
 
 SIZES, PAGES = ("pageSize", "size"), ("page", "currentPage")
 """By which fields a listing may take a size and a page: how it does so is not shown."""
@@ -122,7 +109,7 @@ def _is_waiting(record: dict[str, Json]) -> bool:
 
 def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list[dict[str, Json]]:
     """The records that the listing shows by an id."""
-    if change.key not in LISTED_BY:
+    if change.key not in CREATIONS:
         return []
     token = portal.account(change.account).token
     return [record for record in _listed(portal, change.key, token) if result in own_ids(record)]
@@ -131,7 +118,7 @@ def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list
 def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
     """The records of the listing that show the name of what was made, or an id of its answer. Raises
     Untestable where no listing shows them."""
-    if change.key not in LISTED_BY or (change.name is None and not change.ids):
+    if change.key not in CREATIONS or (change.name is None and not change.ids):
         raise Untestable("no listing shows whether it was created")
     token = portal.account(change.account).token
     listing = _asked(portal, change.key, token)
@@ -148,7 +135,7 @@ def shown_elsewhere(
 ) -> list[dict[str, Json]]:
     """The records of a name on other pages than the first ``listing`` of what an operation creates. How a
     page is asked for is not shown: by a filter for the name, by the size of all, by the last one's number."""
-    named = BY_NAME.get(LISTED_BY[key][0])
+    named = CREATIONS[key].named
     bodies: list[dict[str, Json]] = [] if named is None else [{named: name}]
     records, pages = (listing.at(f"data.pagination.{count}") for count in ("totalRecords", "totalPages"))
     if is_integer(records) and is_integer(pages) and pages > 1:
@@ -184,7 +171,7 @@ def _listed(portal: Portal, key: str, token: str) -> list[dict[str, Json]]:
 def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | None = None) -> Exchange:
     """The listing of what an operation creates, asked for by ``further`` fields as well. Untestable: it is
     refused."""
-    listing, _ = LISTED_BY[key]
+    listing = CREATIONS[key].listing
     body = UNFILTERED.get(listing, ABSENT)
     if further is not None and isinstance(body, Mapping):
         body = {**body, **further}
@@ -195,4 +182,4 @@ def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | N
 
 
 def _records(key: str, listing: Exchange) -> list[dict[str, Json]]:
-    return list(records_in(dig(listing.envelope, steps(LISTED_BY[key][1]))))
+    return list(records_in(dig(listing.envelope, steps(CREATIONS[key].items))))

@@ -3,17 +3,16 @@ no old password can be set again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import ERRORS, INVALID_PARAMETER
+from conformance.target.portal.accounts import ProfileAccount
+from conformance.target.portal.calls.bodies import Bodies
+from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.secure import SecureChannel
+from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.comparisons import is_rate_limited
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import ProfileAccount
 
 TRIED_PASSWORD_NUMBER, WRONG_PASSWORD_NUMBER = 88, 89
 """Numbers of the run's passwords that no case takes."""
@@ -24,8 +23,11 @@ STATED_CODES = frozenset(row.code for row in ERRORS)
 class PasswordHistory:
     """Asks once for each account: a change to the present password changes nothing, and its answer tells."""
 
-    def __init__(self, portal: Portal) -> None:
-        self._portal = portal
+    def __init__(
+        self, profile: Profile, bodies: Bodies, secure: SecureChannel, changes: ChangeLedger
+    ) -> None:
+        self._operations = profile.operations
+        self._bodies, self._secure, self._changes = bodies, secure, changes
         self._answers: dict[str, str | None] = {}
 
     def check(self, account: ProfileAccount) -> None:
@@ -43,7 +45,7 @@ class PasswordHistory:
 
     def _is_shown(self) -> bool:
         """Whether the profile has a body by which a password can be set to a certain one."""
-        settings = self._portal.profile.operations.get(PASSWORD_CHANGE)
+        settings = self._operations.get(PASSWORD_CHANGE)
         return settings is not None and "{new_password}" in str(settings.body)
 
     def _ask(self, account: ProfileAccount) -> None:
@@ -60,22 +62,22 @@ class PasswordHistory:
         """Whether the present password breaks a rule for new ones, and not just the one that a new password
         differs from the present one: beside a wrong present password it is refused as before, and a password
         of the run, which meets the usual rules, is refused otherwise."""
-        settings = self._portal.profile.operations[PASSWORD_CHANGE]
+        settings = self._operations[PASSWORD_CHANGE]
         if "{password}" not in str(settings.body):
             return False
         wrong = account.next_password(WRONG_PASSWORD_NUMBER)
         if self._changed(account, wrong, account.password).code not in INVALID_PARAMETER:
             return False
-        change = self._portal.changes.changing_password(account.name, TRIED_PASSWORD_NUMBER)
+        change = self._changes.changing_password(account.name, TRIED_PASSWORD_NUMBER)
         new = account.next_password(TRIED_PASSWORD_NUMBER)
         answer = self._changed(account, wrong, new)
         if answer.success:  # the end of the run restores it
             account.password_changed_to(new)
             return False
-        self._portal.changes.undone(change)
+        self._changes.undone(change)
         return answer.code not in INVALID_PARAMETER and not is_rate_limited(answer)
 
     def _changed(self, account: ProfileAccount, current: str, new: str) -> Exchange:
-        portal, token = self._portal, account.token
-        body = portal.operation_body(PASSWORD_CHANGE, email=account.email, password=current, new_password=new)
-        return portal.secure.post(PASSWORD_CHANGE, body, token=token)
+        values = {"email": account.email, "password": current, "new_password": new}
+        body = self._bodies.filled(PASSWORD_CHANGE, values)
+        return self._secure.post(PASSWORD_CHANGE, body, token=account.token)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec import endpoints as op
+from conformance.target.portal import Portal
 from conformance.target.portal.changes import TargetChange
 from conformance.target.portal.records import addresses_in, records_in
+from conformance.target.portal.restoring.ways import SHOWN_AT
 from conformance.traffic.exchange import Json, dig
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-
-SHOWN_AT = {
-    op.PROFILE_UPDATE: op.PROFILE,
-    op.SESSIONS_CONFIG_SET: op.SESSIONS_CONFIG,
-    op.IP_WHITELIST_SET: op.IP_WHITELIST,
-}
-"""Where the fields that a change names are read."""
 
 COPY_DELAY_SECONDS = 2.0
 """Seconds after which a portal that answers from a copy shows what was written."""

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
 from conformance.spec import endpoints as op
 from conformance.spec.operations import operation
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
+from conformance.target.portal import Portal, ProfileAccount
 from conformance.target.portal.budget import retry_after
-from conformance.target.portal.calls.bodies import check_named, with_result
+from conformance.target.portal.calls.bodies import with_result
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.restoring.made import Made, is_answered, is_open, no_id
 from conformance.target.portal.restoring.read_back import is_absent
+from conformance.target.portal.restoring.ways import CREATIONS
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import is_rate_limited
 
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import ProfileAccount
 
-OUT_OF_USE = {op.CHANNEL_DELETE: op.CHANNEL_DEACTIVATE, op.CHANNEL_TYPE_DELETE: op.CHANNEL_TYPE_DISABLE}
-"""What takes a record out of use, by what deletes it."""
-
-
-def _is_in_use(change: TargetChange, answer: Exchange) -> bool:
-    """Whether a record may not be deleted because it is in use."""
-    return change.undo_key in OUT_OF_USE and not answer.success and not _is_unknown(answer)
+def _out_of_use(change: TargetChange) -> str | None:
+    """What takes a record out of use that was created, where there is such an operation."""
+    return CREATIONS[change.key].out_of_use if change.key in CREATIONS else None
 
 
 def _is_unknown(answer: Exchange) -> bool:
@@ -83,12 +77,22 @@ def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None =
     return list(dict.fromkeys(left))  # several changes of one password are one to be restored
 
 
-def take_away(portal: Portal, ledger: ChangeLedger, id: int) -> None:
+def restore_own(portal: Portal) -> list[str]:
+    """Restores pending changes of the portal's run; what could not be, as sentences."""
+    return restored_in_words(portal, portal.changes, run=portal.run_id)
+
+
+def pending_in_words(portal: Portal, changes: Iterable[TargetChange], reason: str) -> list[str]:
+    """Changes that are not restored, as sentences that end in a reason."""
+    return [portal.secrets.redact(f"{change.subject}: {reason}") for change in changes]
+
+
+def take_away(portal: Portal, id: int) -> None:
     """Takes a record away that a change made, whose id is not known. Where it stays, no other one of its
     kind is made in the run, and the end of the run tries again."""
-    for change in ledger.pending:
+    for change in portal.changes.pending:
         if change.id == id:
-            Restoring(portal, ledger).taken_away(change)
+            Restoring(portal, portal.changes).taken_away(change)
 
 
 def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
@@ -216,7 +220,8 @@ class Restoring:
         body = undo_body(self._portal, change, result)
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        if _is_in_use(change, answer) and self._taken_out_of_use(change, result, token):
+        is_in_use = not answer.success and not _is_unknown(answer)
+        if is_in_use and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         if answer.success or self._is_nothing_left(change, result):
             return None
@@ -234,7 +239,9 @@ class Restoring:
 
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
-        key = OUT_OF_USE[change.undo_key]
+        key = _out_of_use(change)
+        if key is None:
+            return False
         with suppress(Untestable):  # the profile may have no body for it
             body = self._portal.operation_body(key, **({} if result is None else {"result_id": result}))
             return self._paced(lambda: self._portal.call(key, json=body, token=token)).success
@@ -330,7 +337,7 @@ def _names_it(portal: Portal, change: TargetChange, body: Json, result: str | No
     """Whether a body of the ledger names the record that was made: what does not is another's, and is never
     sent."""
     try:
-        check_named(portal, change.undo_key, body, id=result, name=change.name)
+        portal.bodies.check_named(change.undo_key, body, id=result, name=change.name)
     except Untestable:
         return False
     return True

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.checks.records import sent_fields
@@ -14,9 +13,6 @@ from conformance.checks.registry import key_of
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, TOKEN_REFRESH
 from conformance.traffic.exchange import Exchange, Json
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
 
 LONGEST_END = 15.0
 """Seconds after which no further session is ended: a slow target is not kept busy by it."""
@@ -45,6 +41,26 @@ class OwnSessions:
     def open_by_account(self) -> Counter[str]:
         """How many sessions are open, by the name of the account."""
         return Counter(self._accounts.values())
+
+    def end(self, log_out: Callable[[str], object], *, logged_out: Collection[str] = ()) -> None:
+        """Logs out the sessions that the run began, where it was seen that this ends no other, and those of
+        accounts that were ``logged_out`` before."""
+        until = time.monotonic() + LONGEST_END
+        with suppress(NoAnswer, Untestable, TargetUnreachable):
+            for token, account in self.accounts:
+                if time.monotonic() > until:
+                    break
+                if self.ends_alone or account in logged_out:
+                    log_out(token)
+
+    @property
+    def left(self) -> str | None:
+        """Which sessions stay open, as a sentence; None where none does."""
+        open_ones = sorted(self.open_by_account.items())
+        if not open_ones:
+            return None
+        numbers = ", ".join(f"{number} of [accounts.{name}]" for name, number in open_ones)
+        return f"Sessions that the run began stay open until they expire: {numbers}."
 
     def notice(self, exchange: Exchange) -> None:
         """Notes which sessions an exchange begins or ends."""
@@ -88,22 +104,3 @@ class OwnSessions:
 def _is_alone(number: Json) -> bool:
     """Whether the number of sessions that a logout says it ended is that of one, or not shown."""
     return not isinstance(number, int) or number <= 1
-
-
-def end_sessions(portal: Portal, *, logged_out: Collection[str] = ()) -> str | None:
-    """Logs out the sessions that the run began, where it was seen that this ends no other, and those of
-    accounts that were ``logged_out`` before; only at the impact that ends sessions. What stays open, as a
-    sentence."""
-    sessions, until = portal.own_sessions, time.monotonic() + LONGEST_END
-    if portal.impact == "disruptive":
-        with suppress(NoAnswer, Untestable, TargetUnreachable):
-            for token, account in sessions.accounts:
-                if time.monotonic() > until:
-                    break
-                if sessions.ends_alone or account in logged_out:
-                    portal.call(LOGOUT, token=token)
-    left = sorted(sessions.open_by_account.items())
-    if not left:
-        return None
-    numbers = ", ".join(f"{number} of [accounts.{name}]" for name, number in left)
-    return f"Sessions that the run began stay open until they expire: {numbers}."

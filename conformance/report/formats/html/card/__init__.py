@@ -1,1 +1,1 @@
-"""The cards of findings: expected and seen, the exchanges, what follows, and how to see it again."""
+"""The cards of findings: expected and seen, the exchanges, and how to see it again."""

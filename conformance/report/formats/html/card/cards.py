@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
@@ -31,9 +30,7 @@ from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import Untested, plural, untested
-from conformance.spec import BY_KEY
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE, SECURE_SESSION
+from conformance.report.model.words import plural
 from conformance.traffic.exchange import Exchange
 
 MOST_ROWS = 100
@@ -65,8 +62,6 @@ class Card:
     baseline: str | None
     is_known: bool
     is_new: bool
-    follows: Sequence[Untested]
-    """The reasons of untested rules that the findings explain."""
     before: Sequence[EarlierStep] = ()
     exchanges: Sequence[ExchangeView] = ()
     left_out: str = ""
@@ -113,10 +108,8 @@ class Cards:
     rules: dict[str, RequirementEntry] = field(init=False)
     known: frozenset[str] = field(init=False)
     taken: dict[str, int] = field(default_factory=dict)
-    consequences: Consequences = field(init=False)
 
     def __post_init__(self) -> None:
-        self.consequences = Consequences(self.run, self.evidence)
         self.rules = {row.id: row for row in self.run.requirements}
         self.known = failures_of(self.run).known
 
@@ -125,7 +118,7 @@ class Cards:
         lead, record = group.lead, self.evidence.exchanges
         numbered = {number: record[number] for number in lead.exchanges if number in record}
         exchanges = list(numbered.values())
-        labels = step_labels(numbered, self.evidence.sign_ins, is_live=self.run.command == "run")
+        labels = step_labels(numbered, is_live=self.run.command == "run")
         last = numbered.get(lead.exchanges[-1]) if lead.exchanges else None
         is_known = lead.signature in self.known
         shown = [lead, *group.elsewhere[:MOST_ROWS], *group.at_once[:MOST_ROWS]]
@@ -142,7 +135,6 @@ class Cards:
             baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
             is_known=is_known,
             is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
-            follows=self.consequences.of(group),
             before=self.evidence.before.get(lead.exchanges[0], ()) if lead.exchanges else (),
             exchanges=tuple(exchange_views(lead, self.evidence, labels)),
             left_out="" if exchanges or not lead.exchanges else "exchanges.jsonl lacks these exchanges.",
@@ -219,59 +211,3 @@ def _entries(findings: Sequence[FindingEntry]) -> str | None:
     """Baseline entries that accept the findings of a card, one for each signature; None without findings."""
     weighed = {finding.signature: finding for finding in findings}
     return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
-
-
-REFUSAL = re.compile(r"\(?HTTP (?P<status>\d{3})(?:, (?P<code>[A-Z0-9][A-Z0-9_.]*))?")
-"""How a reason names the status and the code of the answer that kept a rule from being tested."""
-
-ENDPOINT = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE) /\S+")
-
-STEPS = {
-    "secure channel": (SECURE_SESSION,),
-    "login session": (LOGIN_MFA_SEND, LOGIN_COMPLETE),
-    "code is refused": (LOGIN_COMPLETE,),
-    "sign-in": (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE),
-    "email or password": (LOGIN_INITIATE,),
-    "profile": (PROFILE,),
-}
-"""What a reason calls an endpoint that it does not name."""
-
-
-@dataclass
-class Consequences:
-    """Gives each reason of untested rules to the first finding, in the order of the page, that explains it:
-    the reason names the answer that the finding is about."""
-
-    run: Run
-    evidence: RunEvidence
-    left: list[Untested] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.left = [group for group in untested(self.run) if REFUSAL.search(group.reason)]
-
-    def of(self, group: FindingGroup) -> Sequence[Untested]:
-        """Untested reasons that this group of findings explains first."""
-        if not self.left:
-            return ()
-        explained = [
-            reason for reason in self.left if any(self._explains(each, reason) for each in group.findings)
-        ]
-        self.left = [reason for reason in self.left if reason not in explained]
-        return explained
-
-    def _explains(self, finding: FindingEntry, reason: Untested) -> bool:
-        match = REFUSAL.search(reason.reason)
-        exchange = self.evidence.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
-        if match is None or exchange is None or exchange.success:
-            return False
-        if finding.endpoint not in _endpoints(reason.reason):
-            return False
-        return exchange.status == int(match["status"]) and match["code"] in (None, exchange.code)
-
-
-def _endpoints(reason: str) -> frozenset[str]:
-    """The endpoints whose answer a reason is about."""
-    named = [key for key in ENDPOINT.findall(reason) if key in BY_KEY]
-    if named:
-        return frozenset(named[:1])
-    return frozenset(key for words, keys in STEPS.items() if words in reason for key in keys)

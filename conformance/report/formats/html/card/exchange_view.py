@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from conformance.report.formats.finding_text import expectation, seen
-from conformance.report.model.evidence import RunEvidence, SignInRecord
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
+from conformance.spec.endpoints import LOGIN_COMPLETE
 from conformance.spec.requirements import PINNED
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Message, dig
@@ -72,17 +72,14 @@ def exchange_views(
             yield replace(view, label=labels.get(number, ""))
 
 
-def step_labels(
-    exchanges: Mapping[int, Exchange], sign_ins: SignInRecord, *, is_live: bool = True
-) -> dict[int, str]:
-    """Which code or password each step sends, and whether it is sent again, by the numbers of the exchanges,
-    which are in order; a step that the record does not explain has no label. In recorded traffic every code
-    is redacted, the wrong ones as well."""
+def step_labels(exchanges: Mapping[int, Exchange], *, is_live: bool = True) -> dict[int, str]:
+    """Which code each step sends, and whether it is sent again, by the numbers of the exchanges, which are in
+    order; others have no label. In recorded traffic every code is redacted, the wrong ones as well."""
     sent: list[tuple[str, str, Json]] = []
     labels: dict[int, str] = {}
     for number, exchange in exchanges.items():
         request = (exchange.request.method, exchange.request.url, exchange.sent)
-        words = [_credential(exchange, sign_ins, is_live=is_live), "again" if request in sent else ""]
+        words = [_code(exchange) if is_live else "", "again" if request in sent else ""]
         label = ", ".join(word for word in words if word)
         if label:
             labels[number] = label
@@ -90,22 +87,13 @@ def step_labels(
     return labels
 
 
-def _credential(exchange: Exchange, sign_ins: SignInRecord, *, is_live: bool) -> str:
-    """Which code or password a step of a sign-in sends. A run makes up the wrong ones: its passwords are not
-    redacted, and its codes are redacted as wrong ones."""
-    operation, sent = exchange.request.operation, exchange.sent
-    if operation is None or not isinstance(sent, dict):
+def _code(exchange: Exchange) -> str:
+    """Which code completes a sign-in. Those that a run makes up are redacted as wrong ones."""
+    operation, code = exchange.request.operation, dig(exchange.sent, ("code",))
+    if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(code, str):
         return ""
-    code, password = sent.get("code"), sent.get("password")
-    if operation.key == LOGIN_COMPLETE and isinstance(code, str):
-        if not is_live:
-            return ""
-        is_right = REDACTED.fullmatch(code) and not code.startswith(WRONG_CODE)
-        return "the account's code" if is_right else "wrong code"
-    if operation.key == LOGIN_INITIATE and isinstance(password, str):
-        right = sign_ins.password_of(str(sent.get("email")))
-        return "the account's password" if right is not None and password == right else "wrong password"
-    return ""
+    is_right = REDACTED.fullmatch(code) and not code.startswith(WRONG_CODE)
+    return "the account's code" if is_right else "wrong code"
 
 
 def numbers_of(finding: FindingEntry) -> list[int]:

@@ -1,4 +1,4 @@
-"""The way back of each change that a recording may contain, by operation."""
+"""The way back of each change that a run or a replay makes, by operation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,23 @@ PASSWORDS = frozenset({op.PASSWORD_CHANGE, op.PASSWORD_RESET, op.PASSWORD_INIT})
 
 @dataclass(frozen=True, slots=True)
 class CreationUndo:
-    """A record that ``key`` removes again; without a body the profile's is sent, else the record's id."""
+    """A record that ``key`` removes again. ``listing`` shows it among its ``items``, and by a name in the
+    filter ``named``; ``out_of_use`` is called where none in use may be removed. ``body`` is what a replay
+    sends; without one the profile's is sent, else the record's id."""
 
     key: str
+    listing: str
+    items: str = "data.items"
+    named: str | None = None
+    out_of_use: str | None = None
     body: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallUndo:
+    """A change that ``key`` takes back, whatever was there before."""
+
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +55,24 @@ class FieldsUndo:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-Undo = CreationUndo | SwitchUndo | FieldsUndo
+Undo = CreationUndo | CallUndo | SwitchUndo | FieldsUndo
 
 UNDO: Mapping[str, Undo] = {
-    op.CHANNEL_CREATE: CreationUndo(op.CHANNEL_DELETE),
-    op.CHANNEL_TYPE_CREATE: CreationUndo(op.CHANNEL_TYPE_DELETE),
-    op.INVITE: CreationUndo(
-        op.INVITATION_CANCEL, {"invitationBizId": RESULT, "reason": "It was sent by a replay, which is over"}
+    op.CHANNEL_CREATE: CreationUndo(op.CHANNEL_DELETE, op.CHANNELS_QUERY, out_of_use=op.CHANNEL_DEACTIVATE),
+    op.CHANNEL_TYPE_CREATE: CreationUndo(
+        op.CHANNEL_TYPE_DELETE,
+        op.CHANNEL_TYPES_QUERY,
+        named="typeCode",
+        out_of_use=op.CHANNEL_TYPE_DISABLE,
     ),
-    op.CURRENCY_GRANT: CreationUndo(op.CURRENCY_GRANT_REVOKE),
+    op.INVITE: CreationUndo(
+        op.INVITATION_CANCEL,
+        op.INVITATIONS,
+        "data",
+        body={"invitationBizId": RESULT, "reason": "It was sent by a replay, which is over"},
+    ),
+    op.CURRENCY_GRANT: CreationUndo(op.CURRENCY_GRANT_REVOKE, op.CURRENCY_GRANTS, "data"),
+    op.OTP_SETUP: CallUndo(op.OTP_REVOKE),
     op.CHANNEL_ACTIVATE: SwitchUndo(op.CHANNEL_DEACTIVATE, op.CHANNELS_QUERY, "channelStatus", "ACTIVE"),
     op.CHANNEL_DEACTIVATE: SwitchUndo(op.CHANNEL_ACTIVATE, op.CHANNELS_QUERY, "channelStatus", "INACTIVE"),
     op.CHANNEL_COMMAND_DEACTIVATE: SwitchUndo(
@@ -72,11 +94,30 @@ UNDO: Mapping[str, Undo] = {
     op.CHANNEL_UPDATE: FieldsUndo(op.CHANNELS_QUERY),
     op.CHANNEL_TYPE_UPDATE: FieldsUndo(op.CHANNEL_TYPES_QUERY),
 }
-"""The changes that can be restored. A record that the replay itself created needs no other way back."""
+"""The changes that can be restored. A record that a run or a replay created needs no other way back."""
 
-REMOVALS = frozenset(
-    {op.CHANNEL_DELETE, op.CHANNEL_TYPE_DELETE, op.INVITATION_CANCEL, op.CURRENCY_GRANT_REVOKE}
-)
+CREATIONS: Mapping[str, CreationUndo] = {
+    key: undo for key, undo in UNDO.items() if isinstance(undo, CreationUndo)
+}
+
+OF_THE_CALLER = frozenset({op.PROFILE, op.SESSIONS_CONFIG, op.IP_WHITELIST})
+"""The endpoints that show what belongs to the account that asks, without an id."""
+
+SHOWN_AT: Mapping[str, str] = {
+    key: undo.read
+    for key, undo in UNDO.items()
+    if isinstance(undo, FieldsUndo) and undo.read in OF_THE_CALLER
+}
+"""Where fields of an account's own are read, by the operation that changes them."""
+
+
+def undo_key(key: str) -> str:
+    """The operation that takes a change back; fields are set back by the one that changed them."""
+    undo = UNDO[key]
+    return key if isinstance(undo, FieldsUndo) else undo.key
+
+
+REMOVALS = frozenset(undo.key for undo in CREATIONS.values())
 """The operations that remove a record: one of the replay's own is then restored, any other one is lost."""
 
 OF_A_RECORD = REMOVALS | {op.INVITATION_DECLINE}
@@ -94,4 +135,4 @@ NO_WAY_BACK: Mapping[str, str] = {
     op.ACCOUNT_PASSWORD_RESET: "the account's earlier password is not in the profile",
     **dict.fromkeys(sorted(REMOVALS), "a removed record cannot be created with its id again"),
 }
-"""The changes that nothing restores, and what they mean."""
+"""The changes of a replay that nothing restores, and what they mean."""

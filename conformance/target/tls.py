@@ -1,0 +1,41 @@
+"""TLS to a portal, as its profile says: for runs, replays, the recorder and the doctor."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+from conformance.errors import ProfileError
+from conformance.target.profile.model import Profile
+
+
+def tls_context(profile: Profile) -> ssl.SSLContext | None:
+    """The context of connections to the portal; None where its address has no TLS: to load certificates takes
+    longer than several requests. ProfileError: a file of certificates cannot be read."""
+    portal = profile.portal
+    if not portal.url.lower().startswith("https:"):
+        return None
+    try:
+        context = ssl.create_default_context(cafile=portal.verify if isinstance(portal.verify, str) else None)
+    except (OSError, ssl.SSLError) as problem:
+        raise ProfileError(_unreadable(profile, "verify", str(portal.verify), problem)) from None
+    if portal.verify is False:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if portal.client_cert is not None:
+        try:
+            context.load_cert_chain(portal.client_cert, portal.client_key, password=_no_password)
+        except (OSError, ssl.SSLError, ValueError) as problem:
+            files = " and ".join(str(Path(file)) for file in (portal.client_cert, portal.client_key) if file)
+            raise ProfileError(_unreadable(profile, "client_cert", files, problem)) from None
+    return context
+
+
+def _no_password() -> str:
+    """ValueError: a key that asks for a password is not read, as nobody may sit at the terminal."""
+    raise ValueError("the key is encrypted: give one without a password")
+
+
+def _unreadable(profile: Profile, key: str, files: str, problem: Exception) -> str:
+    what = "Name a CA file." if key == "verify" else "Name a PEM file of a certificate, and of its key."
+    return f"{profile.source}: [portal] {key}: {files} cannot be read ({problem}). {what}"

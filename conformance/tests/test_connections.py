@@ -1,0 +1,155 @@
+"""A portal behind mutual TLS and an HTTP proxy: each command reaches it by the same lines of the profile."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance import record
+from conformance.cli import main
+from conformance.target.profile.model import load
+from conformance.target.tls import tls_context
+from conformance.tests.hostile.certificates import authority, context_with
+from reference_impl import serve
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while chunk := await reader.read(65_536):
+            writer.write(chunk)
+            await writer.drain()
+    except OSError:
+        pass
+    finally:
+        writer.close()
+
+
+async def join(near: Streams, far: Streams) -> None:
+    await asyncio.gather(pump(near[0], far[1]), pump(far[0], near[1]))
+
+
+@contextmanager
+def serving(
+    handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    context: ssl.SSLContext | None = None,
+) -> Iterator[int]:
+    """The port at which a handler of connections listens, in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(handle, "127.0.0.1", 0, ssl=context))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+
+
+@dataclass
+class Secured:
+    """A portal that answers to who shows a certificate, and only through the proxy that counts."""
+
+    folder: Path
+    portal_port: int
+    asked: list[str] = field(default_factory=list)
+
+    async def front(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await join((reader, writer), await asyncio.open_connection("127.0.0.1", self.portal_port))
+
+    async def proxy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.asked.append(head)
+        host, _, port = head.split()[1].rpartition(":")
+        far = await asyncio.open_connection(host, int(port))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await join((reader, writer), far)
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> Iterator[Secured]:
+    context = context_with("trusted", tmp_path)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(authority(tmp_path))
+    with serve.start() as portal:
+        secured = Secured(tmp_path, int(portal.url.rpartition(":")[2]))
+        with serving(secured.front, context) as port, serving(secured.proxy) as proxy:
+            lines = (
+                f'url = "https://127.0.0.1:{port}"',
+                f'verify = "{authority(tmp_path)}"',
+                f'client_cert = "{tmp_path / "trusted.pem"}"',
+                f'proxy = "http://user:word@127.0.0.1:{proxy}"',
+            )
+            text = re.sub(r'(?m)^url = "[^"]*"$', "\n".join(lines), portal.profile(), count=1)
+            (tmp_path / "portal.toml").write_text(text, encoding="utf-8")
+            yield secured
+
+
+def test_each_command_reaches_the_portal_by_its_profile(secured: Secured) -> None:
+    folder = secured.folder
+    profile = ["--profile", str(folder / "portal.toml")]
+    capture = folder / "visit.jsonl"
+    seen: list[str] = []
+
+    def has_asked() -> bool:
+        before, seen[:] = len(seen), secured.asked
+        return len(seen) > before
+
+    assert main(["run", *profile, "--rerun", "ENV-001", "--quiet", "--out", str(folder / "run")]) == 0
+    assert has_asked()
+    assert main(["doctor", *profile]) == 0
+    assert has_asked()
+    options = record.RecordOptions(
+        verify=tls_context(load(folder / "portal.toml")) or True,
+        proxy=load(folder / "portal.toml").portal.proxy,
+    )
+    with record.serve(load(folder / "portal.toml").portal.url, capture, options) as recorder:
+        path = "/web/v1/system/auth/session/public-key"
+        assert httpx.get(f"{recorder.url}{path}").status_code < 500
+    assert has_asked()
+    assert main(["replay", str(capture), *profile, "--out", str(folder / "replay")]) in (0, 5)
+    assert has_asked()
+    assert all("Proxy-Authorization: Basic dXNlcjp3b3Jk" in head for head in secured.asked)
+
+
+def test_a_missing_client_certificate_is_named(secured: Secured, capsys: pytest.CaptureFixture[str]) -> None:
+    path = secured.folder / "portal.toml"
+    path.write_text(re.sub("(?m)^client_cert.*$", "", path.read_text(encoding="utf-8")), encoding="utf-8")
+
+    main(["doctor", "--profile", str(path)])
+    main(["run", "--profile", str(path), "--quiet", "--out", str(secured.folder / "out")])
+
+    assert capsys.readouterr().out.count("Does it ask for a client certificate?") == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('client_cert = "none.pem"', "[portal] client_cert: none.pem cannot be read"),
+        ('verify = "none.pem"', "[portal] verify: none.pem cannot be read"),
+    ],
+)
+def test_a_certificate_that_cannot_be_read_is_named(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "portal.toml"
+    path.write_text(
+        f'[portal]\nurl = "https://127.0.0.1:9"\naccess_code = "a"\n{line}\n'
+        '[accounts.admin]\nemail = "a@example.test"\npassword = "b"\n',
+        encoding="utf-8",
+    )
+
+    assert main(["run", "--profile", str(path), "--out", str(tmp_path / "out")]) == 4
+
+    assert said in capsys.readouterr().err
