@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance.report.model.run import Scope
-from conformance.spec import REQUIREMENTS
+from conformance.report.model.words import MUSTS
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import Result, Verdict
@@ -23,7 +23,7 @@ TESTED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN)
 
 def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Iterator[str]:
     """Why a run of all cases tested too little, as sentences; none where it is enough."""
-    musts = [result for result in results if _is_must(result)]
+    musts = [result for result in results if result.requirement.id in MUSTS]
     tested = sum(result.verdict in TESTED for result in musts)
     yield from _accounts(portal)
     yield from _answers(portal)
@@ -58,11 +58,6 @@ def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str
         requirements = frozenset(result.requirement.id for result in results)
     if all(result.verdict is Verdict.UNTESTED for result in results if result.requirement.id in requirements):
         yield f"--rerun {rerun} decided nothing. Each untested requirement has its reason."
-
-
-def _is_must(result: Result) -> bool:
-    row = result.requirement
-    return row.id in REQUIREMENTS and row.level == "must" and row.can_hold
 
 
 def _accounts(portal: Portal) -> Iterator[str]:
