@@ -92,7 +92,6 @@ def epoch(started: str) -> float:
 
 
 def fingerprint_of(raw: bytes) -> Fingerprint:
-    """The fingerprint of a line."""
     return marked(raw)[0]
 
 

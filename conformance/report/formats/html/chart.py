@@ -175,7 +175,6 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
 
 
 def _columns(moments: Moments, stretches: Sequence[Stretch]) -> list[int]:
-    """The number of exchanges in each column."""
     counts = [0] * COLUMNS
     for time in moments.times:
         column = int((_place(time, stretches) - LEFT) / COLUMN_WIDTH)

@@ -44,7 +44,6 @@ REMEDIES = {
 
 
 def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
-    """The values of these lists."""
     keys = {reading.key for reading in run.readings}
     others = [observation for observation in run.observations if observation.topic not in keys]
     return {
