@@ -47,6 +47,9 @@ class Log:
     unanswered: int = 0
     stopped: str = ""
     """Why recording stopped before its end; empty where it did not."""
+    max_bytes: int | None = None
+    """Size of the file at which recording stops, as the user asked."""
+    is_full: bool = False
     finder: SecretFinder = field(default_factory=SecretFinder)
     _reported: set[str] = field(default_factory=set)
     _is_stale: bool = False
@@ -70,7 +73,7 @@ class Log:
     ) -> None:
         """Appends one exchange. Where it cannot be written, recording stops, which is said at once."""
         with self._lock:
-            if self.stopped:
+            if self.stopped or self.is_full:
                 return
             exchange = Exchange(
                 n=self.count + 1,
@@ -93,6 +96,9 @@ class Log:
                 return
             self.count += 1
             self.unanswered += response is None
+            if self.max_bytes is not None and self._writer.size >= self.max_bytes:
+                self.is_full = True
+                self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
 
     def _stop(self, error: CaptureError) -> None:
@@ -116,7 +122,10 @@ class Log:
 
     def _say(self, problem: str) -> None:
         self.stopped = self.stopped or problem
-        print(self.secrets.redact(problem), file=sys.stderr, flush=True)
+        self._print(problem)
+
+    def _print(self, line: str) -> None:
+        print(self.secrets.redact(line), file=sys.stderr, flush=True)
 
     def _judge(self, exchange: Exchange) -> None:
         if self.judge is None:
