@@ -109,8 +109,7 @@ def serve(
 
     if not is_http_address(upstream):
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
-    if options.certificate is not None:
-        _check_certificate(options.certificate)
+    _check_certificate(options.certificate)
     secrets = Secrets() if secrets is None else secrets
     finder = _finder(options, profile, secrets)
     listening = _listening(options.host, options.port)
@@ -137,8 +136,10 @@ def serve(
     return Recording(url, log, server, thread)
 
 
-def _check_certificate(path: Path) -> None:
+def _check_certificate(path: Path | None) -> None:
     """UsageError: the file has no certificate with its key."""
+    if path is None:
+        return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path)
     except (OSError, ssl.SSLError) as problem:

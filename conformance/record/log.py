@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
-from conformance.errors import CaptureError, SuiteError, UsageError
+from conformance.errors import CaptureError, SuiteError
 from conformance.judging import Watch
 from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
@@ -85,18 +85,10 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
-            self.secrets.add_from(exchange)
             try:
-                written = self.finder.register(exchange, self.secrets)
-            except UsageError as slow:
-                self._stop(slow)
-                return
-            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
-            try:
-                self._writer.write_line(self.secrets.redact_line(line).encode())
-            except CaptureError as error:
-                self._stop(error)
+                self._append(exchange)
+            except SuiteError as problem:
+                self._stop(problem)
                 return
             self.count += 1
             self.unanswered += response is None
@@ -104,6 +96,14 @@ class Log:
                 self.is_full = True
                 self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
+
+    def _append(self, exchange: Exchange) -> None:
+        """CaptureError: the file takes no more; UsageError: a pattern of the user's takes too long."""
+        self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
+        self.secrets.add_from(exchange)
+        written = self.finder.register(exchange, self.secrets)
+        line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
+        self._writer.write_line(self.secrets.redact_line(line).encode())
 
     def _stop(self, error: SuiteError) -> None:
         """Announces the end of recording. Clients continue unaffected."""
