@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
-from conformance.errors import CaptureError
+from conformance.errors import CaptureError, SuiteError, UsageError
 from conformance.judging import Watch
 from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
@@ -87,7 +87,11 @@ class Log:
             )
             self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
             self.secrets.add_from(exchange)
-            written = self.finder.register(exchange, self.secrets)
+            try:
+                written = self.finder.register(exchange, self.secrets)
+            except UsageError as slow:
+                self._stop(slow)
+                return
             line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
             try:
                 self._writer.write_line(self.secrets.redact_line(line).encode())
@@ -101,7 +105,7 @@ class Log:
                 self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
 
-    def _stop(self, error: CaptureError) -> None:
+    def _stop(self, error: SuiteError) -> None:
         """Announces the end of recording. Clients continue unaffected."""
         kept = "1 exchange" if self.count == 1 else f"{self.count} exchanges"
         self._say(f"{error} Recording stopped: {self.path} holds {kept}; traffic passes on unrecorded.")
