@@ -59,8 +59,8 @@ def _names_package(argument: str) -> bool:
 
 @pytest.fixture
 def portal_judge(request: pytest.FixtureRequest) -> Iterator[object]:
-    """A ``PortalJudge``: ``portal_judge.feed(response)`` fails the test with what contradicts the specification;
-    what was passed to ``portal_judge.note(response)`` fails it at its end."""
+    """A ``PortalJudge``: ``feed(response)`` fails the test with what contradicts the specification;
+    what was passed to ``note(response)`` fails it at its end."""
     from conformance.embed.judge import PortalJudge  # see above
 
     option = request.config.getoption

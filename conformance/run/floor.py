@@ -33,14 +33,14 @@ def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Itera
 
 def refused_account(portal: Portal) -> Iterator[str]:
     """Why a selection tested too little: the account that most cases sign in with cannot."""
-    if portal.has_account("admin") and portal.account("admin").is_refused:
+    if portal.has_account("admin") and portal.account("admin").attempts.is_stopped:
         yield "The account that most cases sign in with, [accounts.admin], cannot sign in."
         yield from _refusal(portal, "admin")
 
 
 def _refusal(portal: Portal, name: str) -> Iterator[str]:
     """Why an account's sign-in ended without a token, and what to do."""
-    reason = portal.account(name).refusal if portal.has_account(name) else ""
+    reason = portal.account(name).attempts.refusal if portal.has_account(name) else ""
     if reason:
         yield f"{reason[0].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
 
@@ -66,10 +66,10 @@ def _accounts(portal: Portal) -> Iterator[str]:
     expected = portal.profile.expect.accounts
     wanted = expected or (["admin"] if portal.has_account("admin") else [])
     for name in wanted:
-        if name not in portal.token_holders:
+        if name not in portal.calls.token_holders:
             yield f"[accounts.{name}] never received a token."
             yield from _refusal(portal, name)
-    if not wanted and not portal.token_holders:
+    if not wanted and not portal.calls.token_holders:
         yield (
             "No account ever received a token." if portal.profile.accounts else "The profile has no account."
         )
@@ -85,7 +85,7 @@ def _answers(portal: Portal) -> Iterator[str]:
 def _is_short_of_time(portal: Portal, musts: Sequence[Result]) -> bool:
     """Whether the time budget left musts out, and no account that cannot sign in explains the rest."""
     wanted = portal.profile.expect.accounts or ["admin"]
-    if any(portal.has_account(name) and portal.account(name).is_refused for name in wanted):
+    if any(portal.has_account(name) and portal.account(name).attempts.is_stopped for name in wanted):
         return False
     return any(row.verdict is Verdict.UNTESTED and TIME_BUDGET in (row.reason or "") for row in musts)
 

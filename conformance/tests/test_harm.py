@@ -97,7 +97,7 @@ def no_time_passes() -> float:
 def use_up_sign_ins(portal: Portal) -> None:
     """Ends the spare account's session and the window of sign-ins."""
     portal.account(SPARE).forget()
-    while portal.initiations_left():
+    while portal.budget.initiations_left():
         portal.login.initiate("nobody@example.test", within_budget=False)
 
 
