@@ -233,7 +233,7 @@ class Surroundings:
 
     def _demand_lifetime(self, tokens: set[str]) -> None:
         """Raises MovesByItself where one of the tokens has ended: what it was shown may be for that."""
-        if any(map(self._portal.has_ended, tokens)):
+        if any(map(self._portal.calls.has_ended, tokens)):
             raise MovesByItself("the access token that reads before and after has ended meanwhile")
 
     def _watched(

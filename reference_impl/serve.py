@@ -41,7 +41,8 @@ class Running:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
     def profile(self) -> str:
         """TOML that tells the suite all it needs of this portal."""

@@ -161,7 +161,7 @@ def completed(portal: Portal, session: Exchange | str, factor: Factor, code: str
 def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
     """Waits until the account's authenticator has a code that was not used, so that a login session does not
     come to its end meanwhile. Raises CannotSignIn where the account is given up."""
-    account.check_usable()
+    account.attempts.check()
     secret = portal.profile.accounts[account.name].otp_secret
     while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
         yield seconds, "the authenticator's next code"

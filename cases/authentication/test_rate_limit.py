@@ -68,7 +68,7 @@ def test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused(
     scope = _scope(portal)
 
     yield window + SETTLING, "the window of sign-ins to end"
-    while (opens := left_until(portal, portal.opens(1))) > 0:
+    while (opens := left_until(portal, portal.budget.opens(1))) > 0:
         yield opens, "a place in the window of sign-ins"
     repeated = portal.login.initiate(spare, within_budget=False)
     portal.login.left.put(spare.email, repeated)
@@ -81,7 +81,7 @@ def test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused(
 def _fresh_window(portal: Portal, least: float) -> Iterator[Wait]:
     """Waits until ten may begin, ``least`` seconds if it waits at all."""
     yield least, "a fresh window of sign-ins"
-    while (opens := left_until(portal, portal.opens(ALLOWED))) > 0:
+    while (opens := left_until(portal, portal.budget.opens(ALLOWED))) > 0:
         yield opens, "a fresh window of sign-ins"
 
 

@@ -187,7 +187,7 @@ class SigningIn(Machine):
         clock = self.portal.clock
         sent = max(player.sent or 0.0 for player in self.players)
         opened = clock.now() + self.portal.budget.window + SETTLING
-        free = opened if self.portal.initiations_left() < MOST else 0.0
+        free = opened if self.portal.budget.initiations_left() < MOST else 0.0
         moment = max(clock.now() + STEP, sent + self.portal.login.cooldown + SETTLING, free)
         clock.wait_until(moment - moment % STEP + STEP, "a fresh start")
 

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from datetime import UTC, datetime
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
@@ -141,7 +142,7 @@ MEANING = (
         type=PATH,
         required=True,
         allow_from_autoenv=False,
-        help="the capture to write; an existing file is not overwritten",
+        help="the capture to write; an existing file is not overwritten; in a folder, a new name",
     ),
     option("--port", type=int, metavar="N", default=8080, help="port to listen on (default: 8080)"),
     option("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"),
@@ -161,6 +162,13 @@ MEANING = (
         help="a profile, of which secrets are redacted, and TLS and proxy used",
     ),
     *REDACTION,
+    option(
+        "--certificate",
+        metavar="FILE",
+        type=PATH,
+        help="take HTTPS from clients, with the certificate and key in this PEM file",
+    ),
+    option("--max-size", metavar="MB", type=float, help="record no more once the capture has this size"),
     flag("--insecure", help="do not verify the portal's certificate"),
 )
 def record_traffic(options: Options) -> int:
@@ -172,7 +180,7 @@ def record_traffic(options: Options) -> int:
     at = None if profile is None else profile.at(options.upstream)
     return record.run(
         options.upstream,
-        options.out,
+        options.out / f"{datetime.now(UTC):%Y%m%d-%H%M%S}.jsonl" if options.out.is_dir() else options.out,
         record.RecordOptions(
             port=options.port,
             host=options.host,
@@ -182,6 +190,8 @@ def record_traffic(options: Options) -> int:
             timeout=options.timeout,
             redact=options.redact,
             keep=options.keep,
+            certificate=options.certificate,
+            max_bytes=None if options.max_size is None else int(options.max_size * 1_000_000),
         ),
         profile=profile,
         judge=options.judge,

@@ -21,7 +21,7 @@ from conformance.run.hooks.stash import SESSION
 from conformance.run.options import RunOptions
 from conformance.run.session import ActingCase, RunSession
 from conformance.spec import REQUIREMENTS, Impact
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile, load, of_target
 from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog
@@ -76,7 +76,7 @@ def _session(
     secrets, acting, ledger = Secrets(), ActingCase(), Ledger(REQUIREMENTS, selection=options.rules)
     return RunSession(
         profile,
-        SystemClock(time_budget),
+        Clock(time_budget),
         options,
         judge=watch(ledger, case=acting),
         log=ExchangeLog(options.out / "exchanges.jsonl", secrets),

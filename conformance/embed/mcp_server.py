@@ -57,13 +57,11 @@ class Assistant:
 
     def explain_requirement(self, rule: str) -> dict[str, Any]:
         """Explains one rule: why it is of its level, which cases decide it and what they need."""
+        rules = rules_of(rule, option="rule")
+        if len(rules) != 1:
+            raise UsageError(f"{rule} names {len(rules)} rules. Name one; list_requirements lists them.")
         with self._lock:
-            explanations = explain(rules_of(rule, option="rule"))
-        if len(explanations) != 1:
-            raise UsageError(
-                f"{rule} names {len(explanations)} rules. Name one; list_requirements lists them."
-            )
-        return asdict(explanations[0])
+            return asdict(*explain(rules))
 
     def run_requirements(
         self,

@@ -14,23 +14,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import uvicorn
 
 from conformance.errors import ExitCode, UsageError
 from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
-from conformance.record.log import Log
+from conformance.record.log import Bounds, Log
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.traffic.address import is_http_address
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
-
-if TYPE_CHECKING:
-    from conformance.record.protocol import Bounds
 
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
 
@@ -44,13 +41,16 @@ class RecordOptions:
     own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify``: whether,
     or by what context, TLS to the portal is checked; ``proxy``: the address of an HTTP proxy before it.
     ``timeout`` is the longest an exchange may take, in seconds; ``bounds``, where given, are all the bounds
-    of what it takes."""
+    of what it takes. ``certificate`` is a PEM file with a certificate and its key, for clients that ask for
+    HTTPS; at ``max_bytes`` of the file recording stops."""
 
     port: int = 0
     host: str = "127.0.0.1"
     open_channel: bool = False
     verify: bool | ssl.SSLContext = True
     proxy: str | None = None
+    certificate: Path | None = None
+    max_bytes: int | None = None
     timeout: float = 60.0
     bounds: Bounds | None = None
     redact: Sequence[str] = ()
@@ -106,11 +106,12 @@ def serve(
 
     if not is_http_address(upstream):
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
+    _check_certificate(options.certificate)
     secrets = Secrets() if secrets is None else secrets
     finder = _finder(options, profile, secrets)
     listening = _listening(options.host, options.port)
-    log = Log(Path(out), secrets, judge, on_finding, finder=finder)
-    bounds = options.bounds or protocol.Bounds(upstream_seconds=options.timeout)
+    bounds = options.bounds or Bounds(request_seconds=options.timeout, upstream_seconds=options.timeout)
+    log = Log(Path(out), secrets, judge, on_finding, finder=finder, max_bytes=options.max_bytes)
     proxy = Proxy(
         upstream,
         log,
@@ -119,13 +120,27 @@ def serve(
         proxy=options.proxy,
         timeout=bounds.upstream_seconds,
     )
-    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections)
+    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections, options.certificate)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + STARTUP_SECONDS
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
-    return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
+    scheme = "https" if options.certificate else "http"
+    url = f"{scheme}://{_shown(options.host)}:{listening.getsockname()[1]}"
+    return Recording(url, log, server, thread)
+
+
+def _check_certificate(path: Path | None) -> None:
+    """UsageError: the file has no certificate with its key."""
+    if path is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path)
+    except (OSError, ssl.SSLError) as problem:
+        raise UsageError(
+            f"--certificate {path}: it cannot be read ({problem}). Give a PEM file of a certificate and key."
+        ) from None
 
 
 def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -> SecretFinder:
@@ -149,7 +164,9 @@ def _extra() -> ModuleType:
     return protocol
 
 
-def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:
+def _server(
+    proxy: Any, protocol: type[asyncio.Protocol], connections: int, certificate: Path | None
+) -> uvicorn.Server:
     """The HTTP server in front of the proxy; it adds no headers to answers."""
     return uvicorn.Server(
         uvicorn.Config(
@@ -163,6 +180,7 @@ def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> u
             date_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=2,
+            ssl_certfile=certificate,
         )
     )
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
-from conformance.errors import CaptureError
+from conformance.errors import CaptureError, SuiteError
 from conformance.judging import Watch
 from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
@@ -35,6 +35,18 @@ from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import Finding
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a recorder takes at most. Seconds of a request count from its first byte to its last, those of the
+    upstream portal from the first byte of the request to the last of the answer."""
+
+    header_bytes: int = 64 * 1024
+    body_bytes: int = 64 * 1024 * 1024
+    request_seconds: float = 60.0
+    upstream_seconds: float = 60.0
+    connections: int = 1000
+
+
 @dataclass
 class Log:
     """The capture as it grows. ``on_finding`` is called once for each contradiction."""
@@ -47,6 +59,9 @@ class Log:
     unanswered: int = 0
     stopped: str = ""
     """Why recording stopped before its end; empty where it did not."""
+    max_bytes: int | None = None
+    """Size of the file at which recording stops, as the user asked."""
+    is_full: bool = False
     finder: SecretFinder = field(default_factory=SecretFinder)
     _reported: set[str] = field(default_factory=set)
     _is_stale: bool = False
@@ -70,7 +85,7 @@ class Log:
     ) -> None:
         """Appends one exchange. Where it cannot be written, recording stops, which is said at once."""
         with self._lock:
-            if self.stopped:
+            if self.stopped or self.is_full:
                 return
             exchange = Exchange(
                 n=self.count + 1,
@@ -82,20 +97,27 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
-            self.secrets.add_from(exchange)
-            written = self.finder.register(exchange, self.secrets)
-            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
             try:
-                self._writer.write_line(self.secrets.redact_line(line).encode())
-            except CaptureError as error:
-                self._stop(error)
+                self._append(exchange)
+            except SuiteError as problem:
+                self._stop(problem)
                 return
             self.count += 1
             self.unanswered += response is None
+            if self.max_bytes is not None and self._writer.size >= self.max_bytes:
+                self.is_full = True
+                self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
 
-    def _stop(self, error: CaptureError) -> None:
+    def _append(self, exchange: Exchange) -> None:
+        """CaptureError: the file takes no more; UsageError: a pattern of the user's takes too long."""
+        self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
+        self.secrets.add_from(exchange)
+        written = self.finder.register(exchange, self.secrets)
+        line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
+        self._writer.write_line(self.secrets.redact_line(line).encode())
+
+    def _stop(self, error: SuiteError) -> None:
         """Announces the end of recording. Clients continue unaffected."""
         kept = "1 exchange" if self.count == 1 else f"{self.count} exchanges"
         self._say(f"{error} Recording stopped: {self.path} holds {kept}; traffic passes on unrecorded.")
@@ -116,7 +138,10 @@ class Log:
 
     def _say(self, problem: str) -> None:
         self.stopped = self.stopped or problem
-        print(self.secrets.redact(problem), file=sys.stderr, flush=True)
+        self._print(problem)
+
+    def _print(self, line: str) -> None:
+        print(self.secrets.redact(line), file=sys.stderr, flush=True)
 
     def _judge(self, exchange: Exchange) -> None:
         if self.judge is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance.report.model.run import Scope
-from conformance.spec import REQUIREMENTS
+from conformance.report.model.words import MUSTS
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import Result, Verdict
@@ -23,7 +23,7 @@ TESTED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN)
 
 def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Iterator[str]:
     """Why a run of all cases tested too little, as sentences; none where it is enough."""
-    musts = [result for result in results if _is_must(result)]
+    musts = [result for result in results if result.requirement.id in MUSTS]
     tested = sum(result.verdict in TESTED for result in musts)
     yield from _accounts(portal)
     yield from _answers(portal)
@@ -33,14 +33,14 @@ def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Itera
 
 def refused_account(portal: Portal) -> Iterator[str]:
     """Why a selection tested too little: the account that most cases sign in with cannot."""
-    if portal.has_account("admin") and portal.account("admin").is_refused:
+    if portal.has_account("admin") and portal.account("admin").attempts.is_stopped:
         yield "The account that most cases sign in with, [accounts.admin], cannot sign in."
         yield from _refusal(portal, "admin")
 
 
 def _refusal(portal: Portal, name: str) -> Iterator[str]:
     """Why an account's sign-in ended without a token, and what to do."""
-    reason = portal.account(name).refusal if portal.has_account(name) else ""
+    reason = portal.account(name).attempts.refusal if portal.has_account(name) else ""
     if reason:
         yield f"{reason[0].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
 
@@ -60,21 +60,16 @@ def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str
         yield f"--rerun {rerun} decided nothing. Each untested requirement has its reason."
 
 
-def _is_must(result: Result) -> bool:
-    row = result.requirement
-    return row.id in REQUIREMENTS and row.level == "must" and row.can_hold
-
-
 def _accounts(portal: Portal) -> Iterator[str]:
     """Each account that is expected received a token; without an expectation the admin, or where there is
     none any account."""
     expected = portal.profile.expect.accounts
     wanted = expected or (["admin"] if portal.has_account("admin") else [])
     for name in wanted:
-        if name not in portal.token_holders:
+        if name not in portal.calls.token_holders:
             yield f"[accounts.{name}] never received a token."
             yield from _refusal(portal, name)
-    if not wanted and not portal.token_holders:
+    if not wanted and not portal.calls.token_holders:
         yield (
             "No account ever received a token." if portal.profile.accounts else "The profile has no account."
         )
@@ -90,7 +85,7 @@ def _answers(portal: Portal) -> Iterator[str]:
 def _is_short_of_time(portal: Portal, musts: Sequence[Result]) -> bool:
     """Whether the time budget left musts out, and no account that cannot sign in explains the rest."""
     wanted = portal.profile.expect.accounts or ["admin"]
-    if any(portal.has_account(name) and portal.account(name).is_refused for name in wanted):
+    if any(portal.has_account(name) and portal.account(name).attempts.is_stopped for name in wanted):
         return False
     return any(row.verdict is Verdict.UNTESTED and TIME_BUDGET in (row.reason or "") for row in musts)
 

@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping
 from conformance.checks import CHECKS, READINGS
 from conformance.checks.registry import LEFT_TO_CASES
 from conformance.judging.fields import requirements_of
+from conformance.report.model.words import MUSTS
 from conformance.run.needs import lacking
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
 from conformance.spec import endpoints as op
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import WAYS_IN
-
-MUSTS = tuple(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
-"""The musts that can be seen from outside."""
 
 TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
 """The requirements of any level that can be seen from outside."""

@@ -6,10 +6,9 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol
 
 from conformance.errors import OutOfTime
 
@@ -30,59 +29,12 @@ LONG_WAIT = 1.0
 """Seconds from which a wait is refused where waits are refused."""
 
 
-class Clock(Protocol):
-    """The target's time, in epoch seconds. ``is_simulated``: waiting moves it, and costs nothing."""
+class Clock:
+    """The target's time, in epoch seconds: here that of this machine, where a wait takes as long as it says.
 
-    is_simulated: bool
-    on_wait: Watch | None
-
-    def now(self) -> float:
-        """Epoch seconds at the target: this machine's, and every move made."""
-
-    def iso(self) -> str:
-        """``now`` as ISO 8601 in UTC, to the microsecond."""
-
-    def ticks(self) -> float:
-        """Seconds that only ever grow, for measuring how long something took here."""
-
-    def wait(self, seconds: float, why: str) -> None:
-        """Lets time pass at the target; ``why`` completes "waiting for …". Raises OutOfTime, before
-        waiting."""
-
-    def wait_until(self, moment: float, why: str) -> None:
-        """Waits until ``now()`` is at least ``moment``. Raises OutOfTime, before waiting."""
-
-    def pause(self, seconds: float, why: str) -> None:
-        """Lets time pass here, for what lies outside the target (a mail on its way). Raises OutOfTime."""
-
-    def remaining(self) -> float | None:
-        """Seconds left of the time budget, without the reserve; None where there is none."""
-
-    def reserve(self, seconds: float) -> None:
-        """Sets seconds of the time budget aside for restoring what is changed, the most that any change asks
-        for. Raises OutOfTime where they are not left."""
-
-    def release(self) -> None:
-        """Gives the reserve back: nothing is left to restore."""
-
-    def restoring(self) -> AbstractContextManager[None]:
-        """Within it waits may use the reserve, and are not refused."""
-
-    def heard(self, ahead: float) -> float:
-        """Takes note that an answer tells a time so many seconds ahead of ``now``. Returns by how many
-        ``now`` is set ahead for it, which is 0 but where nothing else tells the target's time."""
-
-    def stop(self) -> None:
-        """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
-
-    def refuse_waits(self, reason: str | None) -> None:
-        """From now on waits that take time raise OutOfTime with this reason; None allows them again."""
-
-
-class SystemClock:
-    """The time of this machine: a wait takes as long as it says.
-
-    ``time_budget`` counts in seconds from the making of the clock.
+    ``time_budget`` counts in seconds from the making of the clock. ``is_simulated``: waiting moves the
+    target's time, and costs nothing. Waits raise OutOfTime before they begin; their ``why`` completes
+    "waiting for …".
     """
 
     is_simulated = False
@@ -108,6 +60,7 @@ class SystemClock:
         return iso(self.now())
 
     def ticks(self) -> float:
+        """Seconds that only ever grow, for measuring how long something took here."""
         return time.perf_counter()
 
     def wait(self, seconds: float, why: str) -> None:
@@ -122,16 +75,21 @@ class SystemClock:
             self.wait(left, why)
 
     def pause(self, seconds: float, why: str) -> None:
+        """Lets time pass here, for what lies outside the target (a mail on its way)."""
         self._demand(seconds, why)
         self._sleep(max(0.0, seconds), why)
 
     def heard(self, ahead: float) -> float:
+        """Takes note that an answer tells a time so many seconds ahead of ``now``. Returns by how many
+        ``now`` is set ahead for it, which is 0 but where nothing else tells the target's time."""
         return 0.0
 
     def stop(self) -> None:
+        """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
         self._stopped.set()
 
     def refuse_waits(self, reason: str | None) -> None:
+        """From now on waits that take time raise OutOfTime with this reason; None allows them again."""
         self._refusal = reason
 
     def _sleep(self, seconds: float, why: str) -> None:
@@ -139,9 +97,12 @@ class SystemClock:
             raise OutOfTime(f"waiting for {why} was given up: the run is over")
 
     def remaining(self) -> float | None:
+        """Seconds left of the time budget, without the reserve; None where there is none."""
         return None if self._deadline is None else self._deadline - self._reserve - self._monotonic()
 
     def reserve(self, seconds: float) -> None:
+        """Sets seconds of the time budget aside for restoring what is changed, the most that any change asks
+        for. Raises OutOfTime where they are not left."""
         left = self.remaining()
         more = seconds - self._reserve
         if left is not None and more > left:
@@ -153,10 +114,12 @@ class SystemClock:
         self._reserve = max(self._reserve, seconds)
 
     def release(self) -> None:
+        """Gives the reserve back: nothing is left to restore."""
         self._reserve = 0.0
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
+        """Within it waits may use the reserve, and are not refused."""
         before = self._deadline, self._reserve, self._refusal
         if self._deadline is not None:
             # Requests may have used more than the budget: the reserve is there all the same.
@@ -181,7 +144,7 @@ class SystemClock:
             self.on_wait(seconds, why)
 
 
-class SimulatedClock(SystemClock):
+class SimulatedClock(Clock):
     """The time of a test deployment: a wait moves it, and takes no time here.
 
     ``advance`` moves the target's clock by whole seconds; where it returns a number, that is the time there

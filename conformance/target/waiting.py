@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.errors import TargetUnreachable
-from conformance.target.clock import Clock, SystemClock
+from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json
@@ -32,7 +32,7 @@ def wait_for_target(
     answers. ``on_wait`` gets a line where it does not answer at once; ``handler`` takes the place of the
     network.
     """
-    clock = clock or SystemClock()
+    clock = clock or Clock()
     until, is_announced = clock.ticks() + seconds, False
     while (problem := _problem(profile, clock, handler)) is not None and clock.ticks() < until:
         if not is_announced:
@@ -43,12 +43,12 @@ def wait_for_target(
 
 def is_answering(profile: Profile) -> bool:
     """Whether something answers at the target's address."""
-    return _problem(profile, SystemClock(), None) is None
+    return _problem(profile, Clock(), None) is None
 
 
 def is_portal_there(profile: Profile) -> bool:
     """Whether a portal answers at the target's address, and no page for people, say."""
-    with _looking(profile, SystemClock(), None, []) as portal:
+    with _looking(profile, Clock(), None, []) as portal:
         try:
             portal.recognise()
         except TargetUnreachable:
@@ -87,7 +87,7 @@ class RestartWatch:
         """The public key that the target shows, or what it answers in its place; None while it does not
         answer."""
         answers: list[Exchange] = []
-        if _problem(self._profile, SystemClock(), self._handler, answers=answers) is not None:
+        if _problem(self._profile, Clock(), self._handler, answers=answers) is not None:
             return None
         answer = answers[-1]
         return {"status": answer.status, "data": answer.at("data") if answer.success else None}

@@ -39,7 +39,6 @@ SLOW_FILES = {
         "misconfigured",
         "options",
         "recordings_guide",
-        "restarted_portal",
         "secrets_in_traffic",
         "waiting",
         "watching",
@@ -51,7 +50,7 @@ SLOW_FILES = {
         "replay_options",
         "replay_silence",
     ),
-    "made-up input, by the thousand": ("fuzz", "third_opinion"),
+    "made-up input, by the thousand": ("fuzz",),
 }
 """Files of which every test is slow, by what they prove; single tests have the mark themselves."""
 

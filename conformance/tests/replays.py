@@ -20,6 +20,8 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.scripted_client import Walker
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
 
 Edit = Callable[[str], str]
@@ -52,6 +54,13 @@ def recorded(out: Path, visit: Callable[[Walker], object], **options: Any) -> Pa
 def recorded_visit(folder: Path) -> Path:
     """A whole visit, recorded with the secure channel opened."""
     return recorded(folder / "traffic.jsonl", Walker.visit)
+
+
+def written(path: Path, *exchanges: Exchange) -> Path:
+    with capture.Writer(path) as writer:
+        for exchange in exchanges:
+            writer.write(exchange)
+    return path
 
 
 def rewritten(recording: Path, change: Callable[[dict[str, Any]], object], out: Path | None = None) -> Path:

@@ -125,7 +125,7 @@ def test_a_wrong_secret_is_found_out_in_one_sign_in() -> None:
             admin.signed_in()
 
     assert played.words == ["initiate", "complete", "complete", "complete"]
-    assert not admin.has_held_token
+    assert not admin.attempts.has_held_token
 
 
 @pytest.mark.parametrize("refusal", [MALFORMED, answer(status=400, code="4000")])

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
 from conformance.spec.endpoints import LOGIN_INITIATE, PASSWORD_FORGOT, TIMEZONES
-from conformance.target.clock import SimulatedClock, SystemClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.budget import INITIATIONS, Budget, retry_after
 from conformance.target.profile.tables import LimitSettings as Budgets
 from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, envelope, moved
@@ -97,7 +97,7 @@ def test_a_sign_in_outside_the_budget_waits_for_nothing_and_is_counted() -> None
 
 
 def test_a_window_that_the_time_budget_does_not_leave_is_named() -> None:
-    budget = Budget(Budgets(login_window=60), SystemClock(time_budget=5))
+    budget = Budget(Budgets(login_window=60), Clock(time_budget=5))
     begin(budget, INITIATIONS)
 
     with pytest.raises(OutOfTime, match="the window of sign-ins to open"):

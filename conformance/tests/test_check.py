@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from msgspec.structs import replace
 
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import CaptureError
+from conformance.spec.endpoints import PROFILE, ROLES
+from conformance.tests.replays import written as capture_of
 from conformance.tests.traffic import account, answer
 from conformance.tests.traffic import envelope as whole_envelope
 from conformance.traffic import capture
@@ -25,6 +28,7 @@ def envelope(**changes: Json) -> Json:
     return whole_envelope(timestamp=1767225600123, data=[]) | changes
 
 
+JSON = [("content-type", "application/json")]
 HEADERS = [
     ("x-portal-access-code", "[access-code-1]"),
     ("x-client-hash", "c-1"),
@@ -32,24 +36,19 @@ HEADERS = [
 ]
 
 
-def exchange(path: str = "/roles", *, body: Json = None, **changes: object) -> Exchange:
+def exchange(path: str = "/roles", *, body: Json = None, **changes: Any) -> Exchange:
     held, form = body_of(json.dumps(envelope() if body is None else body).encode())
-    own = [("content-type", "application/json")]
-    whole: dict[str, object] = {
+    whole: dict[str, Any] = {
         "n": 1,
         "started": "2026-01-01T00:00:00.250+00:00",
         "request": Request(method="GET", url=path if "://" in path else SYSTEM + path, headers=HEADERS),
-        "response": Response(status=200, headers=own, body=held, form=form),
+        "response": Response(status=200, headers=JSON, body=held, form=form),
     }
-    return Exchange(**{**whole, **changes})  # type: ignore[arg-type]
+    return Exchange(**{**whole, **changes})
 
 
 def written(folder: Path, *exchanges: Exchange) -> Path:
-    path = folder / "traffic.jsonl"
-    with capture.Writer(path) as writer:
-        for one in exchanges:
-            writer.write(one)
-    return path
+    return capture_of(folder / "traffic.jsonl", *exchanges)
 
 
 def verdicts(run: Json) -> dict[str, str]:
@@ -203,20 +202,15 @@ def test_other_paths_and_hosts_are_set_aside_and_counted_and_one_is_named_withou
 
 def test_coverage_names_operations_fields_and_codes(tmp_path: Path) -> None:
     refused = envelope(success=False, code="ACCESS.PERMISSION_DENIED", data=None)
-    denied = Response(status=403, headers=[("content-type", "application/json")], body=refused)
-    path = written(
-        tmp_path, exchange("/profile", body=envelope(data={"bizId": "a"})), exchange(response=denied)
-    )
+    denied = Response(status=403, headers=JSON, body=refused)
+    partial = exchange("/profile", body=envelope(data={"bizId": "a"}))
 
-    check([path], CheckOptions(out=tmp_path / "out"))
+    check([written(tmp_path, partial, exchange(response=denied))], CheckOptions(out=tmp_path / "out"))
 
     coverage = results(tmp_path / "out")["coverage"]
-    assert coverage["operations"]["seen"] == {
-        "GET /web/v1/system/profile": 1,
-        "GET /web/v1/system/roles": 1,
-    }
+    assert coverage["operations"]["seen"] == {PROFILE: 1, ROLES: 1}
     assert len(coverage["operations"]["missing"]) == 86
-    fields = coverage["fields"]["GET /web/v1/system/profile"]
+    fields = coverage["fields"][PROFILE]
     assert fields["seen"] == 1
     assert "data.accountPortal.code" in fields["missing"]
     assert coverage["codes"]["seen"] == {"ACCESS.PERMISSION_DENIED": 1}
@@ -256,25 +250,31 @@ def test_an_interrupted_check_reports_what_it_has_judged(tmp_path: Path) -> None
 
 
 def test_a_baseline_accepts_what_is_known_and_nothing_else(tmp_path: Path) -> None:
-    late = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
-    (tmp_path / "worse").mkdir()
-    worse = written(tmp_path / "worse", exchange(body=envelope(timestamp=1767225600, code=17)))
-    (tmp_path / "clean").mkdir()
-    clean = written(tmp_path / "clean", exchange())
     known = str(tmp_path / "known.toml")
-    out = ["--out", str(tmp_path / "out")]
 
-    assert main(["check", str(late), *out]) == 1
-    assert main(["check", str(late), *out, "--baseline", known]) == 4
-    assert main(["check", str(late), *out, "--baseline", known, "--baseline-update"]) == 0
-    assert main(["check", str(late), *out, "--baseline", known]) == 0
-    assert [one["requirement"] for one in results(tmp_path / "out")["baseline"]["known"]] != []
+    late = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
 
-    assert main(["check", str(worse), *out, "--baseline", known]) == 1
-    assert results(tmp_path / "out")["baseline"]["new"] != []
+    def code(*more: str, body: Json = None) -> int:
+        file = late
+        if body is not None:
+            file = tmp_path / "other.jsonl"
+            file.write_bytes(msgspec.json.encode(exchange(body=body)))
+        return main(["check", str(file), "--out", str(tmp_path / "out"), *more])
 
-    assert main(["check", str(clean), *out, "--baseline", known]) == 1
-    assert results(tmp_path / "out")["baseline"]["stale"] != []
+    def listed(kind: str) -> Json:
+        return results(tmp_path / "out")["baseline"][kind]
+
+    assert code() == 1
+    assert code("--baseline", known) == 4
+    assert code("--baseline", known, "--baseline-update") == 0
+    assert code("--baseline", known) == 0
+    assert listed("known")
+
+    assert code("--baseline", known, body=envelope(timestamp=1767225600, code=17)) == 1
+    assert listed("new")
+
+    assert code("--baseline", known, body=envelope()) == 1
+    assert listed("stale")
 
 
 def test_what_the_recorder_writes_is_judged_without_a_failure(recording: Path, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_what_the_recorder_writes_is_judged_without_a_failure(recording: Path, t
 def test_a_file_that_cannot_be_read_leaves_the_reports_of_before_and_creates_none(tmp_path: Path) -> None:
     good, bad, out = tmp_path / "good.jsonl", tmp_path / "bad.jsonl", tmp_path / "deep" / "reports"
     with capture.Writer(good) as writer:
-        writer.write(answer("GET /web/v1/system/profile", account()))
+        writer.write(answer(PROFILE, account()))
     bad.write_bytes(good.read_bytes() + b"no JSON\n" + good.read_bytes())
 
     for file in (bad, tmp_path / "nowhere.jsonl"):
@@ -320,23 +320,3 @@ def test_where_nothing_is_judged_it_says_what_is_wanted(
         file.write_text(content)
 
     assert any(line.startswith(note) for line in check([file], CheckOptions(out=tmp_path / "out")).run.notes)
-
-
-def test_the_result_says_how_many_exchanges_were_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sealed = exchange(body={"v": 1, "p": "c2VhbGVk"})
-    headers = [*sealed.request.headers, ("x-secure-channel-session-id", "a-session")]
-    unread = [
-        replace(sealed, request=replace(sealed.request, headers=headers)),
-        exchange(response=Response(status=200, form="omitted")),
-        exchange(response=None, error="reset"),
-        exchange("http://elsewhere.example.test/other"),
-    ]
-    path = written(tmp_path, exchange(), exchange(), *unread)
-
-    main(["check", str(path), "--out", str(tmp_path / "out")])
-
-    shown = capsys.readouterr().out
-    assert "2 exchanges were judged." in shown
-    assert "1 answer is encrypted, and was not judged: " in shown

@@ -13,6 +13,7 @@ from conformance.check import CheckOptions, check
 from conformance.replay.recording.store import Store
 from conformance.spec import CONSTANT_LISTS
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PASSWORD_FORGOT, PROFILE
+from conformance.tests.replays import written
 from conformance.tests.traffic import NOW, account, answer, coded, refusal
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -34,13 +35,6 @@ def left(n: int = 1, /, **headers: str) -> Exchange:
 def used(n: int = 1, /, **headers: str) -> Exchange:
     started = NOW + timedelta(minutes=1)
     return answer(PROFILE, account(), n=n, started=started, headers={**REDACTED, **headers})
-
-
-def written(path: Path, *exchanges: Exchange) -> Path:
-    with capture.Writer(path) as writer:
-        for exchange in exchanges:
-            writer.write(exchange)
-    return path
 
 
 def contradicted(files: Sequence[Path], out: Path) -> set[str]:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from conformance.errors import OutOfTime
-from conformance.target.clock import SimulatedClock, SystemClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.tests.reached import answering, envelope
 from conformance.traffic.exchange import Exchange
 
@@ -69,12 +69,12 @@ def test_a_clock_that_says_its_time_is_believed_before_the_answers() -> None:
     clock = SimulatedClock(lambda seconds: time.time())
     clock.now()
 
-    assert clock.heard(HOURS) == SystemClock().heard(HOURS) == 0
+    assert clock.heard(HOURS) == Clock().heard(HOURS) == 0
     assert abs(clock.now() - time.time()) < 5
 
 
 def test_a_wait_beyond_the_budget_is_refused_before_it_begins_and_names_what_for() -> None:
-    clock = SystemClock(time_budget=30, monotonic=lambda: 1_000.0)
+    clock = Clock(time_budget=30, monotonic=lambda: 1_000.0)
     began = time.monotonic()
 
     with pytest.raises(OutOfTime, match=r"waiting for the code to expire takes 300 s, and .* leaves 30 s"):
@@ -91,11 +91,11 @@ def test_a_movable_clock_spends_no_budget_on_waits() -> None:
     assert (clock.remaining() or 0) > 0.5
 
 
-@pytest.mark.parametrize("wait", [SystemClock.wait, SystemClock.pause])
+@pytest.mark.parametrize("wait", [Clock.wait, Clock.pause])
 def test_whoever_waits_elsewhere_gives_up_when_the_run_is_over(
-    wait: Callable[[SystemClock, float, str], None],
+    wait: Callable[[Clock, float, str], None],
 ) -> None:
-    clock = SystemClock()
+    clock = Clock()
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(wait, clock, 600.0, "something")
         clock.stop()

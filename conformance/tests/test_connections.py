@@ -1,11 +1,14 @@
-"""A portal behind mutual TLS and an HTTP proxy: each command reaches it by the same lines of the profile."""
+"""Connections: to a portal behind mutual TLS and a proxy, to a recorder, over IPv6."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import signal
+import socket
 import ssl
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,9 +19,11 @@ import pytest
 
 from conformance import record
 from conformance.cli import main
+from conformance.errors import UsageError
 from conformance.target.profile.model import load
 from conformance.target.tls import tls_context
 from conformance.tests.hostile.certificates import authority, context_with
+from conformance.tests.test_record import command
 from reference_impl import serve
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -115,8 +120,7 @@ def test_each_command_reaches_the_portal_by_its_profile(secured: Secured) -> Non
         proxy=load(folder / "portal.toml").portal.proxy,
     )
     with record.serve(load(folder / "portal.toml").portal.url, capture, options) as recorder:
-        path = "/web/v1/system/auth/session/public-key"
-        assert httpx.get(f"{recorder.url}{path}").status_code < 500
+        assert httpx.get(f"{recorder.url}{PUBLIC}").status_code == NO_CODE
     assert has_asked()
     assert main(["replay", str(capture), *profile, "--out", str(folder / "replay")]) in (0, 5)
     assert has_asked()
@@ -153,3 +157,84 @@ def test_a_certificate_that_cannot_be_read_is_named(
     assert main(["run", "--profile", str(path), "--out", str(tmp_path / "out")]) == 4
 
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def portal() -> Iterator[serve.Running]:
+    with serve.start() as running:
+        yield running
+
+
+NO_CODE = 403
+"""The status of an answer to a request without the access code."""
+PUBLIC = "/web/v1/secure-channel/public-key"
+
+
+def test_a_recorder_takes_https_from_its_clients(portal: serve.Running, tmp_path: Path) -> None:
+    context_with("trusted", tmp_path)
+    options = record.RecordOptions(certificate=tmp_path / "trusted.pem")
+
+    with record.serve(portal.url, tmp_path / "visit.jsonl", options) as recorder:
+        trusting = ssl.create_default_context(cafile=authority(tmp_path))
+        answer = httpx.get(f"{recorder.url}{PUBLIC}", verify=trusting)
+
+    assert recorder.url.startswith("https:")
+    assert answer.status_code == NO_CODE
+    assert recorder.log.count == 1
+
+
+def test_a_certificate_without_its_key_is_refused(portal: serve.Running, tmp_path: Path) -> None:
+    context_with("trusted", tmp_path)
+    options = record.RecordOptions(certificate=authority(tmp_path))
+
+    with pytest.raises(UsageError, match=r"--certificate .* cannot be read"):
+        record.serve(portal.url, tmp_path / "visit.jsonl", options)
+
+    assert not (tmp_path / "visit.jsonl").exists()
+
+
+def test_a_recording_ends_at_its_largest_size(
+    portal: serve.Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "visit.jsonl"
+
+    with record.serve(portal.url, path, record.RecordOptions(max_bytes=1)) as recorder:
+        statuses = [httpx.get(f"{recorder.url}{PUBLIC}").status_code for _ in range(3)]
+
+    assert statuses == [NO_CODE] * 3
+    assert recorder.log.count == 1
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 1
+    assert "traffic passes on unrecorded" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_restarted_recorder_writes_a_new_file_in_its_folder(portal: serve.Running, tmp_path: Path) -> None:
+    for number in range(2):
+        with command(tmp_path, portal.url, "--out", ".") as (recorder, url):
+            httpx.get(f"{url}{PUBLIC}")
+            recorder.send_signal(signal.SIGINT)
+            recorder.communicate(timeout=30)
+        assert recorder.returncode == 0
+        assert len(list(tmp_path.glob("2*.jsonl"))) == number + 1
+        time.sleep(1)
+
+
+def test_half_a_head_is_given_up_after_the_timeout(portal: serve.Running, tmp_path: Path) -> None:
+    options = record.RecordOptions(timeout=0.3)
+
+    with record.serve(portal.url, tmp_path / "visit.jsonl", options) as recorder:
+        _, _, port = recorder.url.rpartition(":")
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=20) as half:
+            half.sendall(b"GET / HTTP/1.1\r\nHost: a")
+            assert half.recv(1) == b""
+
+
+def test_a_portal_at_an_ipv6_address_is_reached(tmp_path: Path) -> None:
+    with serve.start(host="::1") as running:
+        (tmp_path / "portal.toml").write_text(running.profile(), encoding="utf-8")
+        profile = ["--profile", str(tmp_path / "portal.toml")]
+
+        assert main(["validate", str(tmp_path / "portal.toml")]) == 0
+        assert main(["run", *profile, "--rerun", "ENV-001", "--quiet", "--out", str(tmp_path / "out")]) == 0
+
+    assert running.url.startswith("http://[::1]:")

@@ -66,13 +66,3 @@ def test_an_application_starts_and_ends_with_its_transport() -> None:
     with httpx.Client(transport=transport) as client:
         assert client.get("http://localhost/").text == "started"
     assert events == ["started", "ended"]
-
-
-def test_an_application_that_cannot_start_says_why() -> None:
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Any) -> AsyncIterator[None]:
-        raise LookupError("no database")
-        yield
-
-    with pytest.raises(RuntimeError, match="no database"):
-        ApplicationTransport(Starlette(lifespan=lifespan))

@@ -154,22 +154,3 @@ def test_an_error_of_the_application_stays_one_and_is_not_judged() -> None:
     with pytest.raises(LookupError, match="of the application"):
         call(judging)
     assert judging.counts.total("judged") == 0
-
-
-def test_messages_that_asgi_does_not_describe_pass() -> None:
-    messages: list[dict[str, Any]] = [
-        {"type": "http.response.start"},
-        {"type": "odd"},
-        {"type": "http.response.body", "body": 5},
-    ]
-    sent: list[dict[str, Any]] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        for message in messages:
-            await send(message)
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    call(JudgingMiddleware(app), send)
-    assert [message["type"] for message in sent] == [message["type"] for message in messages]

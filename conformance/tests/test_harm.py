@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cases.administration.test_grants import granting
 from conformance.errors import OutOfTime
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import RESTORING_SECONDS, Portal
 from conformance.target.portal.restoring.restore import restore_own
@@ -84,7 +84,7 @@ def budgeted(
 ) -> Iterator[tuple[Portal, Running]]:
     """The suite's door to a portal, with so much time, and the portal itself."""
     with start(clock=False, **options) as running:
-        clock = SystemClock(time_budget=seconds, monotonic=monotonic)
+        clock = Clock(time_budget=seconds, monotonic=monotonic)
         profile = parse(running.profile(), {})
         with Portal.connect(profile, impact="disruptive", clock=clock, ledger=ledger) as portal:
             yield portal, running
@@ -97,7 +97,7 @@ def no_time_passes() -> float:
 def use_up_sign_ins(portal: Portal) -> None:
     """Ends the spare account's session and the window of sign-ins."""
     portal.account(SPARE).forget()
-    while portal.initiations_left():
+    while portal.budget.initiations_left():
         portal.login.initiate("nobody@example.test", within_budget=False)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.errors import Untestable
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.portal.inboxes import ProfileInboxReader, reader
 from conformance.target.portal.sign_ins.mail_text import mail_shape
 from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
@@ -21,7 +21,7 @@ from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbo
 EMAIL = "admin@example.test"
 
 
-class Clock(SystemClock):
+class Eventful(Clock):
     """Lets something happen with each pause, in place of taking time."""
 
     def __init__(self, *happenings: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class Served:
     def code(self, *texts: str, **settings: object) -> str:
         """The code that is taken, after a mark, while one text after the other is shown."""
         inbox = self.inbox(**settings)
-        return inbox.code_after(inbox.mark(), Clock(*map(self.put, texts)))
+        return inbox.code_after(inbox.mark(), Eventful(*map(self.put, texts)))
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_an_inbox_at_which_nothing_answers_is_named() -> None:
 def test_a_fixed_code_is_always_there() -> None:
     inbox = reader(FixedInbox(kind="fixed", code="000000"), EMAIL, "constant")
 
-    assert inbox.code_after(inbox.mark(), Clock()) == "000000"
+    assert inbox.code_after(inbox.mark(), Eventful()) == "000000"
     assert not inbox.has_code_after(inbox.mark())
     assert inbox.only_code_after(inbox.mark()) is None
 
@@ -219,7 +219,7 @@ def test_a_command_prints_what_arrived(tmp_path: Path) -> None:
     def arrive() -> None:
         box.write_text("222222\n111111")
 
-    assert inbox.code_after(mark, Clock(arrive)) == "222222"
+    assert inbox.code_after(mark, Eventful(arrive)) == "222222"
 
 
 @pytest.mark.parametrize(

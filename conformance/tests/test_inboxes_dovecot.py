@@ -10,7 +10,7 @@ import pytest
 from conformance.errors import Untestable
 from conformance.target.portal.inboxes import reader
 from conformance.tests.dovecot import PROGRAM, MailServer, mail_server
-from conformance.tests.test_inboxes import EMAIL, Clock
+from conformance.tests.test_inboxes import EMAIL, Eventful
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Dovecot is missing: apt-get install dovecot-imapd")
 
@@ -40,7 +40,7 @@ def test_a_code_is_taken_from_the_newest_message_to_the_address_after_the_mark(r
         running.deliver(mail("Your code is 333333."))
         running.deliver(mail("Your code is 444444.", to="somebody@example.test"))
 
-    assert inbox.code_after(mark, Clock(lambda: None, arrive)) == "333333"
+    assert inbox.code_after(mark, Eventful(lambda: None, arrive)) == "333333"
     assert inbox.has_code_after(mark)
     assert inbox.only_code_after(mark) is None
 
@@ -54,7 +54,7 @@ def test_the_same_code_in_a_new_message_is_a_new_code(running: MailServer) -> No
     inbox = reader(running.settings(), EMAIL, "post")
     mark = inbox.mark()
 
-    assert inbox.code_after(mark, Clock(lambda: running.deliver(mail("000000")))) == "000000"
+    assert inbox.code_after(mark, Eventful(lambda: running.deliver(mail("000000")))) == "000000"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_code_is_read_whatever_the_form_of_the_message(running: MailServer, me
     mark = inbox.mark()
     running.deliver(message)
 
-    assert inbox.code_after(mark, Clock()) == "515151"
+    assert inbox.code_after(mark, Eventful()) == "515151"
 
 
 def test_reading_changes_no_message_and_takes_the_folder_that_the_profile_names(running: MailServer) -> None:
@@ -79,7 +79,7 @@ def test_reading_changes_no_message_and_takes_the_folder_that_the_profile_names(
     mark = inbox.mark()
     running.deliver(mail("616161"), folder="Prüfung")
 
-    assert inbox.code_after(mark, Clock()) == "616161"
+    assert inbox.code_after(mark, Eventful()) == "616161"
     arrived = running.names(".Pr&APw-fung/cur") + running.names(".Pr&APw-fung/new")
     assert len(arrived) == 1
     assert "S" not in arrived[0].partition(":2,")[2]
@@ -118,4 +118,4 @@ def test_tls_may_begin_by_starttls_and_a_certificate_need_not_be_checked(
     mark = inbox.mark()
     running.deliver(mail("Your code is 717171."))
 
-    assert inbox.code_after(mark, Clock()) == "717171"
+    assert inbox.code_after(mark, Eventful()) == "717171"

@@ -19,6 +19,7 @@ from conformance.cli import main
 from conformance.cli.suite import call_on_interrupt, while_read
 from conformance.embed.mcp_server import Assistant, server_of
 from conformance.report.model.again import har
+from conformance.spec import REQUIREMENTS
 from conformance.tests.deployment import deployed
 from conformance.tests.sample_run import PROFILE, envelope, exchange
 
@@ -141,3 +142,19 @@ def test_an_interrupt_ends_the_server_while_it_reads_stdin(tmp_path: Path) -> No
         signal.signal(signal.SIGINT, before)
 
     assert codes == [2]
+
+
+def test_floods_of_patterns_and_rules_are_refused_at_once(tmp_path: Path) -> None:
+    flood = [f"LOGIN-{number}*" for number in range(100_000)]
+    calls: list[Call] = [
+        ("run_requirements", {"only": flood}),
+        ("run_requirements", {"only": ["x" * 1_000_000]}),
+        ("explain_requirement", {"rule": "*"}),
+    ]
+
+    refused = answers(server_of(Assistant(tmp_path)), *calls)
+
+    assert [is_error for is_error, _ in refused] == [True] * 3
+    assert "--only: 100,000 patterns. Give at most" in refused[0][1]
+    assert "a pattern of 1,000,000 characters" in refused[1][1]
+    assert f"* names {len(REQUIREMENTS)} rules. Name one" in refused[2][1]

@@ -54,19 +54,12 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> list[list[Exchange]]:
             out = folder / f"{name}.jsonl"
             with record.serve(portal.url, out) as recorder:
                 walk(recorder.url, portal.profile().replace('mfa = "OTP"', 'mfa = "EMAIL"'))
-            visits.append(list(capture.read(out)))
-    return [[spoilt(one, dice) if dice.random() < 0.15 else one for one in visit] for visit in urls(visits)]
+            visits.append([at_one_address(one) for one in capture.read(out)])
+    return [[spoilt(one, dice) if dice.random() < 0.15 else one for one in visit] for visit in visits]
 
 
-def urls(visits: list[list[Exchange]]) -> list[list[Exchange]]:
-    """The recorders of all visits had one address."""
-    return [
-        [
-            replace(one, request=replace(one.request, url=f"http://portal.example.test{one.request.path}"))
-            for one in visit
-        ]
-        for visit in visits
-    ]
+def at_one_address(one: Exchange) -> Exchange:
+    return replace(one, request=replace(one.request, url=f"http://portal.example.test{one.request.path}"))
 
 
 @pytest.fixture(scope="module")

@@ -167,7 +167,7 @@ def test_a_refused_mail_does_not_count() -> None:
     [
         ("", lambda portal: portal.account("spare"), r"the profile has no \[accounts\.spare\]"),
         ("", lambda portal: portal.record("file"), r"the profile has no \[records\] file"),
-        ("", lambda portal: portal.own_record("channel"), rf"no \[records\] channel, and {OWN_ONLY}"),
+        ("", lambda portal: portal.records.own_id_of("channel"), rf"no \[records\] channel, and {OWN_ONLY}"),
         (
             "",
             lambda portal: portal.operation_body(CREATE),

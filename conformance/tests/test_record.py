@@ -34,13 +34,13 @@ from starlette.routing import Route
 from conformance import record
 from conformance.errors import CaptureError
 from conformance.judging import watch
-from conformance.record.channel import SESSION_HEADER, Keys, OpenChannel, WrappedKey, new_key
+from conformance.record.channel import OpenChannel, new_key
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.tests.full_disk import no_more_than
 from conformance.tests.test_unreachable import nobody
 from conformance.traffic import capture, exchange
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
 from reference_impl import sealing
@@ -378,35 +378,6 @@ def test_each_key_of_a_session_reaches_the_portal_as_the_client_sent_it(
             assert (sent[name], unwrapped) == (body[name], None)
         else:
             assert portal.decrypt(b64decode(sent[name]), scheme) == key
-
-
-def in_session(body: Json = exchange.ABSENT) -> exchange.Request:
-    url, headers = "http://portal.example.test/", [(SESSION_HEADER, "s")]
-    return exchange.Request(method="POST", url=url, headers=headers, body=body)
-
-
-def test_a_body_is_opened_by_a_key_beside_one_that_is_none() -> None:
-    channel, choices, key = OpenChannel(Secrets()), Choices(encrypted_body="object"), os.urandom(16)
-    keys = WrappedKey(key, key, sealing._padding(choices)), None
-    channel.remember(keys, exchange.Response(status=200, body={"data": {"sessionId": "s"}}))
-    body = sealing.seal(b'{"a":1}', key, os.urandom(12), choices)
-
-    plain = channel.plain(in_session(body), exchange.Response(status=200, body=body))
-
-    assert plain is not None
-    assert (plain.request, plain.response) == ({"a": 1}, exchange.ABSENT)
-
-
-def test_an_answer_is_opened_where_its_data_alone_is_encrypted() -> None:
-    channel, key, choices = OpenChannel(Secrets()), os.urandom(32), Choices(encrypted_body="object")
-    channel.sessions["s"] = Keys(key, key)
-    sealed = sealing.seal(b'{"done":true}', key, os.urandom(12), choices)
-    body = {"success": True, "code": "2000", "data": sealed}
-
-    plain = channel.plain(in_session(), exchange.Response(status=200, body=body))
-
-    assert plain is not None
-    assert plain.response == {**body, "data": {"done": True}}
 
 
 def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path) -> None:

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, MFA, PROFILE, ROLE, TOKEN_REFRESH
-from conformance.tests.replays import Replaying, options_for, profile_of, recorded, recorder, replayed
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, MFA, PROFILE, ROLE, ROLES, TOKEN_REFRESH
+from conformance.tests.replays import (
+    Replaying,
+    assessor_of,
+    options_for,
+    profile_of,
+    recorded,
+    recorder,
+    replayed,
+)
+from conformance.tests.sample_run import error
 from conformance.tests.scripted_client import Walker
+from conformance.tests.traffic import answer
 from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
 from reference_impl.limits import Limits
 
@@ -35,6 +51,8 @@ LAWFUL = [
     ("connection-close", "password-change-ends-sessions", "oaep-sha1", "encrypted-objects", "urn-ids"),
     ("old-refresh-tokens-stay-valid", "request-id-required", "zero-offset", "es256-tokens"),
     ("cbc-with-the-iv-last", "numeric-ids", "history-counted-for-each-account", "encrypted-answers"),
+    ("firewall-200",),
+    ("firewall-406",),
 ]
 """Variants that differ in what nobody may rely on: the form of ids, of tokens, of times."""
 
@@ -239,3 +257,66 @@ def test_a_rate_limit_that_the_recording_does_not_show_is_noted(recording: Path,
     (note,) = (note for note in told.notes if "rate limit" in note)
     assert note.startswith("POST /web/v1/system/auth/login/initiate was refused for a rate limit that")
     assert told.run.exit_code == 0
+
+
+PAGE = b"<html><title>Bad gateway</title></html>"
+
+
+@dataclass
+class Gateway:
+    """A proxy before a portal that answers the first requests for the roles in its place."""
+
+    times: int
+    requests: int = 0
+
+    def wrap(self, app: ASGIApp) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and f"{scope['method']} {scope['path']}" == ROLES:
+                self.requests += 1
+                if self.requests <= self.times:
+                    return await Response(PAGE, 502, media_type="text/html")(scope, receive, send)
+            return await app(scope, receive, send)
+
+        return answer
+
+
+def test_a_request_that_a_gateway_turned_away_once_is_sent_again(visit: Replaying) -> None:
+    gateway = Gateway(times=1)
+
+    assert visit(wrap=gateway.wrap).run.regressions == []
+    assert gateway.requests == 2
+
+
+def test_an_endpoint_that_stays_behind_the_gateway_is_a_breaking_change(visit: Replaying) -> None:
+    gateway = Gateway(times=1000)
+    regressions = visit(wrap=gateway.wrap).run.regressions
+
+    assert gateway.requests == 2
+    rows = [(each.path, each.kind, each.meaning) for each in regressions if each.endpoint == ROLES]
+    assert rows == [
+        ("status", "status", "breaking"),
+        ("headers.content-type", "value", "breaking"),
+        ("", "type", "breaking"),
+    ]
+    assert {each.basis for each in regressions if each.endpoint == ROLES} == {
+        "a proxy or gateway before the portal answered in its place, and is not described"
+    }
+
+
+LIMITED = error("RATE_LIMIT.EXCEEDED")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "key", "state"),
+    [
+        (answer(PROFILE, body={"length": 6}, form="not-json", status=502), PROFILE, State.NOT_COMPARABLE),
+        (answer(PROFILE, body=LIMITED, status=429), PROFILE, State.NOT_COMPARABLE),
+        (answer(LOGIN_INITIATE, body=LIMITED, status=429), LOGIN_INITIATE, State.REGRESSED),
+    ],
+)
+def test_what_held_the_recorded_client_back_is_compared_where_the_document_states_it(
+    recorded: Exchange, key: str, state: State
+) -> None:
+    live = replace(answer(key, {}), n=2)
+
+    assert assessor_of().assess(ReplayedExchange(1, recorded, live), ()).state is state

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import random
-from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,83 +16,12 @@ import pytest
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.log import ReplayLog
-from conformance.replay.engine.wire import Connection
-from conformance.replay.rebuild.actions import Actions, Await, PassTime, WireResponse
-from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime, WireResponse
 from conformance.spec import BY_KEY
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
 from conformance.traffic.redaction.redact import Secrets
-
-
-class Turns:
-    """Lookups that are answered after the event loop has turned some times."""
-
-    loop: asyncio.AbstractEventLoop
-
-    def is_immediate(self, action: object) -> bool:
-        return False
-
-    def answer(self, action: object) -> None:
-        for _ in range(5):
-            asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self.loop).result()
-
-
-def test_a_session_that_waited_goes_on_only_where_a_place_is_free() -> None:
-    turns, events = Turns(), list[str]()
-    progress: Any = SimpleNamespace(ended=bytearray(2))
-    progress.plan = SimpleNamespace(order=array("i", [0, 1]), number_of=lambda position: position + 1)
-    profile = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
-    driver = Driver(cast(Any, profile), cast(Any, turns), progress, concurrency=1)
-
-    def waiting() -> Iterator[Await]:
-        yield Await(0)
-        events.append("the waiting one went on")
-
-    def other() -> Iterator[PassTime]:
-        progress.ended[0] = 1
-        driver.ended(0)
-        yield PassTime(1.0, "a test")
-        events.append("the other has ended")
-
-    async def run() -> None:
-        turns.loop = asyncio.get_running_loop()
-        await driver.run(cast(list[Actions], [waiting(), other()]))
-
-    asyncio.run(run())
-
-    assert events == ["the other has ended", "the waiting one went on"]
-
-
-def test_a_closed_connection_holds_no_response() -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-        await reader.read()
-        writer.close()
-
-    async def holders() -> list[str]:
-        loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        connection = Connection("127.0.0.1", server.sockets[0].getsockname()[1], context=None, loop=loop)
-        received: list[WireResponse] = []
-        over = asyncio.Event()
-
-        def take(response: WireResponse) -> None:
-            received.append(response)
-            over.set()
-
-        connection.send(b"GET / HTTP/1.1\r\n\r\n", take, timeout=5.0)
-        await over.wait()
-        connection.close()
-        for _ in range(5):
-            await asyncio.sleep(0)
-        server.close()
-        assert received[0].body == b"{}"
-        return [type(each).__name__ for each in gc.get_referrers(*received) if each is not received]
-
-    assert asyncio.run(holders()) == []
 
 
 @pytest.mark.parametrize("answers", [True, False])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.tests.asked_again import Conversation
 from conformance.tests.browser_client import proxied_once
 from conformance.tests.replayed_faults import SEED, Bench, differing, trial
 from reference_impl.faults import FAULTS
@@ -42,28 +41,12 @@ def test_the_same_portal_asked_the_same_answers_the_same(bench: Bench) -> None:
     assert bench.sound.regressions == []
 
 
-def test_what_changes_an_answer_shows_without_a_replay(bench: Bench) -> None:
-    assert not bench.conversation.is_answered_otherwise()
-    assert not bench.conversation.is_answered_otherwise(faults=["post-auth-password-reset-is-not-offered"])
-    assert bench.conversation.is_answered_otherwise(faults=["order-amount-text"])
-    assert bench.conversation.is_answered_otherwise(variants=["gzip"])
-
-
 def test_another_portal_of_the_build_only_renames_generated_values(bench: Bench) -> None:
     other = trial(bench.recording, seed=SEED + 1)
     done = list(differing(bench.sound, other, bench.varying))
 
     assert done
     assert bench.is_renaming(other, done)
-
-
-def test_what_a_lawful_portal_answers_as_well_shows_in_no_recording(bench: Bench) -> None:
-    verdict = bench.judged(FAULTS["an-encrypted-channel-ends-a-minute-before-it-says"])
-    short = Conversation(SEED, bench.conversation.began, bench.conversation.asked[:8])
-
-    assert verdict.is_touched
-    assert verdict.is_lawful
-    assert not short.is_answered_lawfully("timestamp-as-text")
 
 
 def test_a_time_that_does_not_fit_its_response_is_reported(bench: Bench) -> None:

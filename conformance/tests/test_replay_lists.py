@@ -20,7 +20,7 @@ from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import endpoints as op
-from conformance.tests.replays import assessor_of, comparer_of, options_for, profile_of, recorder
+from conformance.tests.replays import comparer_of, options_for, profile_of, recorder
 from conformance.tests.traffic import NOW, answer
 from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
@@ -103,33 +103,6 @@ def test_null_in_place_of_a_list_is_another_form_also_of_another_record(
     old = 2 if kind == "length" else ["ORDER"]
 
     assert Meanings().of(pair, Difference(kind, ("data", "permissionGroups"), old, live)).meaning == meaning
-
-
-def after(acting: str, shown: ReplayedExchange) -> list[tuple[str, str]]:
-    """The differences of a read after the caller did something, beside an earlier replay that did it too."""
-    assessor = assessor_of(written={op.BACKUP_CODES_GENERATE})
-    done = answer(acting, {})
-    assessor.assess(ReplayedExchange(1, done, done, account="spare"), ())
-    return [(each.path, each.kind) for each in assessor.assess(shown, ()).differences]
-
-
-@pytest.mark.parametrize(
-    ("acting", "name", "is_found"),
-    [
-        (op.BACKUP_CODES_GENERATE, "remainingCount", True),
-        (op.BACKUP_CODES_GENERATE, "totalGenerated", False),
-        (op.PROFILE, "remainingCount", False),
-    ],
-)
-def test_what_the_caller_had_written_anew_was_left_by_no_earlier_replay(
-    acting: str, name: str, is_found: bool
-) -> None:
-    counts = {"remainingCount": 10, "totalGenerated": 10}
-    recorded, live = answer(op.BACKUP_CODES, counts), answer(op.BACKUP_CODES, counts | {name: 4})
-
-    found = after(acting, ReplayedExchange(2, recorded, live, account="spare"))
-
-    assert found == ([(f"data.{name}", "value")] if is_found else [])
 
 
 QUERY = "POST /web/v1/system/accounts/admin/query"

@@ -14,7 +14,6 @@ from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.recording.kinds import is_counted, record_of
 from conformance.spec import endpoints as op
 from conformance.tests.replays import options_for, profile_of, recorded, replayed, rewritten
 from conformance.tests.scripted_client import Walker
@@ -176,28 +175,3 @@ def test_another_id_among_records_of_one_kind_is_noticed() -> None:
     assert correlation.pair_counted("role", "1", "3")
     assert not correlation.pair_counted("role", "1", "7")
     assert not correlation.pair_counted("role", "2", "3")
-
-
-@pytest.mark.parametrize(
-    ("name", "operation", "kind"),
-    [
-        ("bizId", op.ROLES, "role"),
-        ("roleBizId", op.ROLE, "role"),
-        ("bizId", op.ROLE_PERMISSIONS, "permission"),
-        ("bizId", op.WORKSPACES_CURRENT, "workspace"),
-        ("workspaceBizId", op.ROLES, "workspace"),
-        ("bizId", op.CHANNELS_QUERY, "channel"),
-        ("createdBy", op.CHANNELS_QUERY, "account"),
-        ("channelName", op.CHANNELS_QUERY, None),
-    ],
-)
-def test_the_name_of_a_field_and_its_endpoint_tell_whose_id_it_holds(
-    name: str, operation: str, kind: str | None
-) -> None:
-    assert record_of(name, operation) == kind
-
-
-def test_a_unique_id_is_not_counted() -> None:
-    assert [is_counted(id) for id in ("7", "10482", "ROLE-12")] == [True] * 3
-    assert not is_counted("5d473325-1067-464f-ad5b-a50f4f0a1117")
-    assert not is_counted("[id-1]")

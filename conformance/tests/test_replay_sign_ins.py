@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import time
 import tomllib
-from dataclasses import replace as replace_row
-from datetime import UTC, datetime
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
-from starlette.types import ASGIApp
 
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.step import ReplayStep
-from conformance.spec.endpoints import LOGIN_MFA_SEND
+from conformance.spec.endpoints import COUNTRIES, LOGIN_MFA_SEND, PASSWORD_CHANGE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorder, replayed
+from conformance.tests.replays import options_for, profile_of, recorder, replayed, rewritten, written
 from conformance.tests.scripted_client import Walker
+from conformance.tests.traffic import NO_TOKEN, NOW, answer
 from conformance.traffic import capture
-from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
-from reference_impl.errors import Refusal
-from reference_impl.portal import Caller, Portal
-from reference_impl.routes import Routes
-from reference_impl.shapes import Body
 
 
 @pytest.mark.parametrize("name", ["admin", "spare"])
@@ -56,13 +49,12 @@ def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(tmp_pa
 
 
 def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_path: Path) -> None:
-    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
+    with recorder(out := tmp_path / "one.jsonl") as (walker, _):
         walker.sign_in(walker.accounts["admin"])
         walker.get("/profile")
-    options = options_for(tmp_path / "reports")
 
     with reference.start() as portal:
-        told = [replay([out], profile_of(portal), options) for _ in range(2)]
+        told = [replay([out], profile_of(portal), options_for(tmp_path / "reports")) for _ in range(2)]
 
     assert [one.run.regressions for one in told] == [[], []]
     assert [one.tally.counts[State.SAME] for one in told] == [one.tally.wanted for one in told]
@@ -194,17 +186,12 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
         walker.change_password("Not-the-old-password-1", "Another-password-1")
         walker.sign_in(spare)
     assert walker.statuses.count(403) == 2
-    without_forms = tmp_path / "without-forms.jsonl"
-    with capture.Writer(without_forms) as writer:
-        for one in capture.read(out):
-            writer.write(replace(one, hidden=None))
 
-    told = replayed(without_forms, tmp_path / "reports")
+    told = replayed(rewritten(out, lambda line: line.pop("hidden", None)), tmp_path / "reports")
 
     left = [one for one in told.tally.kept if one.state is not State.SAME]
     assert told.run.regressions == []
-    assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
-    assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
+    assert [(one.state, one.endpoint) for one in left] == [(State.NOT_REPLAYABLE, PASSWORD_CHANGE)] * 2
     assert all(one.reason.startswith("it was refused (") for one in left)
 
 
@@ -233,23 +220,15 @@ def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
-    with recorder(out := tmp_path / "paced.jsonl") as (walker, _):
-        for _ in range(5):
-            walker.get("/profile")
-    spaced = tmp_path / "spaced.jsonl"
-    with capture.Writer(spaced) as writer:
-        for number, one in enumerate(capture.read(out)):
-            writer.write(moved(one, number * 0.5))
+    moments = (NOW + timedelta(seconds=number / 2) for number in range(5))
+    paced = (answer(COUNTRIES, [], started=moment, headers=NO_TOKEN) for moment in moments)
+    spaced = written(tmp_path / "spaced.jsonl", *paced)
 
     told = replayed(spaced, tmp_path / "reports", pace="5x")
 
     starts = [one.time for one in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
     assert starts[-1] - starts[0] == pytest.approx(0.4, abs=0.15)
     assert told.lag.count == 5
-
-
-def moved(exchange: Exchange, seconds: float) -> Exchange:
-    return replace(exchange, started=datetime.fromtimestamp(1_767_225_600 + seconds, UTC).isoformat())
 
 
 def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, tmp_path: Path) -> None:
@@ -310,53 +289,3 @@ def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
 
     assert result.run.regressions == []
     assert "[" not in sent[-1]
-
-
-def test_the_old_password_is_not_refused_where_its_change_is_left_out(tmp_path: Path) -> None:
-    with recorder(out := tmp_path / "changed.jsonl", open_channel=True) as (walker, _):
-        spare = walker.accounts["spare"]
-        walker.sign_in(spare)
-        walker.change_password(spare["password"], "Another-password-1")
-        for password in (spare["password"], "Another-password-1"):
-            walker.post("/auth/login/initiate", {"email": spare["email"], "password": password})
-    assert walker.statuses[-2:] == [401, 200]
-
-    result = replayed(out, tmp_path / "reports", skip=["*password/change"])
-
-    unsent = [one for one in result.tally.kept if one.state is State.NOT_REPLAYABLE]
-    assert result.run.regressions == []
-    assert [one.reason.partition(") ")[2] for one in unsent] == [
-        "set the password of [accounts.spare] when recorded, and not here"
-    ]
-
-
-def spoiling_codes(app: ASGIApp) -> ASGIApp:
-    """A resend that is refused for the cooldown makes the code useless that was mailed before it."""
-    routes = app.state.routes  # type: ignore[attr-defined]
-    row = routes.rows[LOGIN_MFA_SEND]
-
-    def handler(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return row.handler(portal, caller, body)
-        except Refusal:
-            portal.mfa_codes[body["sessionId"]].text = "no code"
-            raise
-
-    vars(routes).update(vars(Routes({**routes.rows, LOGIN_MFA_SEND: replace_row(row, handler=handler)})))
-    return app
-
-
-def test_a_code_that_a_refused_resend_spoils_is_the_targets(tmp_path: Path) -> None:
-    with recorder(out := tmp_path / "resend.jsonl", seed=1) as (walker, _):
-        spare = walker.accounts["spare"]
-        by_mail = begun_by_mail(walker, spare)
-        for _ in range(2):
-            walker.post("/auth/login/mfa/send", by_mail)
-        walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
-    assert walker.statuses == [200, 200, 429, 200]
-
-    result = replayed(out, tmp_path / "reports", seed=2, wrap=spoiling_codes)
-
-    assert [one.path for one in result.run.regressions] == ["status", "code"]
-    assert all("LOGIN-028" in one.basis for one in result.run.regressions)
-    assert not any("does not fit" in note for note in result.notes)

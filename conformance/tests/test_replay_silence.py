@@ -27,9 +27,8 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.replay.notes import GO_ON
 from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, recorder, rewritten, without_clock
+from conformance.tests.replays import options_for, recorder, rewritten, without_clock, written
 from conformance.tests.traffic import NO_TOKEN, answer
-from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
@@ -163,12 +162,12 @@ class Flaky(Line):
 
 
 def test_a_replay_without_an_answer_to_many_requests_is_inconclusive(tmp_path: Path) -> None:
-    with reference.start() as portal, capture.Writer(tmp_path / "traffic.jsonl") as writer:
-        for number in range(1, 121):
-            writer.write(answer(ACCOUNTS_QUERY, sent={"page": 0}, n=number, headers=NO_TOKEN))
+    asked = [answer(ACCOUNTS_QUERY, sent={"page": 0}, n=n, headers=NO_TOKEN) for n in range(1, 121)]
+    recording = written(tmp_path / "traffic.jsonl", *asked)
+    with reference.start() as portal:
         with Flaky(int(portal.url.rpartition(":")[2])).open() as port:
             profile = parse(profile_at(port, portal), {})
-            told = replay([tmp_path / "traffic.jsonl"], profile, options_for(tmp_path / "out"))
+            told = replay([recording], profile, options_for(tmp_path / "out"))
 
     assert told.tally.silent >= 10
     assert "requests had no answer" in told.run.ending.inconclusive
@@ -207,15 +206,6 @@ def test_a_killed_replay_leaves_its_exchanges_and_goes_on(recording: Path, tmp_p
     assert sum(results["replay"]["states"].values()) == total
     assert lines_of(out / "exchanges.jsonl") < before + total
     assert not (out / JOURNAL).exists()
-
-
-def test_a_replay_that_is_resumed_with_another_recording_is_refused(recording: Path, tmp_path: Path) -> None:
-    told, _ = replayed_until_silent(recording, tmp_path, answers=12)
-    other = spread(recording, tmp_path / "other.jsonl", seconds=1)
-    with reference.start() as portal, pytest.raises(UsageError, match="of another recording or target"):
-        replay([other], parse(portal.profile(), {}), options_for(tmp_path, resume=True))
-
-    assert told.run.exit_code == 6
 
 
 def test_a_replay_that_is_killed_while_its_reports_are_written_is_resumed_to_its_reports(

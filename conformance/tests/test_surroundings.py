@@ -46,7 +46,7 @@ def test_a_caller_who_is_refused_at_the_end_of_the_token_is_no_finding() -> None
         token = portal.account("admin").fresh_sign_in().token
         around = Surroundings(portal, token)
         done = portal.call(op.PROFILE, token=token)
-        assert not portal.has_ended(token)
+        assert not portal.calls.has_ended(token)
         portal.clock.wait(3_600, "the token to end")
 
         with pytest.raises(MovesByItself, match="has ended meanwhile"):

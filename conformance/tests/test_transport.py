@@ -19,7 +19,7 @@ import pytest
 
 from conformance.errors import NoAnswer, NotAllowed, TargetUnreachable
 from conformance.spec.operations import Impact
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.portal.transport import Transport, impact_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.plays import everywhere
@@ -52,7 +52,7 @@ def transport(
 ) -> Transport:
     return Transport(
         known or profile(),
-        clock=SystemClock(),
+        clock=Clock(),
         impact=impact,
         secrets=Secrets() if secrets is None else secrets,
         on_exchange=(lambda exchange: None) if seen is None else seen.append,

@@ -1,9 +1,11 @@
-"""``run --watch``: after a restart what failed runs first, then its endpoints, then the rest."""
+"""A portal that is restarted: a run goes on, and ``run --watch`` runs what failed first, then the rest."""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -183,3 +185,33 @@ def until(run: subprocess.Popen[str], start: str) -> list[str]:
         if line.startswith(start):
             return lines
     raise AssertionError("".join(lines))
+
+
+AWAY = 1.5
+"""Seconds in which nothing listens at the portal's address."""
+
+
+def test_a_run_goes_on_where_the_portal_is_restarted(tmp_path: Path) -> None:
+    """Tokens of before are no longer taken: the accounts sign in anew."""
+    with serve.start(seed=7, clock=False) as portal:
+        profile = tmp_path / "portal.toml"
+        profile.write_text(portal.profile(), encoding="utf-8")
+        out = tmp_path / "out"
+        arguments = command(
+            "run", "--profile", str(profile), "--out", str(out), "--only", "CONSTANT-*", "--only", "PROFILE-*"
+        )
+        running = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path
+        )
+        while len(portal.portal.received) < 40 and running.poll() is None:
+            time.sleep(0.02)
+        assert running.poll() is None
+    time.sleep(AWAY)
+    with serve.start(seed=7, clock=False, port=portal.port):
+        said, _ = running.communicate(timeout=120)
+
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert (running.returncode, results["summary"]["fail"]) == (0, 0), said
+    assert any(note.startswith("The portal refused connections for") for note in results["notes"])
+    gone = "the target could not be reached any more"
+    assert [row["id"] for row in results["requirements"] if row["reason"] == gone] == []

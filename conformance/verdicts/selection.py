@@ -37,6 +37,10 @@ def select_rules(
     """
     if not only and not skip and failed is None:
         return None
+    only, skip = tuple(dict.fromkeys(only)), tuple(dict.fromkeys(skip))
+    for option, patterns in (("--only", only), ("--skip", skip)):
+        if len(patterns) > MOST_PATTERNS:
+            raise UsageError(f"{option}: {len(patterns):,} patterns. Give at most {MOST_PATTERNS:,}.")
     rules = frozenset(REQUIREMENTS)
     if only:
         rules = frozenset(rule for pattern in only for rule in rules_of(pattern, option="--only"))
@@ -55,11 +59,15 @@ def _written(only: Sequence[str], skip: Sequence[str], *, is_failed: bool) -> It
     yield from (f"--skip {pattern}" for pattern in skip)
 
 
+MOST_PATTERNS = 2 * len(REQUIREMENTS)
+LONGEST_PATTERN = 300
 LISTING = "`portal-conformance requirements` lists them all."
 
 
 def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
     """The rules that a pattern names. UsageError: none; the message has the nearest pattern."""
+    if len(pattern) > LONGEST_PATTERN:
+        raise UsageError(f"{option}: a pattern of {len(pattern):,} characters names no rule. {LISTING}")
     rules = _named(pattern.strip())
     if not rules:
         near = numbered_near(pattern.strip())

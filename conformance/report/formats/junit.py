@@ -71,11 +71,21 @@ def _verdict(run: Run, name: str) -> ElementTree.Element:
     """A suite of its own for a run that came to no verdict, or restored too little: its error is none of the
     target's."""
     head = headline(run)
-    case = ElementTree.Element("testcase", name=name, classname="portal-conformance.Verdict", time="0")
-    ElementTree.SubElement(
-        case, "error", type=head.title.lower(), message=visible(cut(f"{head.title}: {head.sentence}", 600))
-    )
+    case = _test_case(name, "Verdict")
+    _ended(case, "error", f"{head.title}: {head.sentence}", kind=head.title.lower())
     return _suite_of(run, "Verdict", [case])
+
+
+def _test_case(name: str, group: str) -> ElementTree.Element:
+    classname = visible(f"portal-conformance.{group}")
+    return ElementTree.Element("testcase", name=visible(name), classname=classname, time="0")
+
+
+def _ended(case: ElementTree.Element, how: str, message: str, *, kind: str = "", text: str = "") -> None:
+    """Writes into a test case that it did not pass, and how: ``failure``, ``error`` or ``skipped``."""
+    given = {"type": kind} if kind else {}
+    result = ElementTree.SubElement(case, how, {**given, "message": visible(cut(message, 600))})
+    result.text = visible(text) or None
 
 
 def _suite(run: Run, section: Section, cases: Sequence[ElementTree.Element]) -> ElementTree.Element:
@@ -113,39 +123,26 @@ def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
 def _other_failure(failure: OtherFailure) -> ElementTree.Element:
     """A limit on latency that was exceeded, or an accepted difference that is none any more, as a test case
     that fails."""
-    case = ElementTree.Element(
-        "testcase", name=failure.name, classname="portal-conformance.Replayed traffic", time="0"
-    )
-    message = visible(cut(failure.sentence, 600))
-    ElementTree.SubElement(case, "failure", type=failure.kind, message=message)
+    case = _test_case(failure.name, "Replayed traffic")
+    _ended(case, "failure", failure.sentence, kind=failure.kind)
     return case
 
 
 def _outdated(row: OutdatedEntry) -> ElementTree.Element:
     """An entry of the baseline that fails the run itself, as a test case that fails."""
-    name = visible(cut(row.entry.signature, 300))
-    case = ElementTree.Element("testcase", name=name, classname="portal-conformance.baseline", time="0")
-    failure = ElementTree.SubElement(case, "failure", type=row.label, message=visible(cut(row.sentence, 600)))
-    failure.text = visible(row.entry.reason)
+    case = _test_case(cut(row.entry.signature, 300), "baseline")
+    _ended(case, "failure", row.sentence, kind=row.label, text=row.entry.reason)
     return case
 
 
 def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
-    case = ElementTree.Element(
-        "testcase",
-        name=visible(f"{endpoint.endpoint} answers as recorded"),
-        classname="portal-conformance.Replayed traffic",
-        time="0",
-    )
+    case = _test_case(f"{endpoint.endpoint} answers as recorded", "Replayed traffic")
     if endpoint.places:
         lines = [_difference(same) for same in of_one_refusal(endpoint.places)[:MOST_FINDINGS]]
-        failure = ElementTree.SubElement(
-            case, "failure", type="regression", message=visible(cut(lines[0], 600))
-        )
-        failure.text = visible("\n".join(lines))
+        _ended(case, "failure", lines[0], kind="regression", text="\n".join(lines))
     elif not endpoint.is_compared:
         states = ", ".join(f"{plural(times, 'exchange')} {state}" for state, times in endpoint.states.items())
-        ElementTree.SubElement(case, "skipped", message=visible(states))
+        _ended(case, "skipped", states)
     return case
 
 
@@ -157,31 +154,17 @@ def _difference(same: Sequence[RegressedPlace]) -> str:
 def _case(
     run: Run, row: RequirementEntry, findings: Sequence[FindingEntry], known: frozenset[str]
 ) -> ElementTree.Element:
-    case = ElementTree.Element(
-        "testcase",
-        name=visible(f"{row.id} {row.statement}"),
-        classname=visible(f"portal-conformance.{row.chapter}"),
-        time="0",
-    )
+    case = _test_case(f"{row.id} {row.statement}", row.chapter)
     fresh = [finding for finding in findings if finding.signature not in known]
     weighs = row.verdict in run.weighed
     if weighs and (fresh or not findings):
-        failure = ElementTree.SubElement(
-            case, "failure", type=row.verdict, message=visible(_message(row, fresh))
-        )
-        failure.text = _text(run, row, fresh)
+        message = f"{fresh[0].endpoint}: {message_of(fresh[0])}" if fresh else row.reason or row.statement
+        _ended(case, "failure", message, kind=row.verdict, text=_text(run, row, fresh))
     elif row.verdict == "untested":
-        ElementTree.SubElement(case, "skipped", message=visible(cut(row.reason or "untested", 600)))
+        _ended(case, "skipped", row.reason or "untested")
     if findings and case.find("failure") is None:
-        output = ElementTree.SubElement(case, "system-out")
-        output.text = _text(run, row, findings)
+        ElementTree.SubElement(case, "system-out").text = visible(_text(run, row, findings))
     return case
-
-
-def _message(row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
-    return cut(
-        f"{findings[0].endpoint}: {message_of(findings[0])}" if findings else row.reason or row.statement, 600
-    )
 
 
 def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
@@ -201,4 +184,4 @@ def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     if len(findings) > MOST_FINDINGS:
         blocks.append(f"and {len(findings) - MOST_FINDINGS} more findings")
     command = rerun_finding(run, findings[0]) if findings else rerun(run, row.id)
-    return visible("\n".join([row.statement, *blocks, f"reproduce: {command}"]))
+    return "\n".join([row.statement, *blocks, f"reproduce: {command}"])

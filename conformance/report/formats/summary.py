@@ -195,12 +195,7 @@ def _since(run: Run) -> Iterator[str]:
     yield ""
     yield f"### Since {day_and_time(since.started)}"
     yield ""
-    groups = (
-        ("newly failing", since.newly_failing),
-        ("fixed", since.fixed),
-        ("with a changed reading", since.changed_readings),
-    )
-    lines = [f"- {len(names)} {word}: {listed(names, 12)}" for word, names in groups if names]
+    lines = [f"- {len(names)} {words}: {listed(names, 12)}" for words, names in since.groups]
     yield from lines or ["Nothing changed."]
 
 

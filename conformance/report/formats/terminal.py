@@ -238,15 +238,8 @@ def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
 
 
 def _since(run: Run, pen: Pen) -> Iterator[str]:
-    since = run.since
-    if since is None:
-        return
-    groups = (
-        ("newly failing", since.newly_failing),
-        ("fixed", since.fixed),
-        ("with a changed reading", since.changed_readings),
-    )
-    parts = [f"{len(names)} {word} ({listed(names, 5)})" for word, names in groups if names]
+    groups = run.since.groups if run.since else ()
+    parts = [f"{len(names)} {words} ({listed(names, 5)})" for words, names in groups]
     if parts:
         yield ""
         yield pen("bold", f"Since the last run: {'; '.join(parts)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
@@ -13,38 +14,206 @@ from conformance.spec.tables import INVALID_PARAMETER
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, dig
 from conformance.traffic.values import is_number
 
+ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+ZONE: Final = re.compile(r"(Z|[+-]\d\d:?\d\d)$")
+SESSION_GONE: Final = "AUTH.SESSION_NOT_FOUND"
+
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """What a pattern looks at: the place of a finding, the two values, and the exchange."""
+    """What a pattern looks at: the place of a finding, the two values, and the exchange.
+
+    Where there is no exchange, no pattern fits that asks it.
+    """
 
     path: str
     name: str
     expected: Json
     actual: Json
-    exchange: Exchange | None
+    exchange: Any
 
     @property
-    def status(self) -> int | None:
-        return None if self.exchange is None else self.exchange.status
+    def of_outcome(self) -> bool:
+        """Whether another outcome came, and not another value in the same one."""
+        return self.path in ("status", "code", "success")
 
     @property
-    def siblings(self) -> dict[str, Json]:
-        """The object around the place."""
-        if self.exchange is None:
-            return {}
-        parent = dig(self.exchange.envelope, place(self.path)[:-1])
-        return parent if isinstance(parent, dict) else {}
+    def is_html(self) -> bool:
+        return "html" in self.exchange.response.header("content-type").lower()
 
     @property
     def is_missing(self) -> bool:
-        return self.exchange is not None and bool(self.path) and at(self.exchange, self.path) is ABSENT
+        return bool(self.path) and at(self.exchange, self.path) is ABSENT
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the object around the place has the name in another spelling."""
+        names = dig(self.exchange.envelope, place(self.path)[:-1])
+        return any(_plain(key) == _plain(self.name) for key in names.keys() - {self.name})
+
+    @property
+    def wants_invalid(self) -> bool:
+        """Whether a body was to be refused as an invalid parameter."""
+        if not isinstance(self.expected, dict) or self.path not in ("code", "status"):
+            return False
+        code = self.expected.get("code", self.expected)
+        return isinstance(code, dict) and code.get("one of") == list(INVALID_PARAMETER)
+
+    @property
+    def more(self) -> float:
+        """By how much the number that came is too large; not a number where either is none."""
+        both = is_number(self.actual) and is_number(self.expected)
+        return self.actual - self.expected if both else float("nan")
+
+    def wants(self, *words: str) -> bool:
+        """Whether the expectation is a text with such a word."""
+        return isinstance(self.expected, str) and any(word in self.expected.lower() for word in words)
 
 
-Pattern = Callable[[Clue], bool]
-CAUSES: list[tuple[Pattern, str]] = []
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
 
-ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+class Cause(NamedTuple):
+    """A pattern, and the usual cause of what it fits."""
+
+    fits: Callable[[Clue], bool]
+    text: str
+
+
+# The most certain patterns come first.
+CAUSES: Final = (
+    Cause(
+        lambda clue: clue.exchange.status >= 500,
+        "The portal failed with an exception that nothing handles. Search its log for the X-Request-Id of "
+        "the exchange.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status == 429 and clue.expected != 429,
+        "A rate limit answered before the requirement applied. Raise the limit for the run, or set [limits] "
+        "login_window in the profile.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status in (301, 302, 303, 307, 308),
+        "A proxy or framework redirects: often http to https, or a trailing slash. Use the address of the "
+        "redirect in the profile.",
+    ),
+    Cause(
+        lambda clue: clue.is_html,
+        "The answer is a web page: a gateway, a proxy or a framework's error page answered in the portal's "
+        "place.",
+    ),
+    Cause(
+        lambda clue: clue.path in ("", "body") and clue.exchange.response.state == NOT_JSON,
+        "The answer is not JSON: an error page, an empty body or a wrong content type, often of a proxy "
+        "before the portal.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.success is True and clue.wants_invalid,
+        "The portal accepted a body that breaks a rule: the rule is not checked, or only on another path.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status == 422 and clue.of_outcome,
+        "The framework validated the body itself and chose its own status: map its validation error to 400 "
+        "with the portal's code.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status in (401, 403) and clue.wants_invalid,
+        "The rule of the body is not checked, or too late: the request went on and was refused by what "
+        "comes next, such as a wrong password, a token or a permission.",
+    ),
+    Cause(
+        lambda clue: (
+            clue.path == "status"
+            and clue.exchange.status == 200
+            and clue.exchange.envelope["success"] is False
+        ),
+        "An error has status 200: the handler writes the error envelope, but does not set the status.",
+    ),
+    Cause(
+        lambda clue: clue.name == "timestamp" and 1e8 < clue.actual < 1e11,
+        "Epoch seconds in place of milliseconds: the code that writes the envelope misses a factor of 1,000.",
+    ),
+    Cause(
+        lambda clue: clue.name.endswith(("At", "Time")) and clue.actual > 1e8,
+        "A time is sent as a number: the serializer writes timestamps instead of ISO 8601 text.",
+    ),
+    Cause(
+        lambda clue: bool(ISO.match(clue.actual)) and not ZONE.search(clue.actual),
+        "A local time without a zone: its type has none. Convert it to UTC and write the Z.",
+    ),
+    Cause(
+        lambda clue: (
+            clue.path == "data" and clue.actual in ({}, [], "", False, 0) and clue.exchange.success is False
+        ),
+        "The error handler fills data with a default (an empty object, list or text) instead of null.",
+    ),
+    Cause(
+        lambda clue: clue.is_missing and clue.is_renamed,
+        "The object has the same name in another spelling: a naming strategy (snake case, capital letters) "
+        "applies to this class.",
+    ),
+    Cause(
+        lambda clue: clue.is_missing and not clue.path.startswith("headers."),
+        "The field is left out: often a serializer that omits nulls, or a class without the field.",
+    ),
+    Cause(
+        lambda clue: (
+            bool(re.fullmatch(r"-?\d+(\.\d+)?", clue.actual))
+            and (is_number(clue.expected) or clue.wants("integer", "number"))
+        ),
+        "A number is sent as text: a serializer set to write long numbers or decimals as strings.",
+    ),
+    Cause(
+        lambda clue: (
+            (isinstance(clue.expected, dict) or clue.wants("enumeration", "object"))
+            and (isinstance(clue.actual, str | int) and not isinstance(clue.actual, bool))
+        ),
+        "The answer has the bare code in place of the enumeration object (code, value, label): its "
+        "serializer is not applied here.",
+    ),
+    Cause(
+        lambda clue: clue.name in ("currentPage", "number") and abs(clue.more) == 1,
+        "The page number is off by one: 0-based and 1-based numbers are mixed up in the conversion.",
+    ),
+    Cause(
+        lambda clue: clue.name == "totalPages" and clue.more == -1,
+        "The number of pages is rounded down: an integer division drops the last, incomplete page.",
+    ),
+    Cause(
+        lambda clue: clue.name in ("totalElements", "totalRecords") and clue.more < 0,
+        "The answer has the size of the page as the size of the whole listing.",
+    ),
+    Cause(
+        lambda clue: (
+            (isinstance(clue.expected, bool) or clue.wants("boolean"))
+            and not isinstance(clue.actual, bool)
+            and clue.actual in ("true", "false", "True", "False", "Y", "N", 0, 1)
+        ),
+        "A boolean is sent as text or as a number.",
+    ),
+    Cause(
+        lambda clue: clue.name == "value" and abs(clue.more) < 10,
+        "The number belongs to a neighbouring row: the constants table is shifted, or numbered by hand.",
+    ),
+    Cause(
+        lambda clue: clue.path == "status" and clue.actual in (200, 201, 204) and 400 <= clue.expected < 500,
+        "The portal accepted what it must refuse: the rule is not checked, or only on another path.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.code == SESSION_GONE and clue.expected != SESSION_GONE,
+        "The session is gone: the step before ended it, or another node has it in memory.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status in (401, 403) and clue.of_outcome,
+        "Another check refused the request first: of a token, a permission or the ingress.",
+    ),
+    Cause(
+        lambda clue: clue.exchange.status in (404, 405) and clue.of_outcome,
+        "The route or record was not found: another path or method, or an id that belongs to another "
+        "workspace.",
+    ),
+)
 
 
 def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
@@ -53,245 +222,11 @@ def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
         return None
     name = str(next(reversed(place(finding.path)), ""))
     clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
-    return next((text for fits, text in CAUSES if _fits(fits, clue)), None)
+    return next((known.text for known in CAUSES if _fits(known, clue)), None)
 
 
-def _fits(pattern: Pattern, clue: Clue) -> bool:
+def _fits(known: Cause, clue: Clue) -> bool:
     try:
-        return pattern(clue)
+        return known.fits(clue)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
         return False  # a hint is never worth an error: what the target sent has any shape
-
-
-def _speaks_of(value: Json, *words: str) -> bool:
-    return isinstance(value, str) and any(word in value.lower() for word in words)
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
-
-
-def usually(text: str) -> Callable[[Pattern], Pattern]:
-    """Registers a pattern with its usual cause; the most certain patterns come first."""
-
-    def enter(pattern: Pattern) -> Pattern:
-        CAUSES.append((pattern, text))
-        return pattern
-
-    return enter
-
-
-@usually(
-    "The portal failed with an exception that nothing handles. Search its log for the X-Request-Id of the "
-    "exchange."
-)
-def _server_error(clue: Clue) -> bool:
-    return clue.status is not None and clue.status >= 500
-
-
-@usually(
-    "A rate limit answered before the requirement applied. Raise the limit for the run, or set [limits] "
-    "login_window in the profile."
-)
-def _rate_limited(clue: Clue) -> bool:
-    return clue.status == 429 and clue.expected != 429
-
-
-@usually(
-    "A proxy or framework redirects: often http to https, or a trailing slash. Use the address of the "
-    "redirect in the profile."
-)
-def _redirected(clue: Clue) -> bool:
-    return clue.status in (301, 302, 303, 307, 308)
-
-
-@usually(
-    "The answer is a web page: a gateway, a proxy or a framework's error page answered in the portal's place."
-)
-def _not_the_portal(clue: Clue) -> bool:
-    answer = clue.exchange.response if clue.exchange else None
-    return answer is not None and "html" in (answer.header("content-type") or "").lower()
-
-
-@usually(
-    "The answer is not JSON: an error page, an empty body or a wrong content type, often of a proxy before "
-    "the portal."
-)
-def _not_json(clue: Clue) -> bool:
-    answer = clue.exchange.response if clue.exchange else None
-    return answer is not None and answer.state == NOT_JSON and clue.path in ("", "body")
-
-
-def _wants_invalid(clue: Clue) -> bool:
-    """Whether a body was to be refused as an invalid parameter."""
-    if not isinstance(clue.expected, dict) or clue.path not in ("code", "status"):
-        return False
-    code = clue.expected.get("code", clue.expected)
-    return isinstance(code, dict) and code.get("one of") == list(INVALID_PARAMETER)
-
-
-@usually("The portal accepted a body that breaks a rule: the rule is not checked, or only on another path.")
-def _body_accepted(clue: Clue) -> bool:
-    return clue.exchange is not None and clue.exchange.success and _wants_invalid(clue)
-
-
-@usually(
-    "The framework validated the body itself and chose its own status: map its validation error to 400 with "
-    "the portal's code."
-)
-def _by_the_framework(clue: Clue) -> bool:
-    return clue.status == 422 and clue.path in ("status", "code", "success")
-
-
-@usually(
-    "The rule of the body is not checked, or too late: the request went on and was refused by what comes "
-    "next, such as a wrong password, a token or a permission."
-)
-def _body_went_on(clue: Clue) -> bool:
-    return clue.status in (401, 403) and _wants_invalid(clue)
-
-
-@usually("An error has status 200: the handler writes the error envelope, but does not set the status.")
-def _error_with_200(clue: Clue) -> bool:
-    return (
-        clue.path == "status"
-        and clue.status == 200
-        and clue.exchange is not None
-        and clue.exchange.envelope is not None
-        and clue.exchange.envelope.get("success") is False
-    )
-
-
-@usually(
-    "Epoch seconds in place of milliseconds: the code that writes the envelope misses a factor of 1,000."
-)
-def _epoch_seconds(clue: Clue) -> bool:
-    return clue.name == "timestamp" and is_number(clue.actual) and 1e8 < clue.actual < 1e11
-
-
-@usually("A time is sent as a number: the serializer writes timestamps instead of ISO 8601 text.")
-def _epoch_for_iso(clue: Clue) -> bool:
-    return is_number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
-
-
-@usually("A local time without a zone: its type has none. Convert it to UTC and write the Z.")
-def _iso_without_zone(clue: Clue) -> bool:
-    return (
-        isinstance(clue.actual, str)
-        and bool(ISO.match(clue.actual))
-        and not re.search(r"(Z|[+-]\d\d:?\d\d)$", clue.actual)
-    )
-
-
-@usually("The error handler fills data with a default (an empty object, list or text) instead of null.")
-def _error_with_data(clue: Clue) -> bool:
-    return (
-        clue.path == "data"
-        and clue.actual in ({}, [], "", False, 0)
-        and clue.exchange is not None
-        and not clue.exchange.success
-    )
-
-
-@usually(
-    "The object has the same name in another spelling: a naming strategy (snake case, capital letters) "
-    "applies to this class."
-)
-def _renamed(clue: Clue) -> bool:
-    plain = _plain(clue.name)
-    return clue.is_missing and any(_plain(key) == plain for key in clue.siblings if key != clue.name)
-
-
-@usually("The field is left out: often a serializer that omits nulls, or a class without the field.")
-def _left_out(clue: Clue) -> bool:
-    return clue.is_missing and not clue.path.startswith("headers.")
-
-
-@usually("A number is sent as text: a serializer set to write long numbers or decimals as strings.")
-def _quotedis_number(clue: Clue) -> bool:
-    wants_number = is_number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
-    return isinstance(clue.actual, str) and bool(re.fullmatch(r"-?\d+(\.\d+)?", clue.actual)) and wants_number
-
-
-@usually(
-    "The answer has the bare code in place of the enumeration object (code, value, label): its serializer "
-    "is not applied here."
-)
-def _bare_enumeration(clue: Clue) -> bool:
-    wants_object = isinstance(clue.expected, dict) or _speaks_of(clue.expected, "enumeration", "object")
-    return wants_object and isinstance(clue.actual, str | int) and not isinstance(clue.actual, bool)
-
-
-@usually("The page number is off by one: 0-based and 1-based numbers are mixed up in the conversion.")
-def _off_by_one(clue: Clue) -> bool:
-    in_page = clue.name in ("currentPage", "number")
-    return (
-        in_page
-        and is_number(clue.expected)
-        and is_number(clue.actual)
-        and abs(clue.expected - clue.actual) == 1
-    )
-
-
-@usually("The number of pages is rounded down: an integer division drops the last, incomplete page.")
-def _rounded_down(clue: Clue) -> bool:
-    return (
-        clue.name == "totalPages"
-        and is_number(clue.expected)
-        and is_number(clue.actual)
-        and clue.actual == clue.expected - 1
-    )
-
-
-@usually("The answer has the size of the page as the size of the whole listing.")
-def _page_for_whole(clue: Clue) -> bool:
-    return (
-        clue.name in ("totalElements", "totalRecords")
-        and is_number(clue.actual)
-        and is_number(clue.expected)
-        and clue.actual < clue.expected
-    )
-
-
-@usually("A boolean is sent as text or as a number.")
-def _text_for_boolean(clue: Clue) -> bool:
-    as_text = clue.actual in ("true", "false", "True", "False", "Y", "N")
-    wants = isinstance(clue.expected, bool) or _speaks_of(clue.expected, "boolean")
-    return wants and (as_text or (is_number(clue.actual) and clue.actual in (0, 1)))
-
-
-@usually("The number belongs to a neighbouring row: the constants table is shifted, or numbered by hand.")
-def _neighbour(clue: Clue) -> bool:
-    return (
-        clue.name == "value"
-        and is_number(clue.expected)
-        and is_number(clue.actual)
-        and abs(clue.expected - clue.actual) < 10
-    )
-
-
-@usually("The portal accepted what it must refuse: the rule is not checked, or only on another path.")
-def _accepted(clue: Clue) -> bool:
-    wants_refusal = is_number(clue.expected) and 400 <= clue.expected < 500
-    return clue.path == "status" and clue.actual in (200, 201, 204) and wants_refusal
-
-
-@usually("The session is gone: the step before ended it, or another node has it in memory.")
-def _session_lost(clue: Clue) -> bool:
-    return (
-        clue.exchange is not None
-        and clue.exchange.code == "AUTH.SESSION_NOT_FOUND"
-        and clue.expected != "AUTH.SESSION_NOT_FOUND"
-    )
-
-
-@usually("Another check refused the request first: of a token, a permission or the ingress.")
-def _unauthorized(clue: Clue) -> bool:
-    return clue.status in (401, 403) and clue.path in ("status", "code", "success")
-
-
-@usually(
-    "The route or record was not found: another path or method, or an id that belongs to another workspace."
-)
-def _not_found(clue: Clue) -> bool:
-    return clue.status in (404, 405) and clue.path in ("status", "code", "success")

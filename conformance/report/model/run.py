@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Required, Self, TypedDict, Unpack
+from typing import Annotated, Any, Literal, Required, Self, TypedDict, Unpack
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
 import conformance
 from conformance.errors import UsageError
@@ -16,6 +16,7 @@ from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
+from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
@@ -214,6 +215,13 @@ class Since(Part):
     fixed: list[str] = []
     changed_readings: list[str] = []
 
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """What changed, in words, with the rules or readings; only of what did."""
+        groups = [("newly failing", self.newly_failing), ("fixed", self.fixed)]
+        groups.append(("with a changed reading", self.changed_readings))
+        return [(words, names) for words, names in groups if names]
+
 
 class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
@@ -259,6 +267,12 @@ class Scope(Part):
     decided: dict[str, list[str]] = {}
 
 
+def _iso(time: Json) -> Json:
+    if not isinstance(time, datetime):
+        return time
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
+
+
 class RunFacts(TypedDict, total=False):
     """What a run holds beside its verdicts: the arguments of ``Run.of``."""
 
@@ -285,8 +299,8 @@ class Run(Part):
     schema_: Literal[1] = Field(1, alias="schema")
     suite: Suite = Suite()
     target: Target
-    started: str
-    finished: str
+    started: Annotated[str, BeforeValidator(_iso)]
+    finished: Annotated[str, BeforeValidator(_iso)]
     impact: str
     strict: bool = False
     exit_code: int
@@ -323,27 +337,15 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
-        rows = list(observations)
+        rows, given = list(observations), {"exit_code": 0, **facts}
         return cls(
-            target=Target(url=facts["target_url"], profile=facts["target_profile"]),
-            started=_iso(facts["started"]),
-            finished=_iso(facts["finished"]),
-            impact=facts["impact"],
-            strict=facts["strict"],
-            exit_code=facts.get("exit_code", 0),
-            command=facts.get("command", "run"),
+            target=Target(url=given.pop("target_url"), profile=given.pop("target_profile")),
             summary=counted(requirements),
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
             readings=_readings(requirements, rows),
-            regressions=list(facts.get("regressions", ())),
-            timings=list(facts.get("timings", ())),
-            timeline=[Timed.model_validate(part) for part in facts.get("timeline", ())],
-            notes=list(facts.get("notes", ())),
-            ending=facts.get("ending", Ending()),
-            scope=facts.get("scope", Scope()),
-            changes=facts.get("changes"),
+            **given,
         )
 
     @classmethod
@@ -443,12 +445,6 @@ def schema() -> dict[str, Any]:
 
 
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
-
-
-def _iso(time: datetime | str) -> str:
-    if isinstance(time, str):
-        return time
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
 
 
 def _requirement(result: Result) -> RequirementEntry:

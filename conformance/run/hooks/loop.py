@@ -53,7 +53,7 @@ def _run_agenda(session: pytest.Session, run: RunSession) -> None:
         now, left = clock.now(), clock.remaining() if agenda.is_hurried else None
         ready = at_once if left is None else partial(_signs_in_from, portal, left)
         end = inf if left is None else now + left
-        chosen = agenda.next(now, portal.opens, portal.left("spare"), ready=ready, end=end)
+        chosen = agenda.next(now, portal.budget.opens, portal.left("spare"), ready=ready, end=end)
         if chosen is None:
             return
         item = chosen.item if isinstance(chosen, Due) else chosen

@@ -29,7 +29,7 @@ from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import TESTABLE, reachable, reachable_musts
 from conformance.spec import REQUIREMENTS, Impact
-from conformance.target.clock import Clock, SimulatedClock, SystemClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.locks import held, locks_of
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
@@ -153,7 +153,7 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
     except TargetUnreachable:
         if is_answering(profile):
             raise
-        return SystemClock()
+        return Clock()
     return clock
 
 

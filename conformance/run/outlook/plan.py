@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 
 from conformance.errors import UsageError
+from conformance.report.model.words import MUSTS
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.floor import SHARE
 from conformance.run.planning import UNKNOWN_WINDOW, factor_waits, restoring_seconds, why_not
 from conformance.run.priorities import late_cases, most_sign_ins, queue_seconds
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
-    MUSTS,
     TESTABLE,
     deciding,
     reachable,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from conformance.report.model.words import MUSTS
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import why_left_out
-from conformance.run.testable import MUSTS, reachable, reachable_endpoints
+from conformance.run.testable import reachable, reachable_endpoints
 from conformance.spec import BY_KEY, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from conformance.errors import ProfileError, TargetUnreachable, Untestable
-from conformance.target.clock import Clock, SystemClock
+from conformance.target.clock import Clock
 from conformance.target.doctor.address import ACCESS_CODE, URL, check_access_code, check_address
 from conformance.target.doctor.diagnosis import Check, Diagnosis
 from conformance.target.doctor.parts import (
@@ -67,7 +67,7 @@ def examine(
         return Portal.connect(
             other,
             impact="read-only",
-            clock=clock or SystemClock(),
+            clock=clock or Clock(),
             secrets=secrets,
             on_exchange=on_exchange,
             handler=handler,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from conformance.errors import NoAnswer, NotTls, SuiteError, Untestable
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.tables import TOKEN_REFUSED
-from conformance.target.clock import SystemClock
+from conformance.target.clock import Clock
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import silence_advice
@@ -52,7 +52,7 @@ def problem_at(url: str) -> str | None:
     sent no access code: a mistyped address may lead to a stranger."""
 
     def connect(other: Profile) -> Portal:
-        return Portal.connect(other, impact="read-only", clock=SystemClock())
+        return Portal.connect(other, impact="read-only", clock=Clock())
 
     try:
         with connect(of_target(url, {})) as portal:

@@ -85,7 +85,7 @@ class Portal:
             name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
-        self._caller = Caller(
+        self.calls = Caller(
             profile, transport, self.client_hash, clock=clock, budget=self.budget, changes=self.changes
         )
 
@@ -213,14 +213,6 @@ class Portal:
         except Untestable as problem:
             raise TargetUnreachable(silent(self.url, problem.reason)) from None
 
-    def initiations_left(self) -> int:
-        """How many sign-ins may be begun now without waiting for the window."""
-        return self.budget.initiations_left()
-
-    def opens(self, sign_ins: int) -> float:
-        """The moment (epoch seconds) from which so many sign-ins may be begun at once."""
-        return self.budget.opens(sign_ins)
-
     def left(self, name: str) -> int:
         """How many login sessions of an account were begun, and left to whoever needs one."""
         return self.login.left.count(self._accounts[name].email) if name in self._accounts else 0
@@ -242,16 +234,11 @@ class Portal:
     def account_stopped(self, account: ProfileAccount) -> None:
         """Ends all waiting where the account that most cases need never held a token: the run is inconclusive
         whatever is waited for."""
-        if account.name == "admin" and not account.has_held_token:
+        if account.name == "admin" and not account.attempts.has_held_token:
             self.clock.refuse_waits("[accounts.admin] cannot sign in, and the run stays inconclusive")
 
     def has_account(self, name: str) -> bool:
         return name in self._accounts
-
-    @property
-    def token_holders(self) -> frozenset[str]:
-        """The accounts that were given an access token."""
-        return self._caller.token_holders
 
     def account_of(self, email: str) -> ProfileAccount | None:
         """The profile's account with this email, in any case."""
@@ -260,10 +247,6 @@ class Portal:
     def record(self, name: str) -> str:
         """The id of a record that exists: the profile's, else one that a listing shows. Raises Untestable."""
         return self.records.id_of(name)
-
-    def own_record(self, name: str) -> str:
-        """The id of a record that the profile names, for what changes it. Raises Untestable."""
-        return self.records.own_id_of(name)
 
     def operation_body(self, key: str, **placeholders: Json) -> Json:
         """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
@@ -298,7 +281,7 @@ class Portal:
         are refused for the rate limit are tried again, unless ``within_budget`` is False.
         Raises KeyError (no such endpoint, a parameter is missing) and what ``Transport.send`` raises.
         """
-        return self._caller.call(key, options)
+        return self.calls.call(key, options)
 
     def get(
         self,
@@ -311,22 +294,7 @@ class Portal:
     ) -> Exchange:
         """A request to any path, with the common headers: for paths that are none of the 88."""
         options = CallOptions(token=token, headers=headers, client_hash=client_hash)
-        return self._caller.send(self._caller.addressed(method, path, options))
-
-    def remember_token(
-        self, token: str | None, account: str, client_hash: str | None, *, expires_in: float | None
-    ) -> None:
-        """From now on requests with this token carry the client hash it was issued to. ``expires_in``: the
-        seconds that it lives, as announced."""
-        self._caller.remember_token(token, account, client_hash, expires_in)
-
-    def has_ended(self, token: str) -> bool:
-        """Whether the lifetime of an access token is over, to the second."""
-        return self._caller.has_ended(token)
-
-    def owns_token(self, token: str, account: ProfileAccount) -> None:
-        """The token is the account's shared one."""
-        self._caller.owns_token(token, account)
+        return self.calls.send(self.calls.addressed(method, path, options))
 
 
 def _is_elsewhere(answer: Exchange) -> bool:

@@ -8,6 +8,7 @@ import hmac
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ class ProfileAccount:
         self._shared: SignedIn | None = None
         self._suspect = False
         self._limit = portal.profile.limits.max_failed_sign_ins
-        self._attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
+        self.attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
         self._passwords = 0
         self._preferred: Factor | None = None
         self._reader: InboxReader | None = None
@@ -141,16 +142,16 @@ class ProfileAccount:
 
         ``since``: what ``mark_inbox`` gave, in place of the last send's. Raises Untestable.
         """
-        self._attempts.check()
+        self.attempts.check()
         code = self._totp() if self._factor(factor) == "OTP" else self._mailed_code(since)
-        self._attempts.code_issued(code)
+        self.attempts.code_issued(code)
         return code
 
     def _totp(self) -> str:
         """The current code; after a refusal one beside it, for which nothing is waited. Where waiting costs
         nothing, it is one that an earlier run cannot have used, and after that the next in its own time."""
-        codes, refused = self._portal.codes, self._attempts.codes_refused
-        if refused == 0 or self._attempts.has_held_token:
+        codes, refused = self._portal.codes, self.attempts.codes_refused
+        if refused == 0 or self.attempts.has_held_token:
             return codes.totp(self._otp_secret)
         if self._portal.clock.is_simulated:
             return (codes.untouched_totp if refused == 1 else codes.totp)(self._otp_secret)
@@ -167,7 +168,7 @@ class ProfileAccount:
         try:
             code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
         except NothingArrived as missing:
-            self._attempts.code_missing(missing.reason)
+            self.attempts.code_missing(missing.reason)
             raise
         self._portal.secrets.add(code, "code")
         self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)
@@ -185,7 +186,7 @@ class ProfileAccount:
         if code is not None:
             self._portal.secrets.add(code, "code")
             self._last_mailed = code
-            self._attempts.code_issued(code)
+            self.attempts.code_issued(code)
         return code
 
     def _code_after(self, refused: str) -> str | None:
@@ -210,9 +211,9 @@ class ProfileAccount:
         if not completed.success:
             factor: Factor = "EMAIL" if code == self._last_mailed else "OTP"
             message = f"the right codes are refused ({refusal(completed)})"
-            self._attempts.code_refused(str(code), f"{message}. {self.advice(completed, factor)}")
+            self.attempts.code_refused(str(code), f"{message}. {self.advice(completed, factor)}")
         elif text_at(completed, "data.accessToken") is not None:
-            self._attempts.token_received()
+            self.attempts.token_received()
             self._portal.codes.was_accepted(self._otp_secret, str(code))
 
     @property
@@ -227,7 +228,7 @@ class ProfileAccount:
         """The moment (epoch seconds) from which a sign-in waits for no code, as far as is known. ``left``:
         the seconds of the time budget; where they are plenty, no cooldown is feared."""
         factor = next(iter(self.ready_factors), None)
-        if factor is None or self._attempts.is_stopped:
+        if factor is None or self.attempts.is_stopped:
             return -inf
         if factor == "OTP":
             return self._portal.clock.now() + self._portal.codes.wait_for_totp(self._otp_secret)
@@ -289,7 +290,7 @@ class ProfileAccount:
             if shared is not None and self._portal.clock.now() >= shared.due:
                 shared = self._refreshed(shared)
             self._shared = shared or self.another_session()
-            self._portal.owns_token(self._shared.token, self)
+            self._portal.calls.owns_token(self._shared.token, self)
             return self._shared
 
     def another_session(self) -> SignedIn:
@@ -297,7 +298,7 @@ class ProfileAccount:
         with self._lock:
             self._check_wait()
             left = self._portal.login.left.oldest(self.email)
-            if left is not None and not self._attempts.is_stopped:
+            if left is not None and not self.attempts.is_stopped:
                 try:
                     return self._session(self._sign_in(left))
                 except SignInRefused:
@@ -307,18 +308,18 @@ class ProfileAccount:
     def fresh_sign_in(self) -> SignedIn:
         """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime, PutOff."""
         with self._lock:
-            self._attempts.check_session()
+            self.attempts.check_session()
             self._check_wait()
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
                 advice = self.advice(refused.exchange, refused.factor)
                 message = f"{refused}. {advice}" if advice else f"{refused}"
-                raise self._attempts.sign_in_refused(message, blame(refused)) from None
+                raise self.attempts.sign_in_refused(message, blame(refused)) from None
             except Untestable as reason:
                 is_environment = reason.fault_class == "environment" and not isinstance(reason, CannotSignIn)
                 if is_environment or isinstance(reason, NothingArrived):
-                    self._attempts.sign_in_refused(reason.reason, reason.fault_class)
+                    self.attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
             return self._session(tokens)
 
@@ -331,20 +332,20 @@ class ProfileAccount:
     def sign_in_with(self, password: str) -> SignedIn:
         """Signs in with another password, which becomes the account's own."""
         with self._lock:
-            before = self.password, self._attempts
+            before = self.password, self.attempts
             self.password = password
-            self._attempts = Attempts(self.name, self._limit)
+            self.attempts = Attempts(self.name, self._limit)
             try:
                 return self.fresh_sign_in()
             except CannotSignIn:
-                self.password, self._attempts = before
+                self.password, self.attempts = before
                 raise
 
     def prefer(self, factor: Factor) -> None:
         """Prefers this factor for later sign-ins, if available; refusals of the other factor do not count."""
         self._preferred = factor
-        if self._attempts.given_up is None:
-            self._attempts = Attempts(self.name, self._limit)
+        if self.attempts.given_up is None:
+            self.attempts = Attempts(self.name, self._limit)
 
     def forget(self) -> None:
         """Drops the shared session, where a case has ended it."""
@@ -360,7 +361,7 @@ class ProfileAccount:
         login = self._portal.login
         password = self.usable_password()
         factors = self.ready_factors
-        if begun is None and factors[:1] == ("OTP",) and self._attempts.codes_refused == 0:
+        if begun is None and factors[:1] == ("OTP",) and self.attempts.codes_refused == 0:
             self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
         flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)
@@ -393,7 +394,7 @@ class ProfileAccount:
 
     def _session(self, tokens: Tokens) -> SignedIn:
         now = self._portal.clock.now()
-        self._portal.remember_token(tokens.access, self.name, None, expires_in=tokens.expires_in)
+        self._portal.calls.remember_token(tokens.access, self.name, None, tokens.expires_in)
         return SignedIn(
             account=self.name,
             token=tokens.access,
@@ -414,15 +415,12 @@ class ProfileAccount:
         if access is None:
             return None
         now = self._portal.clock.now()
-        return SignedIn(
-            account=self.name,
+        return replace(
+            old,
             token=access,
             refresh_token=text_at(answer, "data.refreshToken") or old.refresh_token,
             issued_at=now,
             expires_at=now + lifetime(expires_in(answer), access, now),
-            factor=old.factor,
-            initiated=old.initiated,
-            completed=old.completed,
         )
 
     # --- passwords
@@ -432,28 +430,9 @@ class ProfileAccount:
         """Whether there is a session that cases share."""
         return self._shared is not None
 
-    @property
-    def is_refused(self) -> bool:
-        """Whether no session can be begun for it."""
-        return self._attempts.is_stopped
-
-    @property
-    def refusal(self) -> str:
-        """Why its last sign-in ended without a token, and what to do; empty where none did."""
-        return self._attempts.refusal
-
-    @property
-    def has_held_token(self) -> bool:
-        """Whether any of its sign-ins was completed."""
-        return self._attempts.has_held_token
-
-    def check_usable(self) -> None:
-        """Raises CannotSignIn where the account is given up: nothing is waited for on its behalf."""
-        self._attempts.check()
-
     def usable_password(self) -> str:
         """Its password. Raises CannotSignIn where that was refused: another try could lock the account."""
-        self._attempts.check_password()
+        self.attempts.check_password()
         return self.password
 
     def was_answered(self, initiated: Exchange) -> None:
@@ -463,10 +442,10 @@ class ProfileAccount:
         set, is the target's to accept.
         """
         if initiated.success:
-            self._attempts.is_password_accepted = True
-        elif self._is_refused_for_the_password(initiated) and not self._attempts.is_password_accepted:
+            self.attempts.is_password_accepted = True
+        elif self._is_refused_for_the_password(initiated) and not self.attempts.is_password_accepted:
             advice = password_advice(self.name, self.password)
-            raise self._attempts.password_refused(refusal(initiated), advice)
+            raise self.attempts.password_refused(refusal(initiated), advice)
 
     def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
         """Whether the email or the password is refused, or a password whose length is not allowed."""
@@ -500,6 +479,6 @@ class ProfileAccount:
         """From now on the account signs in with this password."""
         self._portal.secrets.add(new, "password")
         self.password = new
-        self._attempts.is_password_accepted = True
+        self.attempts.is_password_accepted = True
         self._portal.login.left.drop(self.email)
         self.doubt()

@@ -333,9 +333,8 @@ class Login:
 
     def _remember_token(self, exchange: Exchange, account: str, client_hash: str | None) -> None:
         """Takes note of the access token of an answer, where it has one."""
-        self._portal.remember_token(
-            text_at(exchange, "data.accessToken"), account, client_hash, expires_in=expires_in(exchange)
-        )
+        access, seconds = text_at(exchange, "data.accessToken"), expires_in(exchange)
+        self._portal.calls.remember_token(access, account, client_hash, seconds)
 
     def logout(self, token: str) -> Exchange:
         """Ends the session of a token; a portal may end all of its account by it."""

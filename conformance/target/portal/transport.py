@@ -21,7 +21,7 @@ from conformance.errors import (
     Untestable,
 )
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds, iso
+from conformance.target.clock import Clock, SimulatedClock, Watch, as_seconds, iso
 from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
 from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
@@ -299,7 +299,7 @@ def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Wat
     """The clock that fits the profile: a movable one where it has a ``[clock]``."""
     address = profile.clock.advance
     if address is None:
-        return SystemClock(time_budget, on_wait)
+        return Clock(time_budget, on_wait)
 
     def advance(seconds: int) -> float | None:
         return _advance(profile, address, seconds)

@@ -75,6 +75,11 @@ class Writer:
         self._written = self._written.followed_by(whole)
         self._whole = self._size()
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file, to the end of its last exchange."""
+        return self._whole
+
     def _size(self) -> int:
         return os.fstat(self._handle.fileno()).st_size
 

@@ -151,7 +151,7 @@ def shown_elsewhere(
 
 def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]]:
     """Finds the invitation in the listings of invited profile accounts."""
-    for name in sorted({"spare", *portal.token_holders} - {change.account}):
+    for name in sorted({"spare", *portal.calls.token_holders} - {change.account}):
         if not portal.has_account(name):
             continue
         with suppress(NoAnswer, Untestable):
