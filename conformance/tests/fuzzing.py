@@ -177,7 +177,7 @@ def prepared(folder: Path, *, run: Path) -> None:
 def mutated(content: bytes, draw: random.Random) -> bytes:
     """A correct input with one to three things wrong, in its bytes or in its structure."""
     for _ in range(draw.randint(1, 3)):
-        change = draw.choice((_in_bytes, _in_structure, _in_structure, _in_lines))
+        change = draw.choice((_in_bytes, _in_structure, _in_structure))
         content = change(content, draw)
     return content
 
@@ -197,22 +197,6 @@ def _in_bytes(content: bytes, draw: random.Random) -> bytes:
             return content[:at] + piece + content[end:]
         case _:
             return content[:at] + content[end:]
-
-
-def _in_lines(content: bytes, draw: random.Random) -> bytes:
-    lines = content.splitlines(keepends=True)
-    if not lines:
-        return content
-    at = draw.randrange(len(lines))
-    match draw.randrange(3):
-        case 0:
-            del lines[at]
-        case 1:
-            lines.insert(at, draw.choice(lines))
-        case _:
-            other = draw.randrange(len(lines))
-            lines[at], lines[other] = lines[other], lines[at]
-    return b"".join(lines)
 
 
 def _in_structure(content: bytes, draw: random.Random) -> bytes:

@@ -14,7 +14,6 @@ from conformance.verdicts.findings import (
     HELD,
     KEPT_OBSERVATIONS,
     Contradiction,
-    Finding,
     Ledger,
     Result,
     Verdict,
@@ -98,22 +97,6 @@ def test_what_is_not_of_the_stated_shape_is_found_once_and_leaves_the_rest_untes
     assert result(book).verdict is Verdict.UNTESTED
     assert book.decide("TEST-002", contradiction(path="data[1].a")) is not None
     assert book.decide("TEST-002", contradiction(n=2)) is not None
-
-
-def test_a_finding_has_what_a_reader_needs() -> None:
-    before = exchange(7)
-    found = finding_of(requirement(), contradiction(9, also=(before, before)), case="cases/a.py::b")
-    assert found == Finding(
-        requirement="TEST-001",
-        verdict=Verdict.FAIL,
-        endpoint=ROLES,
-        message="data[0].a: expected 5, seen 1",
-        expected=5,
-        actual=1,
-        path="data[0].a",
-        case="cases/a.py::b",
-        exchanges=(7, 9),
-    )
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ import pytest
 
 from conformance.report.across import baseline, compare, compare_pages, history, matrix, trends
 from conformance.report.formats.html.run_page import report
-from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
-from conformance.report.model.run import Ending
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
@@ -245,16 +243,3 @@ def test_every_link_leads_somewhere_on_the_page(tmp_path: Path) -> None:
     ids = {attributes.get("id") for _, attributes in page.elements}
 
     assert [one["href"] for one in page.all("a") if str(one["href"])[1:] not in ids] == []
-
-
-def test_an_inconclusive_run_says_at_the_top_why_and_what_helps(tmp_path: Path) -> None:
-    run = sample().run(exit_code=5, ending=Ending(inconclusive="Fewer than 400 musts were tested."))
-    write_all(run, tmp_path, exchanges=tmp_path / "exchanges.jsonl")
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
-
-    top = html[html.index("<h1>") : html.index('id="map"')]
-    assert "Fewer than 400 musts were tested." in top
-    assert "Why it is inconclusive" in top
-    assert "the profile gives no [bot_challenge]" in top
-    assert "The profile or an option can make it testable." in top
-    assert "What fails" not in top

@@ -127,7 +127,7 @@ BROKEN_WORDS = """() => {
 }"""
 
 
-TOO_WIDE = """[...document.querySelectorAll('.table, figure:not(:has(.wide-drawing))')]
+TOO_WIDE = """[...document.querySelectorAll('.table, figure')]
   .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth).length"""
 
 

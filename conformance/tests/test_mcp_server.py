@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -153,11 +152,9 @@ def test_floods_of_patterns_and_rules_are_refused_at_once(tmp_path: Path) -> Non
         ("explain_requirement", {"rule": "*"}),
     ]
 
-    began = time.monotonic()
     refused = answers(server_of(Assistant(tmp_path)), *calls)
 
     assert [is_error for is_error, _ in refused] == [True] * 3
     assert "--only: 100,000 patterns. Give at most" in refused[0][1]
     assert "a pattern of 1,000,000 characters" in refused[1][1]
     assert f"* names {len(REQUIREMENTS)} rules. Name one" in refused[2][1]
-    assert time.monotonic() - began < 20

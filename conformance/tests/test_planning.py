@@ -67,19 +67,6 @@ def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(tex
     assert undecided["FILE-023"] == "the profile names no file under [records]"
 
 
-def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
-    planned = plan(parse(text, {}), "disruptive")
-    shown = as_text(planned)
-
-    assert (
-        f"changes   by {len(planned.changing)} cases; the run restores them, but for new backup codes"
-        in shown
-    )
-    assert " more (--format json names each case)" in shown
-    assert any("::test_a_record_is_as_it_was_last_changed" in case for case in planned.changing)
-    assert plan(parse(text, {}), "read-only").changing == []
-
-
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
     few = text.replace("max_mails = 500", "max_mails = 3")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from conformance.report.formats.html.cells import Cells
 from conformance.report.formats.html.run_page import endpoint_map
 from conformance.report.model.run import Regression
-from conformance.spec import BY_KEY, OPERATIONS
-from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, page_of, sample
+from conformance.spec import OPERATIONS
+from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample
 
 FILES = next(row for row in OPERATIONS if row.group == "Files")
 
@@ -30,15 +28,6 @@ def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
     assert found[FILES.key].state == "untested"
     assert found[FILES.key].reason == "the profile gives no [records] file"
     assert tiles(conformant())[PROFILE].state == "pass"
-
-
-def test_a_tile_leads_to_the_finding_of_its_endpoint(tmp_path: Path) -> None:
-    made = sample()
-    html = page_of(made, tmp_path)
-
-    assert f'class="tile t-fail" href="#finding-ENV-008" title="{INITIATE}: failing, 1 rule"' in html
-    assert html.index('id="map"') < html.index('id="findings"')
-    assert html.count('class="tile t-pass" href="#OP-') > len(BY_KEY) / 2
 
 
 def test_an_endpoint_whose_answers_regressed_in_a_replay_is_failing() -> None:

@@ -80,15 +80,6 @@ def test_what_is_left_behind_fails_a_test_of_its_own_in_junit(tmp_path: Path) ->
     assert (run.exit_codes, failed) == ([ExitCode.LEFT_BEHIND], ["The run restores what it changed"])
 
 
-def test_a_failure_weighs_more_than_too_little_to_tell() -> None:
-    little = Ending(inconclusive="too little")
-
-    assert exit_code(sample().run(ending=little)) is ExitCode.FAILED
-    assert exit_code(conformant().run(ending=little, regressions=[LOST])) is ExitCode.FAILED
-    assert exit_code(conformant().run(ending=little)) is ExitCode.INCONCLUSIVE
-    assert exit_code(conformant().run()) is ExitCode.CONFORMANT
-
-
 def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) -> None:
     run = finished(Sample(), tmp_path)
 

@@ -16,15 +16,6 @@ def test_each_requirement_is_a_row_and_each_run_a_column() -> None:
     assert row.differs
 
 
-def test_a_requirement_that_a_run_does_not_know_has_no_verdict_there() -> None:
-    run = sample().run()
-    older = run.model_copy(update={"requirements": run.requirements[1:]})
-
-    row = next(row for row in matrix([older, run]).rows if row.requirement == run.requirements[0].id)
-
-    assert row.verdicts == [None, "pass"]
-
-
 def test_every_form_names_the_runs_and_what_differs() -> None:
     found = matrix([conformant().run(), sample().run()], ["release 1", "release 2"])
 

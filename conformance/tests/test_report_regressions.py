@@ -82,19 +82,6 @@ def test_ci_sees_what_a_difference_means_and_that_a_field_is_gone() -> None:
         assert "breaking" in text.lower()
 
 
-def test_the_summary_and_the_page_begin_with_them() -> None:
-    run = replayed(lost(4, 0), lost(7, 1), LONGER)
-    text, page = summary.markdown(run), report(run, RunEvidence())
-
-    assert "3 answers differ from the recording, at 2 places." in text
-    assert "### What regressed (2 places)" in text
-    assert "`data[*].roleName`" in text
-    blocks = page[page.index("What fails this replay") : page.index('id="search"')].replace("<wbr>", "")
-    assert "data[*].roleName" in blocks
-    assert 'href="#regressions"' in blocks
-    assert page.index('id="regressions"') < page.index('id="findings"')
-
-
 def refused(exchange: int, *, endpoint: str = ROLES, code: str = "4040") -> tuple[Regression, Regression]:
     """A refusal in place of another one: another status and another code."""
     same = {"exchange": exchange, "endpoint": endpoint, "meaning": "breaking", "basis": "is not shown"}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from conformance.replay.differences import lines_of
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.run_page import report
 from conformance.report.latency.histograms import LatencyHistogram
@@ -69,28 +68,6 @@ def test_the_same_difference_at_many_endpoints_is_one_row_with_its_count() -> No
         ("data[*].other", "new field"),
         ("data[*].newField", "field missing"),
     ]
-
-
-def refused(endpoint: str = ROLES, **more: Any) -> list[dict[str, Any]]:
-    """A refusal in place of another one: another status and another code of the same answers."""
-    return [
-        difference(endpoint, "status", "status", recorded=403, replayed=404, **more),
-        difference(endpoint, "code", "code", recorded="4030", replayed="4040", **more),
-    ]
-
-
-def test_a_refusal_in_place_of_another_is_one_row_with_both_places() -> None:
-    rows = [*refused(times=2, exchanges=[3, 4]), *refused(PROFILE)]
-
-    (row,) = groups(run_of(differences=rows))["Permitted changes"]
-
-    assert (row.what, row.kind, row.times) == ("another status and another code", "status, code", "3")
-    assert [(each.path, each.recorded, each.replayed) for each in row.places] == [
-        ("status", "403", "404"),
-        ("code", '"4030"', '"4040"'),
-    ]
-    change = "status 403 is now 404 and code 4030 is now 4040, in 3 answers"
-    assert list(lines_of(rows)) == [f"PERMITTED {ROLES} and 1 more endpoint  {change}: {PERMITTED}"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.report.across import accepted
-from conformance.report.across.accepted import AcceptedDifference
 from conformance.report.across.baseline import (
     ABOUT_GONE,
     Baseline,
@@ -145,18 +143,3 @@ def test_a_difference_of_the_whole_body_has_a_row_that_can_be_read(tmp_path: Pat
     rows = accepted.load(tmp_path / "changes.toml")
     assert [row.path for row in rows] == ["body"]
     assert accepted.against_rows([seen], rows).held == ()
-
-
-def test_the_file_of_accepted_differences_keeps_comments_as_well(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    text = '# ours\n\n# why\n[[accept]]\nendpoint = "GET /b"\npath = "data"\nkind = "value"\nreason = "r"\n'
-    file.write_text(text, encoding="utf-8")
-    rows: Sequence[AcceptedDifference] = [
-        AcceptedDifference("GET /a", "data", "value", "s"),
-        *accepted.load(file),
-    ]
-
-    accepted.write(rows, file)
-
-    assert file.read_text(encoding="utf-8").startswith(text)
-    assert [row.endpoint for row in accepted.load(file)] == ["GET /b", "GET /a"]

@@ -9,10 +9,9 @@ import pytest
 from conformance.report.across import baseline
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
-from conformance.report.model.words import BUNDLED, headline, is_left_out, levels, numbers, share_of_musts
+from conformance.report.model.words import BUNDLED, headline, levels, numbers
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, sample
-from conformance.verdicts.findings import UNDECIDED
 
 MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
 
@@ -132,24 +131,3 @@ def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:
     assert numbers(run).startswith(f"must {len(decided) - 5}/{len(decided)} · should ")
     assert numbers(run).endswith(f" · {run.summary.untested} untested")
     assert "%" not in numbers(run)
-
-
-def test_a_selection_counts_only_what_it_asked_for() -> None:
-    run = sample().run(scope=Scope(selection="--only LOGIN"))
-    musts = [row for row in run.requirements if row.level == "must" and not row.untestable]
-    rows = [
-        row.model_copy(update={"verdict": "untested", "reason": reason})
-        for row, reason in zip(
-            musts[:3], ("not selected by --only LOGIN", UNDECIDED, "no token"), strict=True
-        )
-    ]
-    run = run.model_copy(update={"requirements": rows})
-
-    of_cases = run.model_copy(update={"scope": Scope(selection="-k sign_in")})
-
-    assert [is_left_out(run, row) for row in rows] == [True, False, False]
-    assert [is_left_out(of_cases, row) for row in rows] == [True, True, False]
-    assert share_of_musts(run) == "0 of 2 selected musts tested"
-    assert share_of_musts(of_cases) == "0 of 1 musts that the selected cases came across tested"
-    assert numbers(run).endswith(" · 2 untested")
-    assert not is_left_out(run.model_copy(update={"scope": Scope()}), rows[0])

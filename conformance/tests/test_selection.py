@@ -265,19 +265,3 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     )
     assert "\nWARN        " in pages
     assert "check pages.total_pages_of_the_pagination_object (needs an answer" in pages
-
-
-@pytest.mark.parametrize(
-    ("mistyped", "near"),
-    [
-        ("LOGN-022", "LOGIN-022"),
-        ("login-22", "LOGIN-022, LOGIN-021, LOGIN-023"),
-        ("ENV-999", "ENV-020, ENV-019, ENV-018"),
-    ],
-)
-def test_explain_of_an_unknown_rule_names_the_nearest(
-    mistyped: str, near: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["explain", mistyped]) == 4
-
-    assert f"The nearest are {near}" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
 from conformance.traffic.exchange import ABSENT, Exchange
-from conformance.traffic.pulse import Pulse
 
 LONGEST_LINE = 64_000_000
 """Bytes of the longest line that is read; a longer one is only counted."""
@@ -75,11 +74,13 @@ class Times:
 @dataclass
 class RunEvidence:
     """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, the steps
-    of the same client ``before`` each, and the ``timings`` of all."""
+    of the same client ``before`` each, and the ``timings`` of all. ``earliest`` and ``latest`` are the first
+    and last start, 0 where none is known."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
-    pulse: Pulse = field(default_factory=Pulse)
+    earliest: float = 0.0
+    latest: float = 0.0
     times: dict[str, Times] = field(default_factory=dict)
     total: int = 0
     unread: int = 0
@@ -104,7 +105,10 @@ class RunEvidence:
         if times is None:
             times = self.times[endpoint] = Times()
         times.add(elapsed_ms)
-        self.pulse.add(started, elapsed_ms, is_sign_in="/auth/login/" in endpoint)
+        if started > self.latest:
+            self.latest = started
+        if started > 0 and (started < self.earliest or not self.earliest):
+            self.earliest = started
 
     @property
     def timings(self) -> list[OperationTime]:

@@ -16,6 +16,7 @@ from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
+from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
@@ -266,8 +267,8 @@ class Scope(Part):
     decided: dict[str, list[str]] = {}
 
 
-def _iso(time: datetime | str) -> str:
-    if isinstance(time, str):
+def _iso(time: Json) -> Json:
+    if not isinstance(time, datetime):
         return time
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
@@ -24,11 +23,12 @@ from imap_tools import (
     U,
 )
 
-from conformance.errors import Untestable
+from conformance.errors import Untestable, UsageError
 from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.mail_text import mail_shape, messages, visible
 from conformance.target.portal.transport import fetch
 from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
+from conformance.traffic.patterns import compiled, matches
 
 Mark = object
 """What an inbox held at one moment. It means something only to the inbox that made it."""
@@ -310,8 +310,13 @@ def _certain(codes: list[str], old: list[list[str]], settings: Mailbox, name: st
 
 
 def codes_in(text: str, pattern: str) -> list[str]:
-    """Every match of the pattern, in order: its first group where it has one."""
-    return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, text)]
+    """Every match of the pattern, in order: its first group where it has one. Raises InboxFailure where the
+    pattern takes too long."""
+    try:
+        found = list(matches(compiled(pattern), text))
+    except UsageError as slow:
+        raise InboxFailure(str(slow).removesuffix("."), "configuration") from None
+    return [match[1] if match.re.groups else match[0] for match in found]
 
 
 def _over_http(settings: HttpInbox, email: str, name: str) -> InboxAnswer:

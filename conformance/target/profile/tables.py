@@ -21,6 +21,7 @@ from conformance.traffic.address import is_http_address
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
+from conformance.traffic.patterns import compiled
 
 Factor = Literal["EMAIL", "OTP"]
 
@@ -174,8 +175,8 @@ class AccountSettings(ProfileTable):
 
 def _pattern(pattern: str) -> str:
     try:
-        re.compile(pattern)
-    except re.error as problem:
+        compiled(pattern)
+    except ValueError as problem:
         raise ValueError(f"must be a regular expression: {problem}") from None
     return pattern
 

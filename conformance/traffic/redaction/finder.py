@@ -10,12 +10,14 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import quote, unquote, unquote_plus
 
+import regex
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
 from conformance.spec.tables import ERRORS, SUCCESS_CODE
 from conformance.traffic.capture.placeholders import BLOCK
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Message, Plain, Request, Response
+from conformance.traffic.patterns import compiled, matches
 from conformance.traffic.redaction.forms import Span
 from conformance.traffic.redaction.looks import DESCRIBED, is_ordinary
 from conformance.traffic.redaction.places import is_placeholder
@@ -46,7 +48,7 @@ class ListedSecrets:
     """What the user lists. Names, and those that are kept, are without case and separators."""
 
     names: frozenset[str] = frozenset()
-    patterns: tuple[re.Pattern[str], ...] = ()
+    patterns: tuple[regex.Pattern[str], ...] = ()
     kept: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -65,7 +67,7 @@ class ListedSecrets:
         """Where a pattern matches: its last group, or all of it. Empty matches and placeholders are left."""
         taken = [match.span() for match in REDACTED.finditer(text)]
         for pattern in self.patterns:
-            for match in pattern.finditer(text):
+            for match in matches(pattern, text):
                 start, end = match.span(match.lastindex or 0)
                 if start < end and not any(start < stop and begin < end for begin, stop in taken):
                     yield start, end
@@ -268,6 +270,6 @@ def finder_of(redact: Iterable[str], keep: Iterable[str], names: Iterable[str] =
     plain = frozenset(plain_name(text) for text in listed if not text.startswith("/"))
     kept = frozenset(map(plain_name, keep))
     try:
-        return SecretFinder(ListedSecrets(plain, tuple(map(re.compile, patterns)), kept))
-    except re.error as error:
+        return SecretFinder(ListedSecrets(plain, tuple(map(compiled, patterns)), kept))
+    except ValueError as error:
         raise UsageError(f"--redact: a pattern is no regular expression ({error}). Correct it.") from None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from conformance.report.formats.html import chart
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.chart import bars
 from conformance.report.formats.html.latency import has_latencies, latencies
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.replay.differences import differing_places
@@ -17,7 +17,7 @@ from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.regressions import KINDS
-from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, VerdictName
+from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, Timed, VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     chapters,
@@ -31,6 +31,8 @@ from conformance.report.model.words import (
 from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
+
+DAY = 86_400
 
 MOVED_CLOCK_SECONDS = 30
 """How much longer a run must be by the target's clock for the page to say that the clock was moved."""
@@ -66,18 +68,14 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
 
 
 def _time(run: Run, evidence: RunEvidence) -> Cells:
-    waits = chart.aligned(run.timeline, evidence.pulse)
+    waits = _waits(run, evidence)
     timings = run.timings or evidence.timings
-    timeline = chart.timeline(evidence.pulse, waits)
-    begun = [evidence.pulse.earliest] * (evidence.pulse.earliest > 0)
+    begun = [evidence.earliest] * (evidence.earliest > 0)
     start = min([*begun, *(wait.start for wait in waits)], default=0.0)
     slow = [timing for timing in timings if timing.endpoint != OTHER]
     return cells(
-        words=_time_in_words(run, timings, sum(wait.seconds for wait in waits)),
-        bars=chart.bars(_by_group(timings)),
-        line=timeline.drawing if timeline else None,
-        squeezed=timeline.squeezed if timeline else False,
-        moved=_moved(run, evidence),
+        words=_time_in_words(run, evidence, timings, sum(wait.seconds for wait in waits)),
+        bars=bars(_by_group(timings)),
         waits=[
             cells(
                 what=one_line(wait.label, 200),
@@ -90,8 +88,20 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     )
 
 
-def _time_in_words(run: Run, timings: Sequence[OperationTime], waited: float) -> str:
+def _waits(run: Run, evidence: RunEvidence) -> list[Timed]:
+    """The waits by the clock of the exchanges: those by another clock are shifted to the first exchange."""
+    waits = [span for span in run.timeline if span.kind == "wait"]
+    later = evidence.earliest - min((span.start for span in run.timeline), default=0.0)
+    if abs(later) < DAY:
+        return waits
+    return [span.model_copy(update={"start": span.start + later, "end": span.end + later}) for span in waits]
+
+
+def _time_in_words(run: Run, evidence: RunEvidence, timings: Sequence[OperationTime], waited: float) -> str:
     words = [f"The run took {duration(run.seconds)}"]
+    by_target = evidence.latest - evidence.earliest
+    if by_target > run.seconds + MOVED_CLOCK_SECONDS:
+        words.append(f"the target's simulated clock advanced {duration(by_target)} meanwhile")
     if timings:
         answering = sum(timing.total_ms for timing in timings) / 1000
         requests = plural(sum(timing.requests for timing in timings), "request")
@@ -99,13 +109,6 @@ def _time_in_words(run: Run, timings: Sequence[OperationTime], waited: float) ->
     if waited:
         words.append(f"waits for the target's clock add up to {duration(waited)}, some of them overlapping")
     return "; ".join(words) + "."
-
-
-def _moved(run: Run, evidence: RunEvidence) -> tuple[str, str] | None:
-    """How long the run took, and on the target's clock, where that was moved; else None."""
-    by_target = evidence.pulse.latest - evidence.pulse.earliest
-    is_moved = by_target > run.seconds + MOVED_CLOCK_SECONDS
-    return (duration(run.seconds), duration(by_target)) if is_moved else None
 
 
 def _by_group(timings: Sequence[OperationTime]) -> list[OperationTime]:
