@@ -14,23 +14,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import uvicorn
 
 from conformance.errors import ExitCode, UsageError
 from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
-from conformance.record.log import Log
+from conformance.record.log import Bounds, Log
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.traffic.address import is_http_address
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
-
-if TYPE_CHECKING:
-    from conformance.record.protocol import Bounds
 
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
 
@@ -109,14 +106,11 @@ def serve(
 
     if not is_http_address(upstream):
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
-    if options.certificate is not None:
-        _check_certificate(options.certificate)
+    _check_certificate(options.certificate)
     secrets = Secrets() if secrets is None else secrets
     finder = _finder(options, profile, secrets)
     listening = _listening(options.host, options.port)
-    bounds = options.bounds or protocol.Bounds(
-        request_seconds=options.timeout, upstream_seconds=options.timeout
-    )
+    bounds = options.bounds or Bounds(request_seconds=options.timeout, upstream_seconds=options.timeout)
     log = Log(Path(out), secrets, judge, on_finding, finder=finder, max_bytes=options.max_bytes)
     proxy = Proxy(
         upstream,
@@ -137,8 +131,10 @@ def serve(
     return Recording(url, log, server, thread)
 
 
-def _check_certificate(path: Path) -> None:
+def _check_certificate(path: Path | None) -> None:
     """UsageError: the file has no certificate with its key."""
+    if path is None:
+        return
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path)
     except (OSError, ssl.SSLError) as problem:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.records import sent_fields
-from conformance.errors import CaptureError, SuiteError, UsageError
+from conformance.errors import CaptureError, SuiteError
 from conformance.judging import Watch
 from conformance.spec import endpoints as op
 from conformance.spec.tables import INVALID_PARAMETER
@@ -33,6 +33,18 @@ from conformance.traffic.hidden import (
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a recorder takes at most. Seconds of a request count from its first byte to its last, those of the
+    upstream portal from the first byte of the request to the last of the answer."""
+
+    header_bytes: int = 64 * 1024
+    body_bytes: int = 64 * 1024 * 1024
+    request_seconds: float = 60.0
+    upstream_seconds: float = 60.0
+    connections: int = 1000
 
 
 @dataclass
@@ -85,18 +97,10 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
-            self.secrets.add_from(exchange)
             try:
-                written = self.finder.register(exchange, self.secrets)
-            except UsageError as slow:
-                self._stop(slow)
-                return
-            line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
-            try:
-                self._writer.write_line(self.secrets.redact_line(line).encode())
-            except CaptureError as error:
-                self._stop(error)
+                self._append(exchange)
+            except SuiteError as problem:
+                self._stop(problem)
                 return
             self.count += 1
             self.unanswered += response is None
@@ -104,6 +108,14 @@ class Log:
                 self.is_full = True
                 self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
+
+    def _append(self, exchange: Exchange) -> None:
+        """CaptureError: the file takes no more; UsageError: a pattern of the user's takes too long."""
+        self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
+        self.secrets.add_from(exchange)
+        written = self.finder.register(exchange, self.secrets)
+        line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
+        self._writer.write_line(self.secrets.redact_line(line).encode())
 
     def _stop(self, error: SuiteError) -> None:
         """Announces the end of recording. Clients continue unaffected."""
