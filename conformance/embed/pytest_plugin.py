@@ -9,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from conformance.embed.application import ApplicationCases
-    from conformance.embed.judge import PortalJudge
 
 PLUGIN = "conformance.plugin"
 CASES = "cases"
@@ -63,9 +58,9 @@ def _names_package(argument: str) -> bool:
 
 
 @pytest.fixture
-def portal_judge(request: pytest.FixtureRequest) -> Iterator[PortalJudge]:
-    """Judges answers: ``portal_judge.feed(response)`` fails the test with what contradicts the specification;
-    what was passed to ``portal_judge.note(response)`` fails it at its end."""
+def portal_judge(request: pytest.FixtureRequest) -> Iterator[object]:
+    """A ``PortalJudge``: ``feed(response)`` fails the test with what contradicts the specification;
+    what was passed to ``note(response)`` fails it at its end."""
     from conformance.embed.judge import PortalJudge  # see above
 
     option = request.config.getoption
@@ -79,7 +74,7 @@ def portal_judge(request: pytest.FixtureRequest) -> Iterator[PortalJudge]:
 
 
 @pytest.fixture
-def conformance_cases(tmp_path: Path) -> ApplicationCases:
+def conformance_cases(tmp_path: Path) -> object:
     """Runs the cases against an ASGI application in this process: ``conformance_cases(app, only=["ROLE-*"])``
     returns the run, with its findings."""
     from conformance.embed.application import ApplicationCases  # see above

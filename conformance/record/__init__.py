@@ -14,23 +14,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import uvicorn
 
 from conformance.errors import ExitCode, UsageError
 from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
-from conformance.record.log import Log
+from conformance.record.log import Bounds, Log
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 from conformance.traffic.address import is_http_address
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
-
-if TYPE_CHECKING:
-    from conformance.record.protocol import Bounds
 
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
 
@@ -113,9 +110,7 @@ def serve(
     secrets = Secrets() if secrets is None else secrets
     finder = _finder(options, profile, secrets)
     listening = _listening(options.host, options.port)
-    bounds = options.bounds or protocol.Bounds(
-        request_seconds=options.timeout, upstream_seconds=options.timeout
-    )
+    bounds = options.bounds or Bounds(request_seconds=options.timeout, upstream_seconds=options.timeout)
     log = Log(Path(out), secrets, judge, on_finding, finder=finder, max_bytes=options.max_bytes)
     proxy = Proxy(
         upstream,

@@ -35,6 +35,18 @@ from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import Finding
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a recorder takes at most. Seconds of a request count from its first byte to its last, those of the
+    upstream portal from the first byte of the request to the last of the answer."""
+
+    header_bytes: int = 64 * 1024
+    body_bytes: int = 64 * 1024 * 1024
+    request_seconds: float = 60.0
+    upstream_seconds: float = 60.0
+    connections: int = 1000
+
+
 @dataclass
 class Log:
     """The capture as it grows. ``on_finding`` is called once for each contradiction."""

@@ -5,24 +5,13 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a recorder takes at most. Seconds of a request count from its first byte to its last, those of the
-    upstream portal from the first byte of the request to the last of the answer."""
-
-    header_bytes: int = 64 * 1024
-    body_bytes: int = 64 * 1024 * 1024
-    request_seconds: float = 60.0
-    upstream_seconds: float = 60.0
-    connections: int = 1000
+from conformance.record.log import Bounds
 
 
 class Refused(Exception):

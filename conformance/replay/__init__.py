@@ -18,10 +18,8 @@ from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.full_disk import unwritable, without_reports, written
-from conformance.replay.load.meter import LoadMeter
-from conformance.replay.load.schedule import Schedule
-from conformance.replay.notes import FinishedReplay
+from conformance.replay.load import LoadMeter, Schedule
+from conformance.replay.notes import FinishedReplay, unwritable, without_reports, written
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay

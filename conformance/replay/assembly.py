@@ -21,8 +21,8 @@ from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.engine.timing import Timing
-from conformance.replay.fast_lane.lane import FastLane
-from conformance.replay.load.schedule import Schedule
+from conformance.replay.fast_lane import FastLane
+from conformance.replay.load import Schedule
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.channels import Channels

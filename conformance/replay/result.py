@@ -11,7 +11,7 @@ from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, St
 from conformance.replay.differences import DecidedDifferences, decided, groups_of, none_if_absent
 from conformance.replay.notes import FinishedReplay, notes_of, skipped_for_the_profile
 from conformance.replay.options import ReplayOptions, ReplayResult
-from conformance.replay.recording.descriptions.overview import recorded_latencies, session_rows
+from conformance.replay.recording.descriptions import recorded_latencies, session_rows
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending

@@ -16,7 +16,6 @@ from conformance.errors import UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import unlocked
 from conformance.target.bundled import running_portal
-from conformance.target.doctor import Diagnosis
 from conformance.target.doctor.diagnosis import Diagnosis, proposed, usable
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, differing, unsaid, written

@@ -16,7 +16,7 @@ import pytest
 
 from conformance import record
 from conformance.cli import main
-from conformance.record.protocol import Bounds
+from conformance.record.log import Bounds
 from conformance.traffic import capture
 from reference_impl import serve
 

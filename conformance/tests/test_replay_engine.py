@@ -16,8 +16,7 @@ import pytest
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.log import ReplayLog
-from conformance.replay.rebuild.actions import Actions, PassTime, WireResponse
-from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime, WireResponse
 from conformance.spec import BY_KEY
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.decode import exchange_of
 from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.step import Attempt, ReplayStep
-from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
-from conformance.replay.fast_lane.lane import RepeatedStep
-from conformance.replay.rebuild.actions import Received, Send, WireResponse
+from conformance.replay.fast_lane import CachedResponse, RepeatedStep, cached_response_of
+from conformance.replay.rebuild.actions import Received, Send, WireResponse, exchange_of
 from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replay_logs import conclusions, log_of
 from conformance.tests.replays import recorded, steps_of

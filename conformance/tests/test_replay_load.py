@@ -17,8 +17,7 @@ from conformance.errors import ExitCode, UsageError
 from conformance.replay import ReplayResult
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.load.meter import LoadMeter
-from conformance.replay.load.schedule import Schedule, rate_of, seconds_of
+from conformance.replay.load import LoadMeter, Schedule, rate_of, seconds_of
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag
 from conformance.report.latency.histograms import ALL, Latencies

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayResult
-from conformance.replay.compare.callers.offered import ServedCallers
-from conformance.replay.compare.callers.owners import SessionOwners
+from conformance.replay.compare.callers.owners import ServedCallers, SessionOwners
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings

@@ -13,7 +13,7 @@ from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
-from conformance.replay.recording.repeats import repeats_of
+from conformance.replay.recording.plan import repeats_of
 from conformance.spec import endpoints as op
 from conformance.tests.replays import assessor_of, comparer_of, recorder, replayed
 from conformance.tests.traffic import NOW, answer, envelope

@@ -11,8 +11,12 @@ from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers.credentials import CredentialCheck, why_nothing_is_shown
-from conformance.replay.compare.callers.offered import OF_A_REFUSAL, ServedCallers
-from conformance.replay.compare.callers.owners import Authenticators, SessionOwners
+from conformance.replay.compare.callers.owners import (
+    OF_A_REFUSAL,
+    Authenticators,
+    ServedCallers,
+    SessionOwners,
+)
 from conformance.replay.compare.comparer import Comparer, ResponseComparison
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
@@ -117,8 +121,7 @@ class Assessor:
     def _differences(self, pair: ReplayedExchange) -> ResponseComparison:
         """The differences of two responses, also from earlier ones of either side."""
         noise, correlation = self.comparer.noise, self.comparer.correlation
-        self.comparer.sign_ins.note(pair)
-        self.comparer.moves.note(pair)
+        self.comparer.own.note(pair)
         self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)

@@ -22,9 +22,13 @@ from conformance.replay.compare.times.clocks import (
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.history import ReplayedSignIns, is_miscounted, turned_round
-from conformance.replay.compare.times.moved import OwnMoves
-from conformance.replay.compare.times.others import is_no_address, is_of_others
+from conformance.replay.compare.times.of_account import (
+    OwnRequests,
+    is_miscounted,
+    is_no_address,
+    is_of_others,
+    turned_round,
+)
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
@@ -69,8 +73,7 @@ class Comparer:
     """The operations by which the recording itself changes something."""
     began: Clocks = AT_THE_EPOCH
     """When the recording began, on its portal's clock, and when the replay did, on ours."""
-    sign_ins: ReplayedSignIns = field(default_factory=ReplayedSignIns)
-    moves: OwnMoves = field(default_factory=OwnMoves)
+    own: OwnRequests = field(default_factory=OwnRequests)
     stamping: tuple[StampingClock, StampingClock] = field(
         default_factory=lambda: (StampingClock(), StampingClock())
     )
@@ -115,8 +118,8 @@ class Comparer:
         )
         differences = [*stamped, *comparison.differences()]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
-        lacking = [*self.sign_ins.lacking(pair, began), *turned_round(pair)]
-        own = [*self.moves.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
+        lacking = [*self.own.lacking(pair, began), *turned_round(pair)]
+        own = [*self.own.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
         if not differences and not lacking and not own:
             return ResponseComparison(differences, comparison.is_stable)
         places = {each.place for each in (*lacking, *own)}
@@ -201,7 +204,7 @@ class Comparer:
     def _is_written_anew(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether the caller has had a value written anew in this replay: no earlier one left it."""
         by = WRITTEN_ANEW.get((pair.operation, *difference.place[-1:]))
-        return by is not None and self.moves.has_done(pair.account, by)
+        return by is not None and self.own.has_done(pair.account, by)
 
     def _is_by_growth(self, operation: str, difference: Difference) -> bool:
         """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from conformance.replay.recording.repeats import UNREPEATED
+from conformance.replay.recording.plan import UNREPEATED
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import endpoint_of
 
@@ -34,7 +34,7 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     """The email of that account."""
 
     repeats: int = UNREPEATED
-    """The number of the reads that repeat one another, where it is one of them (``recording/repeats.py``)."""
+    """The number of the reads that repeat one another, where it is one of them (``repeats_of``)."""
 
     @property
     def endpoint(self) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from conformance.judging.fields import fields_along
-from conformance.replay.compare.callers.offered import NOT_OFFERED, is_not_offered
 from conformance.replay.compare.callers.owners import BASIS as FOREIGN_SESSION
-from conformance.replay.compare.callers.owners import IDS
+from conformance.replay.compare.callers.owners import IDS, NOT_OFFERED, is_not_offered
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.replayed_exchange import ReplayedExchange

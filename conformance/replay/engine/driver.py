@@ -20,13 +20,13 @@ from conformance.replay.rebuild.actions import (
     Actions,
     Await,
     AwaitAllBefore,
+    CannotRebuild,
     Lookup,
     Received,
     Reply,
     Send,
     WireResponse,
 )
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.target.portal.availability import silent, stopped, unreachable, went_away
 from conformance.target.profile.model import Profile
 from conformance.target.tls import tls_context

@@ -15,15 +15,25 @@ from conformance.replay.changes.sent import change_of
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.engine.decode import exchange_of
 from conformance.replay.engine.log import FindSecrets, ReplayLog, find_no_secrets
-from conformance.replay.engine.other_places import with_other_places
 from conformance.replay.engine.progress import Progress
-from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
+from conformance.replay.engine.step import Attempt, ReplayStep, StepActions, with_other_places
 from conformance.replay.engine.timing import Timing
-from conformance.replay.rebuild.actions import Action, Await, FindKey, PassTime, Received, Reply, Secret, Send
+from conformance.replay.rebuild.actions import (
+    Action,
+    Await,
+    CannotRebuild,
+    FindKey,
+    Lost,
+    PassTime,
+    Pending,
+    Received,
+    Reply,
+    Secret,
+    Send,
+    exchange_of,
+)
 from conformance.replay.rebuild.context import unique_name
-from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.replay.load.schedule import Schedule
+from conformance.replay.load import Schedule
 from conformance.replay.rebuild.actions import Actions, AwaitAllBefore, PassTime
 from conformance.replay.recording.plan import ReplayPlan
 

@@ -1,4 +1,4 @@
-"""What a session of the replay asks of the driver, and what it gets back."""
+"""What a session of the replay asks of the driver, what it gets back, and why a request cannot be rebuilt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import msgspec
 from conformance.target.portal.cipher import FoundKey
 from conformance.target.portal.secure import Channel
 from conformance.target.profile.tables import Factor
-from conformance.traffic.exchange import Header, Json, Plain, Request
+from conformance.traffic.capture.bodies import answered
+from conformance.traffic.exchange import Exchange, Header, Json, Plain, Request, Response
 
 NO_CONNECTION = "no connection"
 """What begins the error of a request of which nothing was sent."""
@@ -143,3 +144,50 @@ class Secret:
 
     value: str | bytes
     kind: str
+
+
+class Lost(Exception):
+    """A value is needed that the response at this position lacked."""
+
+    def __init__(self, value: str, position: int) -> None:
+        super().__init__(value)
+        self.value, self.position = value, position
+
+
+class Pending(Exception):
+    """A value is needed that the response at this position has yet to return."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+class CannotRebuild(Exception):
+    """Neither the recording nor the profile determines what is to be sent; the text says why."""
+
+
+def exchange_of(send: Send, received: Received, *, largest_body: int) -> Exchange:
+    """The record of a request and its response; its number is still 0. A body of more than ``largest_body``
+    bytes is truncated."""
+    wire = received.response
+    response = None if wire.error else _response(wire, largest_body)
+    plain = send.plain
+    if send.channel is not None and response is not None and plain is not None:
+        plain = Plain(request=plain.request, response=send.channel.decrypt(response.json))
+    return Exchange(
+        n=0,
+        started=received.started,
+        elapsed_ms=received.elapsed_ms,
+        client=send.client,
+        request=send.request,
+        response=response,
+        error=wire.error,
+        plain=plain,
+    )
+
+
+def _response(wire: WireResponse, largest_body: int) -> Response:
+    headers = wire.headers
+    encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
+    body, form = answered(wire.body, encoding, is_cut=wire.is_cut, most=largest_body)
+    return Response(status=wire.status, headers=headers, body=body, form=form)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from conformance.replay.rebuild.actions import Secret
-from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.actions import CannotRebuild, Secret
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.cipher import FoundKey, Scheme, find_key, sealed_payload

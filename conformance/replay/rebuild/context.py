@@ -6,9 +6,8 @@ import secrets as random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.replay.rebuild.actions import Secret
+from conformance.replay.rebuild.actions import Lost, Pending, Secret
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.rebuild.errors import Lost, Pending
 from conformance.replay.rebuild.password_mails import PasswordMails
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.without_accounts import NO_ACCOUNT

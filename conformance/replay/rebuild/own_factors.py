@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
+from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import leaves
 from conformance.spec import endpoints as op

@@ -6,9 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
-from conformance.replay.rebuild.actions import Action, Actions, Await, Code, Reply
+from conformance.replay.rebuild.actions import Action, Actions, Await, CannotRebuild, Code, Reply
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.password_mails import PasswordSetting
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import WRONG_CODE

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from conformance.checks.records import sent_fields
+from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
 from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.password_mails import MAILED

@@ -7,9 +7,17 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
-from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, OnlyCode, PassTime, Reply
+from conformance.replay.rebuild.actions import (
+    Action,
+    Actions,
+    CannotRebuild,
+    Code,
+    MarkInbox,
+    OnlyCode,
+    PassTime,
+    Reply,
+)
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
 from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
 from conformance.replay.rebuild.password_mails import MAILED, MAILING

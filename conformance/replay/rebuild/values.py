@@ -9,9 +9,9 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.kinds import ISO, is_counted, kind_of, record_of
 from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_json, packed_text
 from conformance.spec import Operation

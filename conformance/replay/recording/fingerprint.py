@@ -91,11 +91,6 @@ def epoch(started: str) -> float:
         return 0.0
 
 
-def fingerprint_of(raw: bytes) -> Fingerprint:
-    """The fingerprint of a line."""
-    return marked(raw)[0]
-
-
 def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
     """The fingerprint of a line, and its request with a mark in place of its id. The whole line counts for
     its request where no response follows that."""

@@ -6,7 +6,7 @@ import re
 from array import array
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -14,7 +14,6 @@ from functools import cached_property
 from conformance.replay.recording.fingerprint import Likeness, personal
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
-from conformance.replay.recording.repeats import repeats_of
 from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
@@ -222,3 +221,23 @@ def _matches(pattern: str, number: int, key: str) -> bool:
     if any(letter in pattern for letter in "*?["):
         return fnmatchcase(key, pattern)
     return pattern in key
+
+
+UNREPEATED = 0
+
+
+def repeats_of(order: Iterable[int], requests: Sequence[int], changing: Container[int]) -> array[int]:
+    """By position, a number that all reads have which repeat one another; ``UNREPEATED`` for all others.
+
+    ``order`` are the positions as they were sent, ``requests`` their fingerprints, ``changing`` the positions
+    of what may have written something.
+    """
+    repeats = array("i", [UNREPEATED]) * len(requests)
+    first: dict[int, int] = {}
+    for position in order:
+        if position in changing:
+            continue
+        began = first.setdefault(requests[position], position)
+        if began != position:
+            repeats[began] = repeats[position] = began + 1
+    return repeats

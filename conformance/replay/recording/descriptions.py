@@ -1,4 +1,4 @@
-"""Describes a replay before it runs: what would be sent, and which value comes from which response."""
+"""What a user reads of a recording: before a replay what it would send and from where, and in its report."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from conformance.replay.changes.sent import changes_foreseen
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import PlacedValue, leaves, unfolded
+from conformance.report.latency.spread import Spread
 from conformance.report.model.words import plural
+from conformance.spec import Operation
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import Json
 
 MOST = 500
 
@@ -70,3 +74,63 @@ def places_in(line: PlanLine, value: str) -> Iterator[str]:
         for inner in unfolded(place, leaf):
             if inner.value == value:
                 yield inner.place.lstrip(".")
+
+
+SHOWN_SESSIONS = 200
+LINES_OF_SIGN_INS = 20
+"""Exchanges of a session that are searched for its sign-in."""
+
+MOST_TIMES = 5_000
+"""Exchanges of a recording whose durations count; of a larger one every second, third and so on."""
+
+
+def session_rows(plan: ReplayPlan, accounts: Mapping[str, str], *, worker: int | None) -> list[Json]:
+    """The first sessions: the number of the first exchange of each, how many it has, which accounts of the
+    profile sign in, and the worker. ``accounts`` are the profile's by recorded email."""
+    sessions: dict[int, list[int]] = {}
+    session_of = plan.session_of
+    for position in plan.order:
+        session = session_of[position]
+        positions = sessions.get(session)
+        if positions is not None:
+            positions.append(position)
+        elif session >= 0 and len(sessions) < SHOWN_SESSIONS:
+            sessions[session] = [position]
+    return [
+        {
+            "first": plan.number_of(positions[0]),
+            "exchanges": len(positions),
+            "accounts": _accounts(plan, positions[:LINES_OF_SIGN_INS], accounts),
+            "worker": worker,
+        }
+        for positions in sessions.values()
+    ]
+
+
+def _accounts(plan: ReplayPlan, positions: list[int], accounts: Mapping[str, str]) -> list[Json]:
+    names: dict[str, None] = {}
+    for position in positions:
+        line = plan.line(position)
+        sent = line.request.body
+        if line.operation is not None and line.operation.key == LOGIN_INITIATE and isinstance(sent, dict):
+            name = accounts.get(str(sent.get("email")))
+            if name is not None:
+                names[name] = None
+    return list(names)
+
+
+def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
+    """The spread of the recorded durations by endpoint, of the exchanges that a replay sends."""
+    session_of = plan.session_of
+    sent = [position for position in plan.order if session_of[position] >= 0]
+    spreads: dict[str, Spread] = {}
+    operations: dict[int, Operation | None] = {}
+    """By what the requests of several clients have in common."""
+    for position in sent[:: 1 + len(sent) // MOST_TIMES]:
+        alike, seconds = plan.alike[position], plan.elapsed[position]
+        if alike not in operations:
+            operations[alike] = plan.line(position).operation
+        operation = operations[alike]
+        if operation is not None and seconds > 0:
+            spreads.setdefault(operation.key, Spread()).note(seconds * 1000)
+    return {endpoint: {"counts": spread.as_json()} for endpoint, spread in spreads.items()}

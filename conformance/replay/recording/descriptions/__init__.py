@@ -1,1 +1,0 @@
-"""What a user reads of a recording: before a replay, and in its report."""
