@@ -178,7 +178,7 @@ def visit(url: str, profile: dict[str, Any], started: float) -> None:
 
 
 def tried(name: str, command: str, recording: Path) -> Cell:
-    """One command against one row, on a portal of its own."""
+    """Runs a command against a hostile behaviour on a fresh portal."""
     with (
         tempfile.TemporaryDirectory() as place,
         tempfile.TemporaryDirectory() as certificates,

@@ -26,7 +26,7 @@ def memory(field: str) -> float:
 
 
 def measure(file: Path, exchanges: int) -> None:
-    """In a process of its own: prints the memory after each tenth, and at the end."""
+    """Prints the memory after each tenth of the file, and the peak."""
     from conformance.check import CheckOptions, check  # imported here: its memory is what is measured
     from conformance.traffic.exchange import Exchange
 

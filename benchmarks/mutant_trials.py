@@ -60,7 +60,7 @@ class Reaching:
     _seen: dict[int, tuple[CodeType, set[str]]] = field(default_factory=dict)
 
     def tests(self, mutant: Mutant) -> set[str]:
-        """Those that call the function it is in; of what runs at loading, all that come to the module."""
+        """Tests that call the mutated function; for code that runs at loading, all tests of the module."""
         tests = self._around(mutant)
         if "" in tests:
             own = (some for span, some in self.tests_of.items() if span[0] == mutant.module)
@@ -185,7 +185,7 @@ class _Collecting:
 
 
 def _some(tests: set[str], stem: str) -> set[str]:
-    """Those of the module itself, and of many others every so many."""
+    """All tests of the module's own file, and a sample of at most ``MOST`` others."""
     own = {test for test in tests if f"test_checks_{stem}.py" in test or f"test_{stem}.py" in test}
     others = sorted(tests - own)
     return own | set(others[:: 1 + len(others) // MOST])
@@ -199,7 +199,7 @@ def _by_exchange(items: Sequence[pytest.Item]) -> str:
 
 
 def _exchanged(mutant: Mutant, functions: Sequence[FunctionType], loading: set[int]) -> bool:
-    """Whether the mutant is in functions only, which have it from now on.
+    """Exchanges the code of loaded functions; False where the mutant stands outside of functions.
 
     ``functions``: the module's. ``loading``: the first lines of those that have done their work already.
     """

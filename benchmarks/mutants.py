@@ -50,7 +50,7 @@ class Result:
 
 
 def targets() -> list[str]:
-    """The chapters of checks, and then what all of them stand on, whose mutants meet the most tests."""
+    """Modules to mutate: chapters of checks first, shared modules, which most tests reach, last."""
     modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("conformance/checks/*.py")}
     return [*sorted(modules - {*REMEMBERING}), *JUDGING, *REMEMBERING]
 

@@ -55,7 +55,7 @@ Changes = Iterator[tuple[str, Change]]
 
 
 def mutants(module: str, source: str) -> list[Mutant]:
-    """All of a module's, in the order of its lines."""
+    """Every mutant of a module, in line order."""
     tree = ast.parse(source)
     return [
         Mutant(module, number, kind, *_lines(node), _shown(node, change))
@@ -147,7 +147,7 @@ def _is_idle(node: ast.AST) -> bool:
 
 @singledispatch
 def _changes(node: ast.AST) -> Changes:
-    """What may be changed in a node, by its kind."""
+    """Mutations that a syntax node permits."""
     return iter(())
 
 

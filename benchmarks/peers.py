@@ -1,4 +1,4 @@
-"""The tools that the benchmarks compare with, each in an environment of its own.
+"""Virtual environments of the tools that benchmarks compare with.
 
 .venv/bin/python benchmarks/peers.py [NAME…]     makes them: openapi-core, locust, mitmproxy
 """

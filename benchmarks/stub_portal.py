@@ -64,7 +64,7 @@ class Stub:
         return status, re.sub(rb'"timestamp":\d+', b'"timestamp":%d' % (time.time() * 1000), body, count=1)
 
     def _signed_in(self, target: bytes, body: bytes) -> bytes:
-        """The answer of a sign-in with a session or tokens that nobody has yet."""
+        """A sign-in's answer with a new login session id, or new tokens."""
         if target == INITIATE:
             return re.sub(
                 rb'"sessionId":"[^"]+"', b'"sessionId":"live-session-%d"' % next(self.numbers), body

@@ -60,7 +60,7 @@ def visit() -> Visit:
 
 
 def visits(visit: Visit, *, strangers: bool = False) -> Iterator[str]:
-    """Such visits one after the other, without an end."""
+    """Lines of endlessly repeated visits."""
     lasting = frozenset[str]() if strangers else visit.lasting
     templates = [list(_pieces(line, lasting, visit.began)) for line in visit.lines]
     numbers = count(1)

@@ -93,7 +93,7 @@ def extra_fields(row: Operation, exchange: Exchange) -> list[str]:
 
 
 def offered(key: str) -> str:
-    """The requirement that an endpoint is offered, for a case that asks it as it is meant to be asked."""
+    """Id of the requirement that the portal offers an endpoint."""
     return BY_KEY[key].requirement
 
 

@@ -148,7 +148,6 @@ def validate_profiles(options: Options) -> int:
 
 
 def _unread(references: Sequence[str]) -> str:
-    """Which values were not read."""
     return f" Values that were not read: {', '.join(references)}." if references else ""
 
 

@@ -110,7 +110,7 @@ class Bypass(msgspec.Struct, gc=False):
 
 @dataclass(eq=False, slots=True)
 class MetadataCache:
-    """What the cache does for exchanges of the same metadata. It equals nothing but itself."""
+    """Cached verdicts of one metadata key; instances compare by identity."""
 
     route: Route
     verdicts: Verdicts
@@ -182,7 +182,7 @@ class CachingJudge:
         return known
 
     def _judge_anew(self, known: MetadataCache, digest: Digest | None, exchange: Exchange) -> Verdicts:
-        """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
+        """Applies all checks, and caches verdicts that do not depend on the moment."""
         route = known.route
         known.bypass.note_miss()
         shape = _shape(route, exchange)

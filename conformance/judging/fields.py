@@ -39,7 +39,7 @@ def requirement_of(field: FieldInfo) -> str | None:
 
 @dataclass(frozen=True)
 class Node:
-    """A model, an array of something, or neither, ready to be walked."""
+    """Node of a resource's field tree: a model with fields, an array with an item, or a leaf."""
 
     model: type[BaseModel] | None = None
     fields: tuple[tuple[tuple[str, ...], str | None, bool, Node], ...] = ()
@@ -48,7 +48,6 @@ class Node:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of all fields."""
         return frozenset(name for names, *_ in self.fields for name in names)
 
     @cached_property
@@ -78,7 +77,7 @@ class Node:
 
 @lru_cache(maxsize=512)
 def node_of(annotation: Any) -> Node:
-    """The tree of an annotation. Those of models that stand in several are the same."""
+    """Field tree of an annotation; equal models share one node."""
     model, item = model_of(annotation), item_of(annotation)
     if model is not None:
         fields = (
@@ -222,7 +221,7 @@ def shows(form: str, node: Node, data: Json) -> bool:
 
 
 def _value_of(names: tuple[str, ...], data: dict[str, Json]) -> Json:
-    """The value of a field by the first of its names that is there."""
+    """Value of a field under its first name, or else under an alias."""
     value = data.get(names[0], ABSENT)
     if value is ABSENT and len(names) > 1:
         value = next((data[name] for name in names if name in data), ABSENT)

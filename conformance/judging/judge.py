@@ -58,7 +58,7 @@ class Judge:
         return combined([shape, verdicts_of(self.decide(route.checks, exchange), route.checks, exchange)])
 
     def forget(self) -> None:
-        """What is judged from now on may be another portal's: nothing from before is held against it."""
+        """Clears the memories of all checks: later exchanges may come from another portal."""
         if any(self._memories.values()):
             for memory in self._memories.values():
                 memory.clear()

@@ -98,7 +98,7 @@ class Shape:
         return self.responses <= INSPECTED_AT_FIRST or self.responses % INSPECTED_OF_LATER == 0
 
     def compare(self, exchange: Exchange) -> Verdicts:
-        """What the data contradicts; and what it is the first to show, where it is to be inspected."""
+        """Contradictions of the data, and what an inspected response shows first."""
         is_exact = self.is_exact_in(exchange)
         contradictions = [] if is_exact else self.contradictions(exchange)
         shown = NO_VERDICTS
@@ -129,7 +129,7 @@ class Shape:
         return Verdicts(self.key, exchange.n, tuple(held), tuple(readings))
 
     def contradictions(self, exchange: Exchange) -> list[tuple[str, Contradiction]]:
-        """Each place that is not as stated, with the requirement that states it."""
+        """Contradicted requirements, with the place of each contradiction."""
         data = exchange.data
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
@@ -152,7 +152,7 @@ class Shape:
         return list(contradictions.values())
 
     def _errors(self, part: Slice) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Where a slice of the data is not as stated, and what is expected there."""
+        """Validation errors of a slice: location and expectation."""
         try:
             self.adapter.validate_python(part.data)
         except ValidationError as error:
@@ -254,7 +254,6 @@ class Slice:
     first: int = 0
 
     def in_whole(self, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """A location in this slice as a location in the whole data."""
         at = next((at for at, step in enumerate(location) if isinstance(step, int)), None)
         if at is None or tuple(step for step in location[:at] if step in self.path) != self.path:
             return location
@@ -262,7 +261,7 @@ class Slice:
 
 
 def slices_of(data: Json) -> Iterator[Slice]:
-    """The data in slices, if it is a long list or holds some; else the data as it is."""
+    """Slices of long lists in the data; short data is one slice."""
     if _is_long(data):
         for first in range(0, len(data), SLICE):
             yield Slice(data[first : first + SLICE], first=first)

@@ -146,7 +146,6 @@ def _pass(
     started: datetime,
     meter: LoadMeter | None,
 ) -> FinishedReplay:
-    """Replays the recording once."""
     driver = _driver(ready, portal, journal, options, meter)
     positions = sessions_of(ready.plan, options.sessions_at_once)
     sessions = [ready.sessions.session(each) for each in positions]

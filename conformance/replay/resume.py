@@ -98,7 +98,6 @@ class ReplayJournal:
         file.flush()
 
     def remove(self) -> None:
-        """Removes the journal of a replay that has ended."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()

@@ -21,7 +21,7 @@ def needs(*parts: str) -> pytest.MarkDecorator:
 
 
 def impact(level: Impact) -> pytest.MarkDecorator:
-    """The most that a case does to the target; without it a case only signs in and reads."""
+    """Greatest impact of a case on the target; unmarked cases only sign in and read."""
     return pytest.mark.impact(level)
 
 

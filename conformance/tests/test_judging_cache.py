@@ -87,7 +87,7 @@ def test_with_and_without_the_cache_everything_is_decided_the_same(traffic: list
     assert cached[3]
 
 
-@pytest.fixture(scope="module", params=[*list(FAULTS)[::50], *list(VARIANTS)[::20]])
+@pytest.fixture(scope="module", params=[*list(FAULTS)[::100], *list(VARIANTS)[::40]])
 def unusual_visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
     """What the recorder wrote of a visit, as far as it came, to a portal with a fault or a variant."""
     out = tmp_path_factory.mktemp("unusual") / "visit.jsonl"
