@@ -185,7 +185,6 @@ def _address(text: str) -> str:
 
 
 def _host_or_address(text: str) -> str:
-    """An address, or one whose scheme is missing."""
     typed = text.strip().rstrip("/")
     return typed if re.fullmatch(r"(?!.*://)[^\s\"\\/@]+(/[^\s\"\\]*)?", typed) else _address(text)
 

@@ -155,7 +155,6 @@ def _validate(profiles: Sequence[Path]) -> int:
 
 
 def _unread(references: Sequence[str]) -> str:
-    """Which values were not read."""
     return f" Values that were not read: {', '.join(references)}." if references else ""
 
 

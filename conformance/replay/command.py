@@ -14,7 +14,7 @@ from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load import rate_of, seconds_of
 from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
 from conformance.replay.recording.descriptions import explained, foreseen
-from conformance.replay.recording.without_accounts import refuse_lacking
+from conformance.replay.recording.needs import refuse_lacking
 from conformance.replay.sharing import AnalysedRecording, accounts_of
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour

@@ -69,7 +69,6 @@ def _explanation(plan: ReplayPlan, position: int, sent: PlacedValue, source: int
 
 
 def places_in(line: PlanLine, value: str) -> Iterator[str]:
-    """The places of a value in a response."""
     for place, leaf in leaves(line.response_json(), ""):
         for inner in unfolded(place, leaf):
             if inner.value == value:

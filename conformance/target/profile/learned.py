@@ -158,6 +158,5 @@ def _below(body: list[tuple[Key | None, Item]], *, is_last: bool) -> list[tuple[
 
 
 def _ended(item: Item, end: str) -> Item:
-    """The item with the document's line end."""
     item.trivia.trail = end
     return item

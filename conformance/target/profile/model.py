@@ -44,7 +44,6 @@ SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
 
 
 def _secret_fields(body: Json) -> Iterator[str]:
-    """The names of fields that are filled with a secret."""
     if isinstance(body, dict):
         for name, value in body.items():
             if isinstance(value, str) and SECRET_PLACEHOLDERS.search(value) and name != "code":
