@@ -151,7 +151,7 @@ WORDS = """
     capture.jsonl traffic.har portal.toml results.json history.db missing é * ["""
 """What drawn command lines are made of; the words that name a file become its path."""
 
-DRAWN_COMMANDS = ("check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "")
+DRAWN_COMMANDS = ("check", "compare", "history", "plan", "requirements", "openapi", "nonsense", "")
 """Commands that reach no target, whatever their options are."""
 
 
