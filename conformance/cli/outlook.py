@@ -23,7 +23,7 @@ from conformance.spec import Impact
 from conformance.target.doctor import Diagnosis, diagnosis
 from conformance.target.doctor import examine as examine_profile
 from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
-from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
+from conformance.target.profile.learned import Learned, as_toml, differing, renewed, unsaid, written
 from conformance.target.profile.model import NO_PROFILE, Profile
 from conformance.traffic.replacing import replace_file, text_of
 from conformance.verdicts.selection import select_rules
@@ -38,8 +38,8 @@ def diagnose(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError(
-            "doctor needs --profile FILE or --target URL. `portal-conformance init` prints a profile to fill "
-            "in."
+            "doctor needs --profile FILE or --target URL. `portal-conformance setup --print` prints a "
+            "profile to fill in."
         )
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
@@ -59,6 +59,10 @@ def diagnose(options: Options) -> int:
         print(diagnosis.as_json(results, unlocks))
     else:
         _print_results(profile, results, unlocks, [_reach(planned, run), *most])
+        if "expect" not in learned.tables:
+            wrong = ", ".join(diagnosis.wrong_accounts(results))
+            why = f"correct {wrong} first" if diagnosis.ways_in(results) else "no account can sign in"
+            print_blocks([(), [f"No [expect] table is proposed: {why}."]])
         _print_learned(learned, path=options.profile, is_written=bool(options.write))
     if options.write:
         _write_learned(options.profile, learned)
@@ -129,15 +133,16 @@ def _exit_code(results: list[Diagnosis]) -> ExitCode:
 
 def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> None:
     """Prints what was learned and the profile does not say, ready to paste unless it is written there."""
-    text = "" if path is None else text_of(path)
+    before = "" if path is None else text_of(path)
+    text = renewed(before, learned)
     new, others = unsaid(text, learned), list(differing(text, learned))
-    if "expect" not in learned.tables:
-        print_blocks([(), ["No [expect] table is proposed: no account can sign in."]])
+    if text != before and not is_written:
+        print_blocks([(), ["[expect] is of an earlier doctor: --write renews it."]])
     if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
         print(as_toml(new), end="")  # no line is broken: it is read as TOML
-    elif path is not None and not is_written and not others:
+    elif path is not None and not is_written and not others and text == before:
         print_blocks([(), [f"{path} has everything that was learned already."]])
     for key, present, value in others:
         remedy = "To take it, delete that line and call `doctor --write` again."

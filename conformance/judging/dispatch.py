@@ -94,7 +94,6 @@ class Route:
     """Those of the last two."""
 
     def count(self) -> None:
-        """Counts an exchange."""
         self.operation.exchanges += 1
         if self.shape is not None:
             self.shape.responses += 1

@@ -48,7 +48,6 @@ class Node:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of all fields."""
         return frozenset(name for names, *_ in self.fields for name in names)
 
     @cached_property

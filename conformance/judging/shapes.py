@@ -254,7 +254,6 @@ class Slice:
     first: int = 0
 
     def in_whole(self, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """A location in this slice as a location in the whole data."""
         at = next((at for at, step in enumerate(location) if isinstance(step, int)), None)
         if at is None or tuple(step for step in location[:at] if step in self.path) != self.path:
             return location

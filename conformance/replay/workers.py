@@ -68,7 +68,6 @@ class SharedReplay:
         return self.options.out / f"worker-{index + 1}"
 
     def own_options(self, index: int) -> ReplayOptions:
-        """The options of a worker's own replay."""
         return replace(self.options, out=self.folder(index), worker=Worker(index, self.workers))
 
 

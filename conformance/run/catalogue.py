@@ -83,7 +83,6 @@ def row_of(item: pytest.Item) -> CaseRow:
 
 
 def _arguments(item: pytest.Item, mark: str) -> tuple[str, ...]:
-    """The arguments of all marks of a name."""
     return tuple(str(each) for found in item.iter_markers(mark) for each in found.args)
 
 

@@ -352,7 +352,6 @@ class Search:
         return None
 
     def _once(self, run: Callable[[settings, int], None], examples: int, number: int) -> None:
-        """One search of Hypothesis's."""
         chosen = settings(
             backend=RandomProvider.__name__,
             max_examples=examples,

@@ -263,7 +263,6 @@ class RunSession:
             )
 
     def _waited_for_mails_before(self) -> list[str]:
-        """That the run waited for a cooldown that it had not begun."""
         waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
         return [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
 

@@ -75,7 +75,6 @@ def reachable(
 
 
 def _only_endpoint(rule: str) -> str | None:
-    """The endpoint of a rule that is about one alone."""
     operations = REQUIREMENTS[rule].operations
     return operations[0] if len(operations) == 1 else None
 

@@ -214,7 +214,6 @@ class FaultRuns:
 
 
 def _near_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> list[pytest.Item]:
-    """The cases of a fault's endpoints and requirements."""
     if not fault.operations:
         return own_first(once_at_each_endpoint(items, fault.breaks, touched=clean.touched), fault.breaks)
     cases = touching(items, fault, touched=clean.touched, read_beside=clean.read_beside, most=MANY_OPERATIONS)
@@ -222,7 +221,6 @@ def _near_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> 
 
 
 def _all_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> list[pytest.Item]:
-    """Every case that can meet a fault."""
     cases = items
     if fault.operations:
         cases = touching(items, fault, touched=clean.touched, read_beside=clean.read_beside)

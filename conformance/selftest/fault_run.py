@@ -52,7 +52,6 @@ class FaultOutcome(msgspec.Struct):
     seconds: float = 0.0
 
     def note_call(self, case: str | None, exchange: Exchange, *, is_beside: bool) -> None:
-        """Notes the operation that a case calls."""
         operation = operation_of(exchange.request.method, exchange.request.path)
         called = (self.read_beside if is_beside else self.touched).setdefault(case or "", [])
         if operation is not None and operation.key not in called:

@@ -48,7 +48,6 @@ class Operation:
 
     @cached_property
     def path(self) -> str:
-        """The path template."""
         return self.key.partition(" ")[2]
 
     @cached_property

@@ -120,7 +120,6 @@ def out_lock_path(out: Path) -> Path:
 
 
 def history_lock(history: Path) -> FileLock:
-    """The lock on a history."""
     return FileLock(history.with_name(f".{history.name}.lock"), str(history))
 
 

@@ -16,8 +16,7 @@ from conformance.errors import UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import unlocked
 from conformance.target.bundled import running_portal
-from conformance.target.doctor import Diagnosis
-from conformance.target.doctor.diagnosis import usable
+from conformance.target.doctor.diagnosis import Diagnosis, proposed, usable
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, differing, unsaid, written
 from conformance.target.profile.model import load, parse
@@ -96,19 +95,41 @@ def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
 
 def test_a_second_write_changes_nothing_and_names_what_differs() -> None:
     learned = Learned(
-        {"expect": {"musts": 7, "accounts": ["admin"]}}, {"role": "R-1"}, {"expect": ("By `doctor`.",)}
+        {"expect": {"musts": 7, "accounts": ["admin"]}}, {"role": "R-1"}, {"expect": ("A floor.",)}
     )
     text = template.text()
 
     after = written(text, learned)
 
     assert after.startswith(text)
-    assert "\n[expect]\n# By `doctor`.\nmusts = 7\n" in after
+    assert "\n[expect]\n# A floor.\nmusts = 7\n" in after
     assert '\n# role = "R-1"\n' in after
     later = Learned({"expect": {"musts": 9, "accounts": ["admin"]}}, {"role": "R-2"}, learned.notes)
     assert written(after, later) == after
     assert not unsaid(after, later)
     assert list(differing(after, later)) == [("[expect] musts", 7, 9)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_table_that_the_doctor_wrote_is_renewed_and_the_rest_stays(end: str) -> None:
+    before = (
+        '# ours\n[expect]\n# By `doctor`, for a:\n# musts 7\nmusts = 7\naccounts = ["admin"]\n# ours too\n\n'
+        "# of the clock\n[clock]\n"
+    ).replace("\n", end)
+    floor = {"musts": 9, "accounts": ["admin", "spare"]}
+    learned = Learned({"expect": floor}, {}, {"expect": ("By `doctor`, for b:", "musts 9")})
+
+    assert written(before, learned) == before.replace("for a", "for b").replace("musts 7", "musts 9").replace(
+        "musts = 7", "musts = 9"
+    ).replace('"admin"', '"admin", "spare"')
+
+
+def test_no_floor_is_proposed_while_an_account_is_wrong() -> None:
+    works = [Diagnosis("accounts.admin", "works", "signs in")]
+    wrong = [*works, Diagnosis("accounts.spare", "wrong", "its password is refused", "credentials")]
+
+    assert "expect" in proposed(works, testable=100, run="a run").tables
+    assert "expect" not in proposed(wrong, testable=100, run="a run").tables
 
 
 @pytest.mark.parametrize(

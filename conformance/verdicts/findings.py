@@ -268,7 +268,6 @@ class Ledger:
         self._tally(requirement).cases.setdefault(case)
 
     def knows(self, signature: str) -> bool:
-        """Whether there is a finding of this signature already."""
         return signature in self._findings
 
     def is_selected(self, requirement: str) -> bool:

@@ -55,7 +55,6 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
 
 
 def _sessions(replays: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The sessions of all replays in the order of the recording."""
     rows = [row for replay in replays for row in replay.get("plan", [])]
     return sorted(rows, key=lambda row: (row["first"], row["worker"] or 0))
 

@@ -6,15 +6,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TextIO, cast
+from typing import Protocol, TextIO, cast
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from conformance.cli.layout import print_laid_out
 from conformance.cli.output import RedactedStream
 from conformance.report.formats.terminal import waiting, wants_colour
 from conformance.report.model.words import duration
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 LOG_SECONDS = 5.0
 """Seconds between two lines of a log, as long as cases end."""
@@ -138,9 +141,6 @@ class LiveView:
     """A display at the foot of a terminal, with what is found above it."""
 
     def __init__(self, stream: RedactedStream, progress: RunProgress) -> None:
-        from rich.console import Console  # only a terminal needs it
-        from rich.live import Live
-
         self._stream = stream
         self._progress = progress
         colour = wants_colour(stream)
@@ -174,10 +174,6 @@ class LiveView:
         self._live.stop()
 
     def _drawn(self) -> RenderableType:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
         progress = self._progress
         drawn = Table.grid()
         drawn.width = self.console.width - ROOM_FOR_INTERRUPT

@@ -41,7 +41,6 @@ def is_shifted(old: list[Json], new: list[Json]) -> bool:
 
 
 def names(items: list[Json]) -> list[Json]:
-    """Items of a list, each by its name where it has one."""
     return [_name(item) for item in items[:20]]
 
 

@@ -112,7 +112,6 @@ def _head_of(exchange: Exchange) -> str:
 
 
 def _request_text(exchange: Exchange) -> str:
-    """The request's part of a line."""
     return f"{REQUEST}{_ENCODE(exchange.request).decode()}"
 
 

@@ -70,11 +70,9 @@ class PasswordMails:
         return account if setting is None else setting.account
 
     def set_at(self, position: int) -> PasswordSetting | None:
-        """The password that the request at a position set."""
         return self._settings.by_position.get(position)
 
     def set_by(self, code: str) -> PasswordSetting | None:
-        """The password that a recorded code set."""
         return self._settings.by_code.get(code)
 
     def recipient(self, position: int) -> str | None:

@@ -265,7 +265,6 @@ class SignInCodes:
         return self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["OTP"]
 
     def _is_refused_now(self, recorded: Exchange, live: Exchange) -> bool:
-        """Whether a sign-in's code is refused that was accepted when recorded."""
         operation = recorded.request.operation
         if operation is None or operation.key != op.LOGIN_COMPLETE or not isinstance(recorded.sent, dict):
             return False

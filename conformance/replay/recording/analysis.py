@@ -370,7 +370,6 @@ class ResponseAnalysis:
                 self.sources[text.decode()] = position
 
     def _texts(self, line: PlanLine) -> set[bytes]:
-        """The texts in a response, and those packed into them."""
         texts = line.texts(numbers=self.reads_numbers)
         new = {text for text in texts if len(text) >= 16} - self._unpacked
         if len(self._unpacked) < MOST_ANALYZED:

@@ -107,7 +107,6 @@ class AcceptedDifference:
         return all(value is None or _is_same(value, actual) for value, actual in sides)
 
     def row(self, table: str) -> TomlRow:
-        """The row, to write into a table."""
         return TomlRow(table, _own_key(self), FORM.values_of(self), FORM)
 
 

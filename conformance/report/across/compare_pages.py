@@ -73,7 +73,6 @@ def as_html(comparison: Comparison) -> str:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """The comparison in one sentence."""
     regressions = "new regression" if len(comparison.new_regressions) == 1 else "new regressions"
     counts = [
         (len(comparison.newly_failing), "newly failing"),

@@ -47,7 +47,6 @@ class RowForm:
         return *self.texts, *self.scalars, "expires"
 
     def values_of(self, row: object) -> RowValues:
-        """The values of a row's keys."""
         return {name: getattr(row, name) for name in self.keys}
 
     def checked(self, row: Any, where: str) -> dict[str, Any]:
@@ -157,7 +156,6 @@ class RowFile:
             ) from None
 
     def rewritten(self, text: str, rows: list[TomlRow]) -> str:
-        """The text with exactly these rows."""
         is_crlf = "\r\n" in text and text.count("\n") == text.count("\r\n")
         after = self._with_rows(text.replace("\r\n", "\n") if is_crlf else text, rows)
         return after.replace("\n", "\r\n") if is_crlf else after

@@ -119,7 +119,6 @@ REASONS = {
 
 
 def _failures(run: Run) -> Iterator[str]:
-    """What fails the run."""
     if run.regressions:
         yield regressed_in_words(run)
     failures = failures_of(run)

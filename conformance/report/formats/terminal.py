@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -88,7 +88,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
         lines += [*_untested(run, pen), *_open(run, pen)]
     lines += _since(run, pen)
     if not quiet:
-        lines += _warnings(run, failures, pen)
+        lines += _groups(run, failures.warnings, failures.known, MOST_WARNINGS, "more warning", pen)
     lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
@@ -145,31 +145,26 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
     return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
 
 
-def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    groups = grouped(gravest_first(run, failures.new), failures.known)
-    for group in groups[:MOST_FAILURES]:
+def _groups(
+    run: Run, findings: Sequence[FindingEntry], known: frozenset[str], most: int, noun: str, pen: Pen
+) -> Iterator[str]:
+    groups = grouped(gravest_first(run, findings), known)
+    for group in groups[:most]:
         yield ""
         yield from _group_lines(run, group, pen)
-    more = sum(len(group.findings) for group in groups[MOST_FAILURES:])
-    if more:
+    if more := sum(len(group.findings) for group in groups[most:]):
         yield ""
-        yield f"and {plural(more, 'more failure')} in the report"
+        yield f"and {plural(more, noun)} in the report"
+
+
+def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
+    yield from _groups(run, failures.new, failures.known, MOST_FAILURES, "more failure", pen)
     shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
             yield ""
             yield f"{pen('fail', 'FAIL')} {pen('bold', row.id)}  {one_line(row.statement, 300)}"
             yield f"     {one_line(row.reason or 'no finding is recorded', 300)}"
-
-
-def _warnings(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    groups = grouped(gravest_first(run, failures.warnings), failures.known)
-    for group in groups[:MOST_WARNINGS]:
-        yield ""
-        yield from _group_lines(run, group, pen)
-    more = sum(len(group.findings) for group in groups[MOST_WARNINGS:])
-    if more:
-        yield f"and {plural(more, 'more warning')} in the report"
 
 
 def _open(run: Run, pen: Pen) -> Iterator[str]:

@@ -112,7 +112,6 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
-    """The finding, completed with facts of its exchanges."""
     weighed = _weighed(_with_missing(finding, exchanges))
     filters = filters_of(weighed, exchanges.exchanges)
     return weighed.model_copy(update={"filters": filters}) if filters else weighed

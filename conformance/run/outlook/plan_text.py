@@ -78,7 +78,6 @@ def ahead_lines(planned: RunPlan) -> Iterator[str]:
 
 
 def _against_floor(planned: RunPlan) -> str:
-    """What the floor means for this run."""
     if planned.floor is not None and planned.testable < planned.floor:
         return "this run would test fewer, and be inconclusive (exit code 5)"
     return "below it a run is inconclusive (exit code 5)"

@@ -47,6 +47,11 @@ def ways_in(results: Sequence[Diagnosis]) -> list[str]:
     return [name for name in WAYS_IN if f"accounts.{name}" in works]
 
 
+def wrong_accounts(results: Sequence[Diagnosis]) -> list[str]:
+    """Accounts of the profile that do not work: a floor without them would be too low."""
+    return [row.part for row in results if row.part.startswith("accounts.") and row.state == "wrong"]
+
+
 def usable(profile: Profile, results: Sequence[Diagnosis]) -> Profile:
     """The profile without broken accounts and a broken bot challenge, as a run uses it."""
     wrong = {result.part for result in results if result.state == "wrong"}
@@ -70,7 +75,7 @@ def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learne
         elif result.learned:
             tables.setdefault(table, {}).update(result.learned)
     accounts = ways_in(results)
-    if accounts:
+    if accounts and not wrong_accounts(results):
         tables["expect"] = {"musts": testable - testable // MUSTS_PER_GAP, "accounts": list(accounts)}
         notes["expect"] = (
             f"By `doctor`, for {run}:",

@@ -241,7 +241,6 @@ class Portal:
         return name in self._accounts
 
     def account_of(self, email: str) -> ProfileAccount | None:
-        """The profile's account with this email, in any case."""
         return self._by_email.get(email.lower())
 
     def record(self, name: str) -> str:

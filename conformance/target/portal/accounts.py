@@ -472,7 +472,6 @@ class ProfileAccount:
 
     @property
     def profile_password(self) -> str:
-        """The password as the profile has it."""
         return self._settings.password
 
     def password_changed_to(self, new: str) -> None:

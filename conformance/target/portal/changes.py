@@ -52,7 +52,6 @@ class TargetChange:
 
     @property
     def subject(self) -> str:
-        """What is changed, in words."""
         return {
             "creating": f"{self.result or self.name or 'a record'}, made by {self.key}",
             "changing": f"what {self.key} changed for [accounts.{self.account}]",

@@ -76,7 +76,6 @@ class ProfileInboxReader(InboxReader, Protocol):
 def reader(
     settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str
 ) -> ProfileInboxReader:
-    """The reader for one address in one of the profile's inboxes."""
     match settings:
         case HttpInbox():
             return AnswerReader(settings, lambda: _over_http(settings, email, name), name, email)

@@ -295,7 +295,6 @@ class SecureChannel:
 
 
 def _under(id: str | None, options: CallOptions) -> CallOptions:
-    """The options of a call with a session's id in its header."""
     return {**options, "headers": {SESSION_HEADER: id, **(options.get("headers") or {})}}
 
 

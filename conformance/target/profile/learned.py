@@ -20,6 +20,9 @@ RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those 
 
 T = TypeVar("T")
 
+OWN = "# By `doctor`"
+"""What the comment of a table begins with that the doctor wrote."""
+
 MARK = "\ufeff"
 """What some editors put before a text in UTF-8."""
 
@@ -48,10 +51,11 @@ def written(text: str, learned: Learned) -> str:
     comments, order and line ends. UsageError: a table stands without a line of its own."""
     if text.startswith(MARK):
         return MARK + written(text.removeprefix(MARK), learned)
+    text = renewed(text, learned)
     new = unsaid(text, learned)
     if not new:
         return text
-    end = "\r\n" if "\r\n" in text else "\n"
+    end = _end_of(text)
     document = tomlkit.parse(text if not text or text.endswith("\n") else text + end)
     for name, values in new.tables.items():
         _add(document, name, [*_comments(new.notes.get(name, ())), *_items(values)], end=end)
@@ -60,6 +64,31 @@ def written(text: str, learned: Learned) -> str:
         lines = [f"{name} = {tomlkit.string(id).as_string()}" for name, id in new.records.items()]
         _add(document, RECORDS, _comments([*note, *lines]), end=end)
     return tomlkit.dumps(document)
+
+
+def renewed(text: str, learned: Learned) -> str:
+    """The text with newer values in the tables that an earlier doctor wrote, as the comment above their keys
+    says."""
+    if not text or text.startswith(MARK):
+        return text
+    document = tomlkit.parse(text)
+    for name, lines in learned.notes.items():
+        table = document.get(name)
+        if not isinstance(table, Table):
+            continue
+        body = table.value.body
+        first = next((at for at, (_, item) in enumerate(body) if item.as_string().startswith(OWN)), None)
+        if first is None or all(table[key] == value for key, value in learned.tables[name].items()):
+            continue
+        for at, (_, comment) in enumerate(_comments(lines), first):
+            if at < len(body) and isinstance(body[at][1], Comment):
+                body[at] = (None, _ended(comment, _end_of(text)))
+        table.update(learned.tables[name])
+    return tomlkit.dumps(document)
+
+
+def _end_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def unsaid(text: str, learned: Learned) -> Learned:
@@ -129,6 +158,5 @@ def _below(body: list[tuple[Key | None, Item]], *, is_last: bool) -> list[tuple[
 
 
 def _ended(item: Item, end: str) -> Item:
-    """The item with the document's line end."""
     item.trivia.trail = end
     return item

@@ -44,7 +44,6 @@ SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
 
 
 def _secret_fields(body: Json) -> Iterator[str]:
-    """The names of fields that are filled with a secret."""
     if isinstance(body, dict):
         for name, value in body.items():
             if isinstance(value, str) and SECRET_PLACEHOLDERS.search(value) and name != "code":
@@ -201,7 +200,7 @@ def text_of(path: Path) -> str:
         return document_text(path)
     except FileNotFoundError:
         raise ProfileError(
-            f"{path}: there is no such file. `portal-conformance init` writes one to fill in."
+            f"{path}: there is no such file. `portal-conformance setup --print` prints one to fill in."
         ) from None
     except OSError as problem:
         raise ProfileError(

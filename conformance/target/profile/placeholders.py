@@ -115,7 +115,6 @@ def is_named(body: Json, *, id: str | None = None, name: str | None = None) -> b
 
 
 def texts_in(value: Json) -> Iterator[str]:
-    """The texts of a body."""
     if isinstance(value, str):
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -103,7 +103,6 @@ def _all_lines(path: Place) -> Generator[bytes]:
 
 
 def _own(lines: Generator[bytes], recording: RecordingNumber) -> Generator[bytes]:
-    """The lines with the file's own placeholders."""
     return lines if recording.count == 1 else _renumbered(lines, recording)
 
 

@@ -26,8 +26,6 @@ _DECODE = msgspec.json.Decoder(Exchange).decode
 
 
 def moved(line: bytes, block_of: Callable[[int], int]) -> bytes:
-    """A line whose placeholders are moved to other blocks."""
-
     def elsewhere(match: re.Match[bytes]) -> bytes:
         block, number = divmod(int(match[2]), BLOCK)
         return b"[%b-%d]" % (match[1], block_of(block) * BLOCK + number)
@@ -43,7 +41,6 @@ def moved_json(value: Json, block_of: Callable[[int], int]) -> Json:
 
 
 def blocks_in(line: bytes) -> set[int]:
-    """The blocks of all placeholders in a line."""
     return {int(number) // BLOCK for _, number in PLACEHOLDER.findall(line)}
 
 
@@ -62,13 +59,11 @@ class RecordingNumber:
     count: int = 1
 
     def line(self, line: bytes) -> bytes:
-        """A line of the file."""
         if self.count == 1 or (self.number == 0 and LATER.search(line) is None):
             return line
         return moved(line, self._block)
 
     def exchanges(self, exchanges: Iterator[Exchange]) -> Iterator[Exchange]:
-        """The exchanges of the file."""
         return exchanges if self.count == 1 else map(self._exchange, exchanges)
 
     def _exchange(self, exchange: Exchange) -> Exchange:

@@ -184,7 +184,6 @@ class SecretScan:
             yield from self._in_field(name, str(value), is_sent=is_sent, is_number=True)
 
     def _in_text(self, name: str, value: str, *, is_sent: bool) -> Iterator[LikelySecret]:
-        """Secrets in a text and its packed contents."""
         yield from self._in_field(name, value, is_sent=is_sent)
         yield from self._in_packed(name, value, is_sent=is_sent)
 

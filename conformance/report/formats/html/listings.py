@@ -17,7 +17,7 @@ from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.regressions import KINDS
-from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, Timed, VerdictName
+from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     chapters,
@@ -32,8 +32,6 @@ from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
 
-DAY = 86_400
-
 MOVED_CLOCK_SECONDS = 30
 """How much longer a run must be by the target's clock for the page to say that the clock was moved."""
 
@@ -46,7 +44,6 @@ REMEDIES = {
 
 
 def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
-    """The values of these lists."""
     keys = {reading.key for reading in run.readings}
     others = [observation for observation in run.observations if observation.topic not in keys]
     return {
@@ -69,7 +66,7 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
 
 
 def _time(run: Run, evidence: RunEvidence) -> Cells:
-    waits = _waits(run, evidence)
+    waits = [span for span in run.timeline if span.kind == "wait"]
     timings = run.timings or evidence.timings
     begun = [evidence.earliest] * (evidence.earliest > 0)
     start = min([*begun, *(wait.start for wait in waits)], default=0.0)
@@ -89,19 +86,10 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     )
 
 
-def _waits(run: Run, evidence: RunEvidence) -> list[Timed]:
-    """The waits by the clock of the exchanges: those by another clock are shifted to the first exchange."""
-    waits = [span for span in run.timeline if span.kind == "wait"]
-    later = evidence.earliest - min((span.start for span in run.timeline), default=0.0)
-    if abs(later) < DAY:
-        return waits
-    return [span.model_copy(update={"start": span.start + later, "end": span.end + later}) for span in waits]
-
-
 def _time_in_words(run: Run, evidence: RunEvidence, timings: Sequence[OperationTime], waited: float) -> str:
     words = [f"The run took {duration(run.seconds)}"]
     by_target = evidence.latest - evidence.earliest
-    if by_target > run.seconds + MOVED_CLOCK_SECONDS:
+    if run.command == "run" and by_target > run.seconds + MOVED_CLOCK_SECONDS:
         words.append(f"the target's simulated clock advanced {duration(by_target)} meanwhile")
     if timings:
         answering = sum(timing.total_ms for timing in timings) / 1000

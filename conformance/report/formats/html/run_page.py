@@ -52,7 +52,6 @@ def link_cases(folder: Path, name: str) -> None:
 
 
 def report(run: Run, evidence: RunEvidence) -> str:
-    """The page of a run with the evidence of its findings."""
     return HtmlReport(run, evidence).html()
 
 
@@ -81,7 +80,6 @@ class HtmlReport:
         return render("report.html.j2", page=self._view(cards))
 
     def _view(self, cards: Sequence[tuple[str, Markup]]) -> Cells:
-        """The values of the template."""
         run = self.run
         chapters = RequirementList(run, self.numbers, self.anchors).chapters()
         return cells(

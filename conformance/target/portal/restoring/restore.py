@@ -31,7 +31,6 @@ def _out_of_use(change: TargetChange) -> str | None:
 
 
 def _is_unknown(answer: Exchange) -> bool:
-    """Whether the record is there no more."""
     return answer.status == 404 or answer.code in RECORD_UNKNOWN
 
 

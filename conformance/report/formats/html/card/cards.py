@@ -114,7 +114,6 @@ class Cards:
         self.known = failures_of(self.run).known
 
     def card(self, group: FindingGroup) -> Card:
-        """The card of a group."""
         lead, record = group.lead, self.evidence.exchanges
         numbered = {number: record[number] for number in lead.exchanges if number in record}
         exchanges = list(numbered.values())

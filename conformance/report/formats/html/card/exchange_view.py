@@ -157,7 +157,6 @@ def _headers(message: Message) -> list[tuple[str, str]]:
 
 
 def _body(message: Message, marks: Sequence[str | int]) -> list[BodyLine]:
-    """The body as lines, whatever it is."""
     state = message.state
     if state in UNKNOWN_BODIES:
         return [BodyLine(0, "", UNKNOWN_BODIES[state])]
