@@ -27,7 +27,7 @@ NO_MESSAGES = (
     "selftest/pages.py",
     "target/profile/template.py",
 )
-"""Modules whose texts are code, a style sheet, or the profile that ``init`` prints."""
+"""Modules whose texts are code, a style sheet, or the profile that ``setup --print`` prints."""
 
 HELP = ("help", "summary", "description")
 """The arguments that say what a command, an option or a key of the profile does."""

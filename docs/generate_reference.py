@@ -25,9 +25,9 @@ PROFILE_INTRODUCTION = """\
 # The profile
 
 A TOML file with what is known of a target. `[portal]` and one account are needed; whatever is missing leaves
-the rules that need it UNTESTED, by name. `portal-conformance init` prints a profile with comments, `setup`
-asks for what it needs, `validate` finds its mistakes without a target, and `doctor` tries it out. An unknown
-key is an error.
+the rules that need it UNTESTED, by name. `portal-conformance setup` asks for what it needs, and with
+`--print` prints a profile with comments; `doctor` tries it out, and with `--offline` finds its mistakes
+without a target. An unknown key is an error.
 
 In each text `${NAME}` stands for an environment variable and `${file:PATH}` for the content of a file, so
 that no secret needs to stand in the profile; `$${` stands for `${`. A path is looked for from the folder of

@@ -110,6 +110,10 @@ class CommandOption(click.RichOption):
         return f"{ctx.auto_envvar_prefix}_{self.opts[0].lstrip('-').replace('-', '_').upper()}"
 
 
+WITH_EXIT_CODES = ("run", "check", "replay")
+"""Commands whose help lists the exit codes; they are in the reference for all."""
+
+
 class DocumentedCommand(click.RichCommand):
     """A command whose help ends with examples and exit codes."""
 
@@ -118,7 +122,8 @@ class DocumentedCommand(click.RichCommand):
         self.examples = examples
 
     def format_epilog(self, ctx: click.RichContext, formatter: click.RichHelpFormatter) -> None:  # type: ignore[override]
-        write_closing(formatter, self.examples, list(self._notes(ctx)))
+        has_codes = self.name in WITH_EXIT_CODES
+        write_closing(formatter, self.examples, list(self._notes(ctx)), has_codes=has_codes)
 
     def _notes(self, ctx: click.Context) -> Iterator[str]:
         named = [each for each in self.params if isinstance(each, CommandOption) and not each.is_flag]
@@ -213,7 +218,13 @@ def command(
     return declare
 
 
-def write_closing(formatter: click.RichHelpFormatter, examples: Sequence[str], notes: Sequence[str]) -> None:
+def write_closing(
+    formatter: click.RichHelpFormatter,
+    examples: Sequence[str],
+    notes: Sequence[str],
+    *,
+    has_codes: bool = False,
+) -> None:
     """Writes the end of a help: examples, exit codes and notes."""
     from rich.table import Table  # only help needs it
     from rich.text import Text
@@ -226,7 +237,8 @@ def write_closing(formatter: click.RichHelpFormatter, examples: Sequence[str], n
     width = formatter.console.width
     shown = (folded(example, width) for example in examples)
     parts: list[object] = [Text("\n".join(("Examples:", *shown, "")))] if examples else []
-    parts += [Text("Exit codes:"), table, *(Text(f"\n{note}") for note in notes)]
+    parts += [Text("Exit codes:"), table] if has_codes else []
+    parts += [Text(f"\n{note}" if parts else note) for note in notes]
     for part in parts:
         formatter.write(part)
 

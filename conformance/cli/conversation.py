@@ -18,8 +18,9 @@ from conformance.target.profile.template import InboxAnswers, ProfileAnswers, fi
 from conformance.traffic.address import is_http_address
 
 NO_TERMINAL = (
-    "setup asks its questions on a terminal. Without one: `portal-conformance init > portal.toml`, fill in "
-    "the URL, the access code and an account, then `portal-conformance doctor --profile portal.toml --write`."
+    "setup asks its questions on a terminal. Without one: `portal-conformance setup --print > portal.toml`, "
+    "fill in the URL, the access code and an account, "
+    "then `portal-conformance doctor --profile portal.toml --write`."
 )
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")

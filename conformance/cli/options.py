@@ -100,13 +100,13 @@ FORMAT = option(
 )
 
 
-def run_option(row: Option, *, is_hidden: bool = False) -> click.RichOption:
+def run_option(row: Option) -> click.RichOption:
     """An option of ``portal-conformance run`` from its row in ``OPTIONS``."""
     spelling = row.cli or row.spelling
     if row.type is None:
-        return flag(spelling, f"{row.name}", help=row.help, hidden=is_hidden)
+        return flag(spelling, f"{row.name}", help=row.help)
     settings = _value_of(row)
-    return option(spelling, row.name, help=row.help, multiple=row.repeats, hidden=is_hidden, **settings)
+    return option(spelling, row.name, help=row.help, multiple=row.repeats, **settings)
 
 
 def _value_of(row: Option) -> Mapping[str, Any]:
@@ -124,9 +124,7 @@ PLANNED = (
 )  # fmt: skip
 """The options of a run by which a plan differs."""
 
-PLAN_OPTIONS = tuple(run_option(row, is_hidden=row.name not in PLANNED) for row in OPTIONS)
-"""The options of ``plan``. It takes the others of ``run`` too, so that a line of ``run`` can be planned as it
-stands, but its help does not show what changes nothing."""
+PLAN_OPTIONS = tuple(run_option(row) for row in OPTIONS if row.name in PLANNED)
 
 
 def _duration(text: str) -> str:

@@ -38,8 +38,8 @@ def diagnose(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError(
-            "doctor needs --profile FILE or --target URL. `portal-conformance init` prints a profile to fill "
-            "in."
+            "doctor needs --profile FILE or --target URL. `portal-conformance setup --print` prints a "
+            "profile to fill in."
         )
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")

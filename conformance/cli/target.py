@@ -1,4 +1,4 @@
-"""Commands about a target: serve, doctor, setup, validate, init, cleanup.
+"""Commands about a target: serve, doctor, setup, cleanup.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -81,12 +81,18 @@ def _served_words(options: Options) -> Iterator[str]:
     IMPACT,
     TIME_BUDGET,
     flag("--write", help="write what was learned into the profile"),
+    argument("profiles", "FILE", nargs=-1, help="with --offline: the profiles (default: portal.toml)"),
+    flag("--offline", help="find mistakes of profiles without their secrets and without a target"),
     WAIT,
     FORMAT,
     examples=("portal-conformance doctor --profile portal.toml --write",),
 )
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
+    if options.offline:
+        return _validate([*options.profiles, *filter(None, [options.profile])] or [DEFAULT_PROFILE])
+    if options.profiles:
+        raise UsageError(f"doctor: write --profile {options.profiles[0]}, or --offline.")
     from conformance.cli.outlook import diagnose  # collects the cases, with pytest
 
     return diagnose(options)
@@ -101,9 +107,15 @@ def examine(options: Options) -> int:
         default=DEFAULT_PROFILE,
         help="the profile to write (default: portal.toml); an existing file is not overwritten",
     ),
+    flag("--print", "prints", help="ask nothing, and print a commented profile to fill in"),
 )
 def set_up(options: Options) -> int:
     """Asks for a profile on a terminal, writes it, and runs the doctor on it."""
+    if options.prints:
+        from conformance.target.profile import template
+
+        print(template.text(), end="")
+        return ExitCode.CONFORMANT
     from conformance.cli.conversation import hold
     from conformance.target.doctor.address import problem_at
 
@@ -128,16 +140,11 @@ def _try_out(path: Path) -> int:
     return diagnose(values)
 
 
-@command(
-    "validate",
-    argument("profiles", "FILE", nargs=-1, help="a profile (default: portal.toml of this folder)"),
-)
-def validate_profiles(options: Options) -> int:
-    """Validates profiles without their secrets and without a target; exit code 4 where one has a mistake."""
+def _validate(profiles: Sequence[Path]) -> int:
     from conformance.target.profile.validation import validate
 
     has_mistake = False
-    for path in options.profiles or (DEFAULT_PROFILE,):
+    for path in profiles:
         validation = validate(path)
         for problem in validation.problems:
             print_error(problem)
@@ -149,15 +156,6 @@ def validate_profiles(options: Options) -> int:
 
 def _unread(references: Sequence[str]) -> str:
     return f" Values that were not read: {', '.join(references)}." if references else ""
-
-
-@command("init")
-def print_profile(options: Options) -> int:
-    """Prints the commented profile."""
-    from conformance.target.profile import template as init_profile
-
-    print(init_profile.text(), end="")
-    return 0
 
 
 @command(
@@ -196,6 +194,4 @@ def clean_up(options: Options) -> int:
     return ExitCode.LEFT_BEHIND if done.problems else ExitCode.CONFORMANT
 
 
-COMMANDS = {
-    each.name: each for each in (serve_portal, examine, set_up, validate_profiles, print_profile, clean_up)
-}
+COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, clean_up)}

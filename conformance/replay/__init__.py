@@ -14,7 +14,6 @@ from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
-from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
@@ -23,7 +22,7 @@ from conformance.replay.notes import FinishedReplay, unwritable, without_reports
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
-from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
+from conformance.replay.resume import JOURNAL, EarlierPart, ReplayJournal, earlier_part, head_of_journal
 from conformance.replay.sharing import AnalysedRecording, OnShare, keep_share, own_placeholders
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.latency.histograms import histogram

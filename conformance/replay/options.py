@@ -12,8 +12,8 @@ from conformance.errors import UsageError
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.needs import NO_ACCOUNT
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
-from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile

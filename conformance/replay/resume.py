@@ -1,23 +1,161 @@
-"""Goes on with a replay that was killed: what it sent is read from its log and journal, not sent again."""
+"""The journal of a replay: what became of each exchange, on the disk, so that a killed one goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TextIO
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import replace as with_fields
 
+from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.replay.assembly import Replay
+from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
-from conformance.replay.engine.journal import JOURNAL, JournalEntry, JournalHead, entries_of
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import NO_CONNECTION
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import REPLAYED, ReplayPlan
 from conformance.target.profile.model import Profile
 from conformance.traffic import capture
+from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import NO_LINK
+
+JOURNAL = "replayed.jsonl"
+"""The journal's name in the folder of the reports; it is removed when a replay has ended."""
+
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class JournalHead(msgspec.Struct):
+    """What was replayed where: a replay goes on only with the same."""
+
+    recordings: list[str]
+    target: str
+    impact: str = ""
+
+
+class JournalEntry(msgspec.Struct, omit_defaults=True):
+    """One exchange that has ended. ``outcome`` is None where both responses were the same; ``line`` is that
+    of the live one in the log."""
+
+    position: int
+    line: int | None = None
+    outcome: ExchangeOutcome | None = None
+
+
+@dataclass
+class ReplayJournal:
+    """Appends entries, and has them written by ``flush``: after the log's lines that they name.
+
+    It exists from ``begin`` on, which comes before the first request: a replay that is killed then can go on.
+    """
+
+    path: Path
+    head: JournalHead
+    secrets: Secrets
+
+    def __post_init__(self) -> None:
+        self._waiting: list[str] = []
+        self._file: TextIO | None = None
+
+    def add(self, step: ReplayStep) -> None:
+        outcome = step.outcome
+        if outcome.state is State.SAME:
+            self._waiting.append(f'{{"position":{step.position},"line":{outcome.line}}}\n')
+        else:
+            self._waiting.append(self._text(step.position, outcome))
+
+    def begin(self) -> TextIO:
+        """Writes the head, or goes on with the journal of the replay that is resumed."""
+        if self._file is not None:
+            return self._file
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        if not is_new:
+            _remove_cut_line(self.path)
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, OF_ITS_OWNER)
+        self._file = os.fdopen(handle, "a", encoding="utf-8")
+        os.fchmod(handle, OF_ITS_OWNER)
+        if is_new:
+            self._file.write(_ENCODE(self.head).decode() + "\n")
+            self._file.flush()
+        return self._file
+
+    def flush(self) -> None:
+        if not self._waiting:
+            return
+        file = self.begin()
+        waiting, self._waiting = self._waiting, []  # what a full disk does not take is sent again
+        file.writelines(waiting)
+        file.flush()
+
+    def remove(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def _text(self, position: int, outcome: ExchangeOutcome) -> str:
+        plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
+        text = _ENCODE(JournalEntry(position, outcome.line, plain)).decode()
+        return self.secrets.redact_line(text) + "\n"
+
+
+OF_ITS_OWNER = 0o600
+"""The mode of the journal, which holds values of the portal and is no report."""
+
+
+def _plain(difference: Difference) -> Difference:
+    recorded, replayed = (
+        None if value is ABSENT else value for value in (difference.recorded, difference.replayed)
+    )
+    return replace(difference, recorded=recorded, replayed=replayed)
+
+
+def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[JournalEntry]:
+    """The entries of a journal whose lines are in the log, which has so many. UsageError: there is none, or
+    it is that of another replay."""
+    try:
+        *whole, _cut = path.read_bytes().split(b"\n")
+    except OSError:
+        raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
+    before = _decoded(whole[0], JournalHead) if whole else None
+    if not isinstance(before, JournalHead) or with_fields(before, impact=head.impact) != head:
+        raise UsageError(f"{path}: this journal is of another recording or target. Choose another --out.")
+    if before.impact not in ("", head.impact):
+        raise UsageError(
+            f"{path}: the interrupted replay had --impact {before.impact}, and this one has {head.impact}. "
+            f"Resume it with --impact {before.impact}, or choose another --out."
+        )
+    for line in whole[1:]:
+        entry = _decoded(line, JournalEntry)
+        if isinstance(entry, JournalEntry) and (entry.line is None or entry.line <= lines):
+            yield entry
+
+
+def _remove_cut_line(path: Path) -> None:
+    """Removes a last line that a crash cut off, so that the next one begins a line of its own."""
+    text = path.read_bytes()
+    end = text.rfind(b"\n") + 1
+    if end < len(text):
+        os.truncate(path, end)
+
+
+def _decoded(line: bytes, kind: type[msgspec.Struct]) -> Json:
+    """None where the line is none of this kind."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except ValueError:
+        return None
+
 
 NOT_SENT = frozenset({State.SKIPPED, State.UNWANTED, State.NOT_REPLAYABLE})
 
@@ -49,7 +187,7 @@ class EarlierPart:
         if self.lines:
             judge = watch(ready.ledger, judge=judge_of(no_cache=no_cache, model=False))
             for number, exchange in enumerate(capture.read(ready.log.path), 1):
-                judge(replace(exchange, n=number))
+                judge(with_fields(exchange, n=number))
 
 
 def _was_not_sent(outcome: ExchangeOutcome) -> bool:

@@ -12,10 +12,10 @@ from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.analysis import planned
+from conformance.replay.recording.needs import leave_out, refuse_changes
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.shares import Share, SharedPlan
 from conformance.replay.recording.store import Store
-from conformance.replay.recording.without_accounts import leave_out, refuse_changes
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
 

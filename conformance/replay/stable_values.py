@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from conformance.judging.fields import fields_along
 from conformance.report.model.run import Regression
@@ -41,7 +40,6 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
-@lru_cache(maxsize=512)
 def _name_in_enumeration(endpoint: str, path: str) -> str:
     """The last name of a path that ends within an enumeration or a constant; empty of any other."""
     place = steps(path)

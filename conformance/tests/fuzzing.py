@@ -146,12 +146,12 @@ def within(folder: Path, words: Iterable[str]) -> tuple[str, ...]:
 
 WORDS = """
     --profile --target --out --format --impact --strict --baseline --baseline-update --rerun --time-budget
-    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run --explain
+    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run
     --history --help --version -- -k text json read-only mutating 0 -1 10x 1e999 90s a@example.test=admin x=y
     capture.jsonl traffic.har portal.toml results.json history.db missing é * ["""
 """What drawn command lines are made of; the words that name a file become its path."""
 
-DRAWN_COMMANDS = ("check", "compare", "history", "plan", "requirements", "openapi", "init", "nonsense", "")
+DRAWN_COMMANDS = ("check", "compare", "history", "plan", "requirements", "openapi", "nonsense", "")
 """Commands that reach no target, whatever their options are."""
 
 

@@ -24,9 +24,14 @@ COMMANDS: dict[str, Callable[[str, Path], list[str]]] = {
     "doctor": lambda address, folder: ["doctor", "--target", address],
     "record": lambda address, folder: ["record", "--upstream", address, "--out", str(folder / "a.jsonl")],
     "check": lambda address, folder: ["check", str(folder / "none.jsonl"), "--target", address],
-    "proxy": lambda address, folder: ["validate", _profile(folder, f'proxy = "{_escaped(address)}"')],
+    "proxy": lambda address, folder: [
+        "doctor",
+        "--offline",
+        _profile(folder, f'proxy = "{_escaped(address)}"'),
+    ],
     "clock": lambda address, folder: [
-        "validate",
+        "doctor",
+        "--offline",
         _profile(folder, f'[clock]\nadvance = "{_escaped(address)}"'),
     ],
 }

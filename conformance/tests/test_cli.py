@@ -80,7 +80,7 @@ def code_of(words: list[str]) -> object:
         (["record", "--upstream", "", "--out", "x.jsonl"], EMPTY),
         (["cleanup", "/nowhere/changes.jsonl", "--target", "http://127.0.0.1:9"], "there is no such file"),
         (["cleanup", "/dev/null/changes.jsonl", "--profile", "/dev/null/portal.toml"], "/dev/null/"),
-        (["validate", "/"], "/: cannot be read (is a directory)."),
+        (["doctor", "--offline", "/"], "/: cannot be read (is a directory)."),
         (["doctor"], "doctor needs --profile FILE or --target URL."),
         (["doctor", "--profile", ""], EMPTY),
     ],

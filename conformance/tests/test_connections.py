@@ -234,7 +234,7 @@ def test_a_portal_at_an_ipv6_address_is_reached(tmp_path: Path) -> None:
         (tmp_path / "portal.toml").write_text(running.profile(), encoding="utf-8")
         profile = ["--profile", str(tmp_path / "portal.toml")]
 
-        assert main(["validate", str(tmp_path / "portal.toml")]) == 0
+        assert main(["doctor", "--offline", str(tmp_path / "portal.toml")]) == 0
         assert main(["run", *profile, "--rerun", "ENV-001", "--quiet", "--out", str(tmp_path / "out")]) == 0
 
     assert running.url.startswith("http://[::1]:")

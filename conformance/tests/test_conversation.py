@@ -154,7 +154,7 @@ def test_without_a_terminal_it_says_what_to_run_instead(
     monkeypatch.chdir(tmp_path)
 
     assert main(["setup"]) == 4
-    assert "portal-conformance init > portal.toml" in capsys.readouterr().err
+    assert "portal-conformance setup --print > portal.toml" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

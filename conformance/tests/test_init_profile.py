@@ -1,4 +1,4 @@
-"""The profile that ``init`` writes is valid as it stands, and so is all that it suggests."""
+"""The profile that ``setup --print`` prints is valid as it stands, and so is all that it suggests."""
 
 from __future__ import annotations
 

@@ -136,7 +136,9 @@ def test_a_doubled_dollar_is_a_dollar() -> None:
 
 
 def test_a_file_that_is_not_there_is_named_with_the_command_that_writes_one(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match=r"none\.toml: there is no such file\. `portal-conformance init`"):
+    with pytest.raises(
+        ProfileError, match=r"none\.toml: there is no such file\. `portal-conformance setup --print`"
+    ):
         load(tmp_path / "none.toml")
 
 

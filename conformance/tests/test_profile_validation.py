@@ -1,4 +1,4 @@
-"""``validate`` finds what a profile has wrong without its secrets, its files and its target."""
+"""``doctor --offline`` finds what a profile has wrong without its secrets, its files and its target."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
     written(tmp_path, PORTAL + ADMIN)
     Path("wrong.toml").write_text(PORTAL, encoding="utf-8")
 
-    assert main(["validate"]) == 0
-    assert main(["validate", "wrong.toml", "portal.toml", "absent.toml"]) == 4
+    assert main(["doctor", "--offline"]) == 0
+    assert main(["doctor", "--offline", "wrong.toml", "portal.toml", "absent.toml"]) == 4
 
     out, err = capsys.readouterr()
     assert out == "portal.toml is valid. Values that were not read: CODE, PASSWORD.\n" * 2

@@ -22,9 +22,9 @@ import pytest
 from conformance.errors import UsageError
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.notes import GO_ON
+from conformance.replay.resume import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, recorder, rewritten, without_clock, written

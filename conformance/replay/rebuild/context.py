@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from conformance.replay.rebuild.actions import Lost, Pending, Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.password_mails import PasswordMails
+from conformance.replay.recording.needs import NO_ACCOUNT
 from conformance.replay.recording.plan import ReplayPlan
-from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
 from conformance.traffic.hidden import FORM, LENGTH, MISTAKE, OF, mistake_of, mistaken, password_of

@@ -195,7 +195,7 @@ def text_of(path: Path) -> str:
         return document_text(path)
     except FileNotFoundError:
         raise ProfileError(
-            f"{path}: there is no such file. `portal-conformance init` writes one to fill in."
+            f"{path}: there is no such file. `portal-conformance setup --print` prints one to fill in."
         ) from None
     except OSError as problem:
         raise ProfileError(

@@ -1,4 +1,4 @@
-"""The commented profile that ``init`` writes: every table and key, and what each is for."""
+"""The commented profile that ``setup --print`` prints: every table and key, and what each is for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ access_code = "${PORTAL_ACCESS_CODE}"     # X-PORTAL-ACCESS-CODE
 # headers = { "X-LOCALE" = "en" }         # added to, or in place of, the default headers
 # edge_headers = true                     # send CF-*, X-Real-IP, X-Forwarded-*; false behind a real edge
 # verify = true                           # check certificates; or false, or the path of a CA file
-# client_cert = "client.pem"              # for mutual TLS; its key is there too, or in client_key
+# client_cert = "client.pem"              # for mutual TLS, with its key or without
+# client_key = "client.key"               # the key, where client_cert lacks it
 # timeout = 10.0                          # seconds for one request, from its first byte to its last
 # proxy = "http://127.0.0.1:3128"         # an HTTP proxy; none is taken from the environment
 """
