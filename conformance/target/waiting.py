@@ -42,7 +42,6 @@ def wait_for_target(
 
 
 def is_answering(profile: Profile) -> bool:
-    """Whether something answers at the target's address."""
     return _problem(profile, Clock(), None) is None
 
 

@@ -98,7 +98,6 @@ class ReplayChanges:
         return password
 
     def present_password(self, account: str) -> str:
-        """The password that an account of the profile has now."""
         return self._portal.account(account).password
 
     def note(self, change: NoteChange) -> None:
@@ -285,7 +284,6 @@ class ReplayChanges:
             return self.pending("the target could not be reached")
 
     def pending(self, reason: str) -> list[str]:
-        """What the replay changed and has not restored, as sentences that end in a reason."""
         return pending_in_words(self._portal, self.ledger.pending, reason)
 
     @property

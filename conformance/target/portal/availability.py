@@ -62,7 +62,6 @@ class Availability:
             )
 
     def note(self, exchange: Exchange) -> None:
-        """After a request, answered or not."""
         endpoint = _endpoint(exchange.request)
         with self._lock:
             self._asked += 1

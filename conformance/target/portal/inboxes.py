@@ -287,7 +287,6 @@ class ImapReader:
 
 
 def _reply(refused: MailboxLoginError) -> str:
-    """The server's own words."""
     lines = [line for line in refused.command_result[1] if isinstance(line, bytes)]
     return b" ".join(lines).decode(errors="replace") or str(refused.command_result[0])
 

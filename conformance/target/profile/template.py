@@ -211,7 +211,6 @@ class ProfileAnswers:
 
     @property
     def variables(self) -> list[str]:
-        """The environment variables that hold secrets."""
         of_inbox = self.inbox.variable if self.inbox else None
         return [name for name in (self.access_code, self.password, self.otp_secret, of_inbox) if name]
 

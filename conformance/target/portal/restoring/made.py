@@ -108,7 +108,6 @@ def _is_waiting(record: dict[str, Json]) -> bool:
 
 
 def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list[dict[str, Json]]:
-    """The records that the listing shows by an id."""
     if change.key not in CREATIONS:
         return []
     token = portal.account(change.account).token
