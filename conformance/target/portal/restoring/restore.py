@@ -24,11 +24,6 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import is_rate_limited
 
 
-def _out_of_use(change: TargetChange) -> str | None:
-    """What takes a record out of use that was created, where there is such an operation."""
-    return CREATIONS[change.key].out_of_use if change.key in CREATIONS else None
-
-
 def _is_unknown(answer: Exchange) -> bool:
     return answer.status == 404 or answer.code in RECORD_UNKNOWN
 
@@ -202,7 +197,7 @@ class Restoring:
         is_in_use = not answer.success and not _is_unknown(answer)
         if is_in_use and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        if answer.success or self._is_nothing_left(change, result):
+        if answer.success or is_answered(self._portal, change, result) or is_absent(self._portal, change):
             return None
         self._answer = answer
         reason = f"{change.undo_key} was refused: {refusal(answer)}"
@@ -212,13 +207,9 @@ class Restoring:
             return reason  # an id that was guessed may be none
         return f"{reason}, and a listing still shows it" if is_open(self._portal, change, result) else None
 
-    def _is_nothing_left(self, change: TargetChange, result: str | None) -> bool:
-        """Whether the refusal of the way back is lawful: there is nothing to take back any more."""
-        return is_answered(self._portal, change, result) or is_absent(self._portal, change)
-
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
-        key = _out_of_use(change)
+        key = CREATIONS[change.key].out_of_use if change.key in CREATIONS else None
         if key is None:
             return False
         with suppress(Untestable):  # the profile may have no body for it
