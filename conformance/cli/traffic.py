@@ -218,7 +218,6 @@ def record_traffic(options: Options) -> int:
     BASELINE_PRUNE,
     WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
-    flag("--explain", help="print where each dynamic value comes from"),
     NO_CACHE,
     FORMAT,
 )

@@ -13,7 +13,7 @@ from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load import rate_of, seconds_of
 from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
-from conformance.replay.recording.descriptions import explained, foreseen
+from conformance.replay.recording.descriptions import foreseen
 from conformance.replay.recording.needs import refuse_lacking
 from conformance.replay.sharing import AnalysedRecording, accounts_of
 from conformance.report.formats.closing import closing_block
@@ -28,15 +28,14 @@ PRINTED = 50
 
 
 def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
-    """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
-    dynamic value comes from. ``print_line`` prints a line of the result. Raises UsageError, CaptureError."""
+    """Replays; ``--dry-run`` only prints what would be sent. ``print_line`` prints a line of the result.
+    Raises UsageError, CaptureError."""
     options = options_of(arguments)
     options.check(profile)
     check_rows(options.accept, is_updated=options.accept_update)
-    if arguments.dry_run or arguments.explain:
-        for line in _previewed(profile, arguments, options):
-            print_line(line)
     if arguments.dry_run:
+        for line in _foreseen(profile, arguments, options):
+            print_line(line)
         return 0
     result = replay(arguments.files, profile, options, on_notice=_warn)
     show(result.run, options.out, form=arguments.format, print_line=print_line)
@@ -89,16 +88,11 @@ def _warn(notice: str) -> None:
     print(f"{begins}{notice}", file=sys.stderr, flush=True)
 
 
-def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
-    """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
+def _foreseen(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
     with AnalysedRecording(arguments.files, profile, options) as recording:
-        plan = recording.plan
-        if arguments.dry_run:
-            accounts = accounts_of(plan, profile, options.accounts)
-            refuse_lacking(plan, accounts)
-            yield from foreseen(plan, profile, accounts)
-        if arguments.explain:
-            yield from explained(plan)
+        accounts = accounts_of(recording.plan, profile, options.accounts)
+        refuse_lacking(recording.plan, accounts)
+        yield from foreseen(recording.plan, profile, accounts)
 
 
 def _account_for(text: str) -> tuple[str, str]:

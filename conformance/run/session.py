@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
@@ -232,13 +232,7 @@ class RunSession:
         """What the run changed; None where it could change nothing."""
         if self.options.impact == "read-only":
             return None
-        counts = self.portal.changes.counts
-        return ChangesMade(
-            attempted=counts.attempted,
-            accepted=counts.accepted,
-            restored=counts.restored,
-            staying=counts.staying,
-        )
+        return ChangesMade(**asdict(self.portal.changes.counts))
 
     def _notes(self) -> list[str]:
         """Why the run ended early, how many of its requests had no answer, where any had one, and what a

@@ -146,7 +146,7 @@ def within(folder: Path, words: Iterable[str]) -> tuple[str, ...]:
 
 WORDS = """
     --profile --target --out --format --impact --strict --baseline --baseline-update --rerun --time-budget
-    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run --explain
+    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run
     --history --help --version -- -k text json read-only mutating 0 -1 10x 1e999 90s a@example.test=admin x=y
     capture.jsonl traffic.har portal.toml results.json history.db missing é * ["""
 """What drawn command lines are made of; the words that name a file become its path."""

@@ -186,11 +186,6 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         for row in folder.run.regressions
     ]
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
-    notes = (
-        _notes(folders, coverage, traffic)
-        if is_check
-        else notes_of_replays([folder.run.notes for folder in folders], details["replay"])
-    )
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
@@ -205,7 +200,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         ending=_ending(folders, details, beside),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
         regressions=sorted(regressions, key=lambda row: row.exchange),
-        notes=list(notes),
+        notes=list(_notes(folders, coverage, traffic, details)),
     )
 
 
@@ -471,8 +466,14 @@ def _outdated_rows(runs: Sequence[Run]) -> list[str]:
     return [unseen[row] for row in rows if row in unseen]
 
 
-def _notes(folders: Sequence[Folder], coverage: Coverage, traffic: TrafficTotals) -> Iterator[str]:
-    for note in dict.fromkeys(note for folder in folders for note in folder.run.notes):
+def _notes(
+    folders: Sequence[Folder], coverage: Coverage, traffic: TrafficTotals, details: Mapping[str, Any]
+) -> Iterator[str]:
+    notes = [folder.run.notes for folder in folders]
+    if folders[0].run.command == "replay":
+        yield from notes_of_replays(notes, details["replay"])
+        return
+    for note in dict.fromkeys(note for each in notes for note in each):
         if not any(mark in note for mark in REGENERATED):
             yield note
     yield from coverage.sentences()

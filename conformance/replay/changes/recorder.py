@@ -18,7 +18,7 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring.made import told_id
 from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restored_in_words
+from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore
 from conformance.target.portal.restoring.ways import (
     CREATIONS,
     NO_WAY_BACK,
@@ -280,7 +280,7 @@ class ReplayChanges:
 
     def _attempt_restore(self) -> list[str]:
         try:
-            return restored_in_words(self._portal, self.ledger) if self.ledger.pending else []
+            return restore(self._portal, self.ledger) if self.ledger.pending else []
         except TargetUnreachable:
             return self.pending("the target could not be reached")
 
