@@ -373,7 +373,6 @@ def _led_here(first: Exchange | None, done: Exchange) -> Iterator[Exchange]:
 
 
 def _value_of(answer: Exchange, id: str, name: str) -> Json:
-    """The field of the record with an id, as an answer shows it."""
     shown = records(answer) if answer.success else ()
     return next((record.get(name) for _, record in shown if id_of_record(record) == id), None)
 

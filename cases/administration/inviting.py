@@ -133,5 +133,4 @@ def shows(record: Invitation, marker: str) -> bool:
 
 
 def _is_of_the_run(record: Invitation, run_id: str) -> bool:
-    """Whether a text of an invitation holds a marker of the run."""
     return any(isinstance(value, str) and f"{run_id}-" in value for value in record.values())

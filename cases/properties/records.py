@@ -280,7 +280,6 @@ class Records(Machine):
 
 
 def verbs_of(portal: Portal, kind: Kind) -> frozenset[str]:
-    """The verbs for which the profile has a body."""
     return frozenset(verb for verb in ("update", kind.on[0], kind.off[0]) if _has_body(portal, kind, verb))
 
 

@@ -91,7 +91,6 @@ class JoinedLines:
     _broken: Place | None = None
 
     def begin(self) -> None:
-        """Has the workers begin with all parts."""
         self.path.write_bytes(b"")
         for number, part in enumerate(self.parts):
             self._tasks.append(
@@ -99,7 +98,6 @@ class JoinedLines:
             )
 
     def join_ready(self) -> None:
-        """Joins what is there of the parts that follow."""
         while self._tasks and not self.holds_secrets and self._tasks[0].done():
             self._join_next()
 

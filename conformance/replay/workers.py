@@ -98,7 +98,6 @@ class ShareEnd:
         }
 
     def loss(self, share: Share) -> str:
-        """What is lost with this share, as a sentence."""
         begins = sorted(first for first, _ in share.sessions.values())
         shown = ", ".join(f"#{number}" for number in begins[:SHOWN_SESSIONS])
         more = "" if len(begins) <= SHOWN_SESSIONS else f" and {len(begins) - SHOWN_SESSIONS} more"

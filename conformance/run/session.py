@@ -127,7 +127,6 @@ class RunSession:
         (self._diverted_to or self.judge_exchange)(exchange)
 
     def judge_exchange(self, exchange: Exchange) -> None:
-        """Judges an exchange that has been written."""
         for finding in self.judge(exchange):
             self.announce(finding)
 
@@ -272,7 +271,6 @@ class RunSession:
         )
 
     def _restore(self) -> list[str]:
-        """Restores what was changed; what could not be, as sentences."""
         if self.unreachable is None:
             try:
                 return restore_own(self.portal)
@@ -289,7 +287,6 @@ class RunSession:
         return shown_otherwise(self.portal, self.portal.changes.restored)
 
     def _leave_all(self, reason: str) -> None:
-        """Leaves every requirement untested for one reason."""
         for requirement in self.ledger.requirements:
             self.ledger.leave_untested(requirement, reason, "credentials")
 

@@ -236,7 +236,6 @@ def _with_own_errors() -> Generator[None, Any, Any]:
 
 
 def _pending(ledger: Path) -> list[str]:
-    """The changes that a ledger lists as not restored, in words."""
     if not ledger.exists():
         return []
     try:

@@ -72,7 +72,6 @@ class KnownFailure:
         return self.expires is not None and self.expires < today
 
     def row(self, table: str) -> TomlRow:
-        """The entry, to write into a table."""
         return TomlRow(table, (self.signature,), FORM.values_of(self), FORM)
 
 

@@ -389,7 +389,6 @@ class Run(Part):
 
     @property
     def remarks(self) -> list[str]:
-        """The notes, and what was not restored."""
         return [*self.notes, *(f"Not restored: {sentence}." for sentence in self.ending.left_behind)]
 
     def dump(self) -> dict[str, Any]:

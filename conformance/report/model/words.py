@@ -349,7 +349,6 @@ def _nothing(run: Run) -> str:
 
 
 def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
-    """A run that came to no verdict."""
     tone, title, sentence = HALTED[run.exit_code]
     if run.exit_code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence

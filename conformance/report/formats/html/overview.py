@@ -182,7 +182,6 @@ def _other_failure(failure: OtherFailure) -> Cells:
 
 
 def _baseline_blockers(failures: RunFailures) -> list[Cells]:
-    """The entries of the baseline that fail the run themselves."""
     return [
         cells(
             verdict=label,
