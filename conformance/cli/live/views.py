@@ -73,8 +73,7 @@ class RunProgress:
 
     @property
     def numbers(self) -> str:
-        """``110 of 915 cases · 3 FAIL · 2 known · 36 s of 5 min 0 s (12 %)``, the percent behind what it is
-        of."""
+        """``110 of 915 cases · 3 FAIL · 2 known · 36 s of 5 min 0 s (12 %)``, the percent of the budget."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
