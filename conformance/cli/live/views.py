@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TextIO, cast
+from typing import TextIO, cast
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -84,18 +84,6 @@ class RunProgress:
         else:
             cases += percent
         return " · ".join([cases, *findings, time_of])
-
-
-class RunView(Protocol):
-    """Shows a run. ``line`` takes a text that may hold colours of ours."""
-
-    def start(self) -> None: ...
-
-    def line(self, text: str) -> None: ...
-
-    def waits(self, why: str, seconds: float) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 class LogView:
