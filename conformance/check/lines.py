@@ -99,7 +99,7 @@ class JoinedLines:
             )
 
     def join_ready(self) -> None:
-        """Joins what is there of the parts that follow."""
+        """Joins the parts whose lines are complete, in their order."""
         while self._tasks and not self.holds_secrets and self._tasks[0].done():
             self._join_next()
 
@@ -157,7 +157,7 @@ class JoinedLines:
 
 
 def append(written: WrittenLines, out: BinaryIO, before: int) -> None:
-    """Adds the lines of a part to those of the parts before, of which there are so many."""
+    """Appends the lines of a part to ``out``, which holds ``before`` exchanges."""
     with written.path.open("rb", BUFFER) as lines:
         if before + 1 == written.first:
             copy_bytes(lines, out, written.path.stat().st_size)
