@@ -248,8 +248,6 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _with(**fields: object) -> Change:
-    """The node with other fields."""
-
     def change(node: ast.AST) -> ast.AST:
         for name, value in fields.items():
             setattr(node, name, value)

@@ -72,7 +72,6 @@ def visits(visit: Visit, *, strangers: bool = False) -> Iterator[str]:
 
 
 def write(out: Path, exchanges: int, *, strangers: bool = False) -> None:
-    """A capture of that many exchanges."""
     with out.open("w") as file:
         file.writelines(islice(visits(visit(), strangers=strangers), exchanges))
 

@@ -23,7 +23,6 @@ _PUBLIC_CONSTANTS = frozenset(row.name for row in CONSTANTS_LISTS)
 
 
 def admit(portal: Portal, asked: Asked) -> None:
-    """The SYSTEM ingress."""
     sent = asked.headers.get("x-portal-access-code", "")
     if not hmac.compare_digest(sent.encode(), portal.access_code.encode()):
         raise Refusal("PORTAL_MISMATCH")

@@ -232,7 +232,6 @@ class Portal:
         return [s for s in self.sessions.values() if s.account_id == account_id and s.state == "ACTIVE"]
 
     def end(self, session: Session, trigger: str) -> bool:
-        """Whether the session ended."""
         session.state = self.next_state("session", session.state, trigger) or session.state
         return session.state == "ENDED"
 

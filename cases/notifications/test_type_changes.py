@@ -120,7 +120,6 @@ def _leaves_other_fields(
 
 
 def leaves_the_rest(record: OwnRecord, around: Surroundings) -> None:
-    """What was done to a record changed no other one."""
     if len(record.steps) > 1:
         around.judged(record.verify, "MODEL-016", record.steps[-1], (record.family.query, record.id))
 

@@ -55,7 +55,6 @@ def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, ad
 
 
 def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Comparison:
-    """Whether a method is listed as enabled, or is not."""
     on = enabled_methods(settings)
     expected = f"{method} {'enabled' if enabled else 'not enabled'}"
     return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})

@@ -91,7 +91,6 @@ class JoinedLines:
     _broken: Place | None = None
 
     def begin(self) -> None:
-        """Has the workers begin with all parts."""
         self.path.write_bytes(b"")
         for number, part in enumerate(self.parts):
             self._tasks.append(
@@ -99,7 +98,6 @@ class JoinedLines:
             )
 
     def join_ready(self) -> None:
-        """Joins the parts whose lines are complete, in their order."""
         while self._tasks and not self.holds_secrets and self._tasks[0].done():
             self._join_next()
 
@@ -157,7 +155,7 @@ class JoinedLines:
 
 
 def append(written: WrittenLines, out: BinaryIO, before: int) -> None:
-    """Appends the lines of a part to ``out``, which holds ``before`` exchanges."""
+    """Adds the lines of a part to those of the parts before, of which there are so many."""
     with written.path.open("rb", BUFFER) as lines:
         if before + 1 == written.first:
             copy_bytes(lines, out, written.path.stat().st_size)

@@ -53,7 +53,6 @@ def _alike(name: str) -> str:
 
 
 def _names_in(value: Json) -> Iterator[str]:
-    """The names of all fields, at whatever depth."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield _alike(name)

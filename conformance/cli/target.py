@@ -150,12 +150,9 @@ def _validate(profiles: Sequence[Path]) -> int:
             print_error(problem)
         has_mistake = has_mistake or bool(validation.problems)
         if not validation.problems:
-            print_line(f"{path} is valid.{_unread(validation.references)}")
+            unread = ", ".join(validation.references)
+            print_line(f"{path} is valid.{f' Values that were not read: {unread}.' if unread else ''}")
     return ExitCode.USAGE if has_mistake else ExitCode.CONFORMANT
-
-
-def _unread(references: Sequence[str]) -> str:
-    return f" Values that were not read: {', '.join(references)}." if references else ""
 
 
 @command(

@@ -112,7 +112,6 @@ def _is_selected(group: CheckGroup, exchange: Exchange, bugs: list[Bug]) -> bool
 
 
 def verdicts_of(decided: Decided, checks: CheckSet, exchange: Exchange) -> Verdicts:
-    """What some checks and readings decided on an exchange, as a value."""
     held, readings, contradictions, bugs = decided
     if not (any(held) or readings or contradictions or bugs):
         return NO_VERDICTS

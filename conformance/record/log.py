@@ -61,7 +61,6 @@ class Log:
     """Why recording stopped before its end; empty where it did not."""
     max_bytes: int | None = None
     """Size of the file at which recording stops, as the user asked."""
-    is_full: bool = False
     finder: SecretFinder = field(default_factory=SecretFinder)
     _reported: set[str] = field(default_factory=set)
     _is_stale: bool = False
@@ -104,10 +103,14 @@ class Log:
                 return
             self.count += 1
             self.unanswered += response is None
-            if self.max_bytes is not None and self._writer.size >= self.max_bytes:
-                self.is_full = True
+            if self.is_full:
                 self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
         self._judge(exchange)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the file has the size at which recording stops."""
+        return self.max_bytes is not None and self._writer.size >= self.max_bytes
 
     def _append(self, exchange: Exchange) -> None:
         """CaptureError: the file takes no more; UsageError: a pattern of the user's takes too long."""

@@ -55,7 +55,6 @@ class Kept:
         self.chunks += chunk[: max(room, 0)]
 
     def body(self, headers: Iterable[Header], hold: Hold) -> tuple[Json, Form | None]:
-        """The body as the record holds it."""
         encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
         return answered(bytes(self.chunks), encoding, is_cut=self.is_cut, hold=hold)
 

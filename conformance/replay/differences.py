@@ -96,7 +96,6 @@ class DecidedDifferences:
 
 
 def _number(difference: Regression) -> int:
-    """The recorded exchange of a difference."""
     return int((difference.model_extra or {}).get("recorded_exchange", difference.exchange))
 
 

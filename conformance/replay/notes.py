@@ -98,7 +98,6 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
 
 
 def _misfits(finished: FinishedReplay) -> Iterator[str]:
-    """What the profile lacks, each once."""
     for problem in finished.replay.machine.assessor.credentials.problems:
         yield f"The profile does not fit: {problem}. Nothing is held against the target for it."
     kept = finished.tally.kept

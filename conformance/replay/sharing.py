@@ -60,7 +60,6 @@ class AnalysedRecording:
         return SharedPlan(self.plan, accounts_of(self.plan, self._profile, self._accounts))
 
     def shares(self, workers: int) -> list[Share]:
-        """The shares of so many workers."""
         return self.shared.shares(workers)
 
 

@@ -98,7 +98,6 @@ class ShareEnd:
         }
 
     def loss(self, share: Share) -> str:
-        """What is lost with this share, as a sentence."""
         begins = sorted(first for first, _ in share.sessions.values())
         shown = ", ".join(f"#{number}" for number in begins[:SHOWN_SESSIONS])
         more = "" if len(begins) <= SHOWN_SESSIONS else f" and {len(begins) - SHOWN_SESSIONS} more"
@@ -109,8 +108,7 @@ class ShareEnd:
 
 
 def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
-    """``replay --workers`` and ``--scheduler`` of the command line. UsageError, CaptureError,
-    TargetUnreachable."""
+    """``replay --workers`` and ``--scheduler``. Raises UsageError, CaptureError, TargetUnreachable."""
     options = replay_command.options_of(arguments)
     run = replay_on_workers(
         arguments.files, profile, options, workers=arguments.workers, scheduler=arguments.scheduler or ""

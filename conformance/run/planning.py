@@ -39,7 +39,6 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
 
 
 def declared_by(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> set[str]:
-    """The requirements of the cases that can be tried."""
     possible = (row for row in rows if why_not(row, profile, impact) is None)
     return {requirement for row in possible for requirement in row.requirements}
 
@@ -78,7 +77,6 @@ def planned(
 
 
 def by_authenticator(profile: Profile) -> list[str]:
-    """The accounts that sign in by an authenticator."""
     return [
         name
         for name, account in profile.accounts.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
@@ -127,7 +127,6 @@ class RunSession:
         (self._diverted_to or self.judge_exchange)(exchange)
 
     def judge_exchange(self, exchange: Exchange) -> None:
-        """Judges an exchange that has been written."""
         for finding in self.judge(exchange):
             self.announce(finding)
 
@@ -232,13 +231,7 @@ class RunSession:
         """What the run changed; None where it could change nothing."""
         if self.options.impact == "read-only":
             return None
-        counts = self.portal.changes.counts
-        return ChangesMade(
-            attempted=counts.attempted,
-            accepted=counts.accepted,
-            restored=counts.restored,
-            staying=counts.staying,
-        )
+        return ChangesMade(**asdict(self.portal.changes.counts))
 
     def _notes(self) -> list[str]:
         """Why the run ended early, how many of its requests had no answer, where any had one, and what a
@@ -278,7 +271,6 @@ class RunSession:
         )
 
     def _restore(self) -> list[str]:
-        """Restores what was changed; what could not be, as sentences."""
         if self.unreachable is None:
             try:
                 return restore_own(self.portal)
@@ -295,7 +287,6 @@ class RunSession:
         return shown_otherwise(self.portal, self.portal.changes.restored)
 
     def _leave_all(self, reason: str) -> None:
-        """Leaves every requirement untested for one reason."""
         for requirement in self.ledger.requirements:
             self.ledger.leave_untested(requirement, reason, "credentials")
 

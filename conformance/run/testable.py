@@ -86,7 +86,6 @@ def _needs_no_token(rule: str) -> bool:
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
-    """The endpoints of which a success can be expected."""
     return frozenset(row.key for row in OPERATIONS if _is_reachable(row, profile, impact))
 
 
@@ -122,7 +121,6 @@ def _is_of(rule: str, keys: frozenset[str] | set[str]) -> bool:
 
 
 def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
-    """Whether a success of the endpoint can be expected."""
     if IMPACTS.index(row.impact) > IMPACTS.index(impact):
         return False
     if not any(name in profile.accounts for name in WAYS_IN):

@@ -182,7 +182,6 @@ class FaultRuns:
         return items if self.thorough else a_few_of_each(items)
 
     def _groups(self) -> list[list[str]]:
-        """The variants that are tried together."""
         wanted = [variant for variant in VARIANTS.values() if self._wanted(variant.name)]
         return [[variant.name for variant in group] for group in grouped(wanted, AT_ONCE)]
 

@@ -76,7 +76,6 @@ def _shown(data: str) -> set[Any]:
 
 
 def of_endpoints(row: Row) -> Iterator[Row]:
-    """A statement that each endpoint is offered, and what it answers."""
     for operation in OPERATIONS:
         answer = row["answers"].get(operation.data, "an array")
         data = f"and answers with {answer} as `data`" if operation.data else NOT_SHOWN

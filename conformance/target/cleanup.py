@@ -11,7 +11,7 @@ from conformance.target.locks import held, locks_of, out_lock_path
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.target.portal.restoring.restore import restored_in_words
+from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import Profile
 
 
@@ -59,6 +59,6 @@ def cleanup(
 def restore_pending(portal: Portal, ledger: ChangeLedger) -> Restored:
     """Restores what is pending, of whatever run, and reads back what was restored."""
     pending = ledger.pending
-    problems = restored_in_words(portal, ledger)
+    problems = restore(portal, ledger)
     restored = [change for change in reversed(pending) if change not in ledger.pending]
     return Restored(len(pending), problems, shown_otherwise(portal, restored))

@@ -108,19 +108,9 @@ def target_lock(profile: Profile) -> FileLock | None:
     return None if path is None else FileLock(path, f"{profile.portal.url} with these accounts")
 
 
-def out_lock(out: Path) -> FileLock:
-    """The lock on a folder of reports. Raises OSError where there can be no such folder."""
-    out.mkdir(parents=True, exist_ok=True)
-    return FileLock(out_lock_path(out), str(out))
-
-
 def out_lock_path(out: Path) -> Path:
     """The lock file of a folder of reports, which stays there when the run has ended."""
     return out / ".lock"
-
-
-def history_lock(history: Path) -> FileLock:
-    return FileLock(history.with_name(f".{history.name}.lock"), str(history))
 
 
 def locks_of(profile: Profile, *, out: Path, history: Path | None) -> Iterator[FileLock]:
@@ -129,6 +119,7 @@ def locks_of(profile: Profile, *, out: Path, history: Path | None) -> Iterator[F
     target = target_lock(profile)
     if target is not None:
         yield target
-    yield out_lock(out)
+    out.mkdir(parents=True, exist_ok=True)
+    yield FileLock(out_lock_path(out), str(out))
     if history is not None:
-        yield history_lock(history)
+        yield FileLock(history.with_name(f".{history.name}.lock"), str(history))

@@ -105,11 +105,11 @@ def test_each_command_reaches_the_portal_by_its_profile(secured: Secured) -> Non
     folder = secured.folder
     profile = ["--profile", str(folder / "portal.toml")]
     capture = folder / "visit.jsonl"
-    seen: list[str] = []
+    counted: list[str] = []
 
     def has_asked() -> bool:
-        before, seen[:] = len(seen), secured.asked
-        return len(seen) > before
+        before, counted[:] = len(counted), secured.asked
+        return len(counted) > before
 
     assert main(["run", *profile, "--rerun", "ENV-001", "--quiet", "--out", str(folder / "run")]) == 0
     assert has_asked()

@@ -79,10 +79,8 @@ def insert_an_endpoint(folder: Path) -> None:
     """In the middle of the tables of the suite and of the reference portal."""
     spec, reference = folder / "conformance/spec", folder / "reference_impl"
     replaced(spec / "endpoints.py", f'\nMFA = "{BEFORE}"\n', f'\nINSERTED = "{INSERTED}"\nMFA = "{BEFORE}"\n')
-    row = 'Operation("OP-017", endpoints.MFA,'
-    replaced(
-        spec / "operations.py", row, f'Operation("OP-089", endpoints.INSERTED, "jwt", "MfaSetting[]"), {row}'
-    )
+    row = 'Operation("OP-017", op.MFA,'
+    replaced(spec / "operations.py", row, f'Operation("OP-089", op.INSERTED, "jwt", "MfaSetting[]"), {row}')
     route = 'get(f"{_SECURITY}/mfa", JWT, security.mfa),'
     replaced(
         reference / "routes.py", route, f'get(f"{{_SECURITY}}/inserted", JWT, security.mfa),\n    {route}'

@@ -12,17 +12,11 @@ from conformance.cli import main
 from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.inboxes import InboxFailure, codes_in
 from conformance.tests.traffic import answer
-from conformance.traffic import patterns
 from conformance.traffic.log import line_of
 from reference_impl import serve
 
 EXPLODING = "(a+)+$"
 LONG = "a" * 5_000 + "!"
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "MATCH_SECONDS", 0.05)
 
 
 def test_a_check_ends_with_the_pattern_that_takes_too_long(

@@ -121,7 +121,7 @@ def _both(
     return (conclusions(fast), with_caches), (conclusions(slow), without)
 
 
-IN_FIELDS = ("a-method-twice", "role-without-a-name", "account-status-by-another-name")
+IN_FIELDS = ("a-method-twice", "role-without-a-name", "account-status-of-another-list")
 AT_THE_SECOND = ("a-method-twice", "profile-is-another-from-the-second-call")
 
 

@@ -139,6 +139,7 @@ def test_a_run_breaks_only_what_is_found_at_endpoints_that_a_selection_before_it
 
     assert "ENV-008" in since(whole, after).newly_failing
     assert since(some, after).newly_failing == []
+    assert since(whole, after).newly_warned == ["ACCOUNT-015"]
 
 
 def test_what_the_two_runs_were_told_differently_stands_at_the_head_of_every_form() -> None:

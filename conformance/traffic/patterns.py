@@ -8,7 +8,7 @@ import regex
 
 from conformance.errors import UsageError
 
-MATCH_SECONDS = 2.0
+MATCH_SECONDS = 1.0
 """Seconds that a pattern may take to search one text."""
 
 

@@ -140,7 +140,6 @@ def meets(
 
 
 def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
-    """The envelope says success."""
     if exchange.success:
         return HELD
     return Contradiction(exchange, "success", True, summary(exchange), "the request was refused", also)

@@ -422,7 +422,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _is_within(path: str, place: str) -> bool:
-    """Whether a path equals a place or lies below it."""
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
 
 

@@ -115,6 +115,5 @@ def _rules(rows: Iterable[Requirement]) -> frozenset[str]:
 
 
 def _names() -> list[str]:
-    """Everything that a pattern may name."""
     paths = dict.fromkeys(row.path for row in BY_KEY.values())
     return [*REQUIREMENTS, *CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS), *LEVELS, *paths, *BY_KEY]

@@ -113,12 +113,6 @@ def _last_account_too(portal: Portal, caller: Caller, body: Body) -> None:
     portal.newest("account")[0]["accountStatus"] = named.get("accountStatus", "ACTIVE")
 
 
-def _of_the_caller_stored(call: Call) -> Any:
-    """Whatever institution is asked for, the caller's is given."""
-    call.portal.find("institution", call.body["institutionBizId"])
-    return call.run(institutionBizId=call.caller.account["institutionBizId"])
-
-
 ROWS = {
     "ACCOUNT-020 status-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "accountStatus"),
     "ACCOUNT-021 portal-filter-ignored": ignoring(op.ACCOUNTS_QUERY, "accountPortal"),
@@ -191,7 +185,6 @@ ROWS = {
     "ACCOUNT-016 account-updated-before-it-was-created": turned(
         op.ACCOUNTS_QUERY, "accounts[]", updated_before
     ),
-    "INSTITUTION-011 every-institution-is-the-callers": served(op.INSTITUTION, _of_the_caller_stored),
     "ACCOUNT-049 a-change-of-status-notes-itself": then(
         op.ACCOUNT_STATUS, named_with("account", "userBizId", accountRemark="status changed")
     ),

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, from_call, reported, reported_in_last, served, spoil, turned
+from reference_impl.faults.fault import Call, from_call, reported, reported_in_last, served, turned
 from reference_impl.faults.verbs import MFA_METHODS
 from reference_impl.wrappers import Answer, Seen
 
@@ -51,10 +51,6 @@ def _forbidden(seen: Seen, answer: Answer) -> None:
 
 def _without(code: str) -> Callable[[Any], Any]:
     return lambda listed: [item for item in listed if item["code"] != code]
-
-
-def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
-    return lambda entry: spoil(entry, "code", lambda code: new if code == old else code)
 
 
 def _stated(field: str, **values: int) -> Callable[[dict[str, Any]], None]:
@@ -108,9 +104,6 @@ def _extras_of_the_first(data: Any) -> Any:
 ROWS = {
     **OFF_BY_ONE,
     **LEFT_OUT,
-    "CONSTANT-029 account-status-by-another-name": turned(
-        op.constants("user-account-statuses"), "[]", _renamed("REGISTERED", "NEW")
-    ),
     "CONSTANT-002 last-wallet-status-has-no-value": reported_in_last(
         op.constants("wallet-statuses"), "[]", value=None
     ),

@@ -139,6 +139,5 @@ ROWS = {
     **REFUSED,
     **MISSHAPEN,
     "OP-084 ENV-018 roles-always-fail": _failing(op.ROLES),
-    "OP-065 ENV-018 institutions-always-fail": _failing(op.INSTITUTION),
     "OP-023 sessions-are-an-unknown-path": refusing(op.SESSIONS, "PATH_UNKNOWN"),
 }

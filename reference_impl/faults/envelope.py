@@ -121,7 +121,6 @@ ROWS = {
     "ENV-014 success-with-status-404": rewritten(_found_as_not_found, op.MY_WORKSPACES),
     "ENV-015 labelled-as-text": rewritten(_labelled_as_text),
     "ENV-018 unknown-role-is-a-server-error": rewritten(_as_server_error, op.ROLE),
-    "ENV-018 unknown-account-is-a-server-error": rewritten(_as_server_error, op.ACCOUNT),
     "ENV-019 initiate-echoes-the-password": rewritten(_echoes("password"), op.INITIATE),
     "ENV-019 forgot-echoes-the-challenge": rewritten(_echoes("turnstileToken"), op.FORGOT),
     "VERSION-001 version-2-0-1": rewritten(_any(version="2.0.1")),

@@ -4,7 +4,7 @@ from typing import Any
 
 from reference_impl import invitations
 from reference_impl.changes import Change, moved
-from reference_impl.errors import INVALID, Refusal
+from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     Call,
@@ -89,17 +89,6 @@ def _accepted_where_pending(item: Record) -> None:
         item["acceptedAt"] = item["createdAt"]
 
 
-def _closed_is_accepted(call: Call) -> Any:
-    """What cannot be accepted is answered as if it had been."""
-    try:
-        return call.run()
-    except Refusal as refusal:
-        if refusal.name != "INVITATION_CLOSED":
-            raise
-        record = call.portal.find("invitation", call.body["invitationBizId"])
-        return call.portal.view("invitation", invitations.current(call.portal, record))
-
-
 def _everybodys(call: Call) -> Any:
     """Who is invited may have no account: then a name stands in."""
     portal, sent = call.portal, call.body.get("statuses") or []
@@ -159,7 +148,6 @@ ROWS = {
     "INVITATION-028 invitations-never-expire": moved("invitation", "PENDING", "expire", None).at(
         op.OWN_INVITATIONS
     ),
-    "INVITATION-029 closed-invitation-is-accepted": served(op.ACCEPT, _closed_is_accepted),
     "INVITATION-030 declining-does-not-stick": pretending(op.DECLINE, "invitation"),
     "INVITATION-031 unknown-invitation-is-400-at-decline": renamed(op.DECLINE, "RESOURCE.NOT_FOUND", INVALID),
     "INVITATION-032 invitations-of-everybody": served(op.OWN_INVITATIONS, _everybodys),

@@ -192,12 +192,6 @@ def _joined_all_the_same(portal: Portal, caller: Caller, body: Body) -> None:
     portal.change("account", caller.account_id, workspaceBizIds=[*mine, *further])
 
 
-def _all_of_them(portal: Portal, caller: Caller, body: Body) -> None:
-    status = portal.find("currency grant", body["bizId"])["grantStatus"]
-    for grant in portal.records["currency grant"].values():
-        grant["grantStatus"] = status
-
-
 def _neighbour(kind: str, **values: Any) -> Action:
     """Another record of the kind is changed too."""
 
@@ -333,7 +327,6 @@ ROWS = {
     "MODEL-007 the-history-is-everybodys": served(op.HISTORY, _history_of_all),
     "MODEL-008 own-invitations-are-anothers": served(op.OWN_INVITATIONS, as_another),
     "MODEL-010 generated-codes-raise-the-sessions": then(op.BACKUP_GENERATE, _secured(maxSessions=99)),
-    "MODEL-010 the-whitelist-raises-the-sessions": then(op.SET_WHITELIST, _secured(maxSessions=99)),
     "MODEL-011 a-forgotten-password-signs-out": then(op.FORGOT, _signed_out),
     "MODEL-012 a-session-goes-with-its-neighbour": then(op.TERMINATE, _another_of_the_caller),
     "MODEL-012 all-sessions-of-everybody-end": then(op.TERMINATE_ALL, _those_of_others),
@@ -357,7 +350,6 @@ ROWS = {
     "MODEL-015 a-file-is-created-when-it-is-read": _at_each_read(
         "createdAt", lambda created, read: f"{created[:17]}{read % 60:02d}{created[19:]}"
     ),
-    "MODEL-016 one-grant-is-revoked-with-all-others": then(op.REVOKE, _all_of_them),
     "MODEL-016 a-channel-is-updated-with-its-neighbour": then(
         op.CHANNEL_UPDATE, _neighbour("channel", channelRemark="changed too")
     ),

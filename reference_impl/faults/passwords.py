@@ -71,26 +71,6 @@ def _undated(operation: str) -> Change:
     return served(operation, serve)
 
 
-class _Both:
-    """The old password and the new one."""
-
-    def __init__(self, *passwords: Any) -> None:
-        self.passwords = passwords
-
-    def matches(self, plain: str) -> bool:
-        return any(password.matches(plain) for password in self.passwords)
-
-
-def _added(call: Call) -> Any:
-    """The new password is accepted beside the old one."""
-    before = dict(call.portal.passwords)
-    data = call.run()
-    for account, new in call.portal.passwords.items():
-        if before.get(account) is not new and account in before:
-            call.portal.passwords[account] = _Both(before[account], new)  # type: ignore[assignment]
-    return data
-
-
 def _unchecked(portal: Portal, caller: Caller, body: Body) -> None:
     """The current password is taken for right, whatever it is."""
     portal.passwords[caller.account_id] = hashed(body["oldPassword"], portal.draw)
@@ -123,7 +103,6 @@ ROWS = {
     "PASSWORD-004 forgot-asks-for-no-challenge": row(op.FORGOT, bot=""),
     "PASSWORD-006 forgot-without-email-is-answered": optional(op.FORGOT, "email", "nobody@example.test"),
     "PASSWORD-007 PASSWORD-008 changed-password-does-not-stick": forgetting(op.CHANGE, "passwords"),
-    "PASSWORD-008 old-password-outlives-its-change": served(op.CHANGE, _added),
     "PASSWORD-009 PASSWORD-010 reset-password-does-not-stick": forgetting(op.RESET, "passwords"),
     "PASSWORD-011 initialized-password-does-not-stick": forgetting(op.INIT, "passwords"),
     "PASSWORD-019 reset-takes-plain-bodies": row(op.RESET, sealed=False),

@@ -109,7 +109,6 @@ ROWS = {
     "RESOURCE-002 workspace-created-in-epoch-seconds": reported(
         op.CURRENT_WORKSPACE, "", createdAt=1767225600
     ),
-    "RESOURCE-002 type-updated-day-first": reported(op.TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
     "RESOURCE-003 institution-id-as-number": reported(
         op.INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())
     ),

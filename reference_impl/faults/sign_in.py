@@ -215,14 +215,6 @@ def _refusing_method(method: int) -> Change:
     return asked(op.COMPLETE, lambda body: body | ({"code": "none"} if body["method"] == method else {}))
 
 
-def _accepting_any_code(call: Call) -> Any:
-    """Six digits are looked at for their form only."""
-    code, now = call.body["code"], call.portal.now()
-    if call.login_session and call.body["method"] == EMAIL and len(code) == 6 and code.isdigit():
-        call.portal.mfa_codes[call.login_session.id] = MfaCode(code, expires=now + 300, sent=now)
-    return call.run()
-
-
 def _if_the_code_begins_well(call: Call) -> Any:
     """Four digits of a mailed code are enough."""
     issued, sent = call.mailed_code, call.body["code"]
@@ -421,7 +413,6 @@ ROWS = {
     "LOGIN-057 send-without-session-is-404": optional(op.SEND, "sessionId", "none"),
     "LOGIN-027 authenticator-code-refused": _refusing_method(OTP),
     "LOGIN-028 emailed-code-refused": _refusing_method(EMAIL),
-    "LOGIN-029 any-code-of-six-digits-completes": served(op.COMPLETE, _accepting_any_code),
     "LOGIN-030 wrong-code-ends-session": moved("login session", "PENDING_MFA", "wrong code", "CONSUMED").at(
         op.COMPLETE
     ),

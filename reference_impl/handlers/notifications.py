@@ -60,7 +60,6 @@ def delete_type(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def switch_type(trigger: str, portal: Portal, caller: Caller, body: Body) -> Any:
-    """Enables or disables it."""
     return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger))
 
 

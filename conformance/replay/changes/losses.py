@@ -54,7 +54,6 @@ class Losses:
                 yield f"what {key} changed{f' for [accounts.{account}]' if account else ''}: {reason}"
 
     def notes(self) -> Iterator[str]:
-        """The others, as sentences."""
         for key, reason in sorted({(key, reason) for key, reason, _ in self._counted}):
             if _is_foreseen(key, reason):
                 of = {

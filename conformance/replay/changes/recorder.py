@@ -18,7 +18,7 @@ from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring.made import told_id
 from conformance.target.portal.restoring.read_back import shown_otherwise
-from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restored_in_words
+from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore
 from conformance.target.portal.restoring.ways import (
     CREATIONS,
     NO_WAY_BACK,
@@ -98,12 +98,10 @@ class ReplayChanges:
         return password
 
     def present_password(self, account: str) -> str:
-        """The password that an account of the profile has now."""
         return self._portal.account(account).password
 
     def note(self, change: NoteChange) -> None:
-        """Writes a change down before its request is sent, one at a time. LedgerError: it cannot be
-        written."""
+        """Notes a change before its request is sent, one at a time. LedgerError: it cannot be written."""
         with self._noting:
             if change.key == OTP_SETUP:
                 self._sent[change.position].set_up = change.account
@@ -280,12 +278,11 @@ class ReplayChanges:
 
     def _attempt_restore(self) -> list[str]:
         try:
-            return restored_in_words(self._portal, self.ledger) if self.ledger.pending else []
+            return restore(self._portal, self.ledger) if self.ledger.pending else []
         except TargetUnreachable:
             return self.pending("the target could not be reached")
 
     def pending(self, reason: str) -> list[str]:
-        """What the replay changed and has not restored, as sentences that end in a reason."""
         return pending_in_words(self._portal, self.ledger.pending, reason)
 
     @property

@@ -198,7 +198,6 @@ class Assessor:
     def _further_contradictions(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
     ) -> list[tuple[Finding, Difference]]:
-        """New contradictions at other places than those of the differences."""
         if any(each.kind in ("status", "code") for each in differences):
             return []
         others = [finding for finding in after if not any(_is_about(finding, each) for each in differences)]
@@ -206,7 +205,6 @@ class Assessor:
 
 
 def _is_by_mail(pair: ReplayedExchange) -> bool:
-    """Whether a sign-in is completed by a mailed code."""
     sent = sent_fields(pair.recorded)
     return pair.operation == LOGIN_COMPLETE and sent.get("method") == METHODS["EMAIL"]
 
@@ -267,7 +265,6 @@ def _after_omitted_change(outcome: ExchangeOutcome, pair: ReplayedExchange) -> E
 
 
 def _is_not_by_a_change(pair: ReplayedExchange, difference: Difference) -> bool:
-    """Whether no change that is left out explains a difference."""
     if difference.kind in ("status", "code"):
         return bool(pair.recorded.success) and pair.live.status == 401
     return pair.operation == LOGOUT and difference.place == ("data", "success")

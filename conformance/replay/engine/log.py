@@ -116,7 +116,6 @@ def _request_text(exchange: Exchange) -> str:
 
 
 def _response_text(exchange: Exchange) -> str:
-    """The rest of a line: the response, and what follows it."""
     members = {
         name: value
         for name, value in (

@@ -90,7 +90,6 @@ def _with_other_place(difference: Difference, pair: ReplayedExchange, plan: Repl
 
 
 def _paths(recorded: Exchange, record: str, name: str) -> Iterator[str]:
-    """Where a response shows a field of a record."""
     return _within(recorded.data, "data", record, name)
 
 

@@ -69,7 +69,6 @@ class OwnFactors:
         return client.setup_secret
 
     def was_number(self, recorded: Exchange, value: str) -> bool:
-        """Whether a refused code was a number."""
         form = self.context.form(value) if recorded.code in INVALID_PARAMETER else None
         return form is not None and form.get(KIND) == NUMBER
 

@@ -33,7 +33,6 @@ class PasswordCodes:
     """By account, why there is none."""
 
     def expect(self, account: str) -> None:
-        """An account is about to get a code."""
         self._mailed.pop(account, None)
         self._missing[account] = REFUSED
 

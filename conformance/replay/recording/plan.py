@@ -59,7 +59,6 @@ class ReplaySelection:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some exchanges are named."""
         return bool(self.only or self.skip)
 
     def refusal(self, number: int, key: str) -> str | None:

@@ -53,7 +53,6 @@ class Store:
         return len(self._starts)
 
     def line(self, at: int) -> bytes:
-        """One exchange, as its JSON."""
         file = self._file_of[at]
         line = _read_at(self._files[file], self._starts[at], self._lengths[at])
         return self._recordings[file].line(line)
@@ -63,7 +62,6 @@ class Store:
         return self._file_of[at]
 
     def length(self, at: int) -> int:
-        """The bytes of one exchange."""
         return self._lengths[at]
 
     def exchange(self, at: int) -> Exchange:
@@ -104,7 +102,6 @@ class Store:
         self.close()
 
     def broken(self, at: int, error: Exception) -> CaptureError:
-        """The error for a line that is no exchange."""
         path, first = self._named[self._file_of[at]]
         return CaptureError(
             f"{path}:{at - first + 1}: the line is not an exchange: {error}. Remove the line."

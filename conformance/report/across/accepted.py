@@ -212,7 +212,6 @@ class Acceptance:
 def against_rows(
     regressions: Sequence[Regression], rows: Sequence[AcceptedDifference], today: date | None = None
 ) -> Acceptance:
-    """Sets differences against the rows that accept them."""
     day = today or datetime.now(UTC).date()
     expired = tuple(row for row in rows if row.expires is not None and row.expires < day)
     valid: dict[Place, list[AcceptedDifference]] = {}

@@ -72,14 +72,12 @@ class KnownFailure:
         return self.expires is not None and self.expires < today
 
     def row(self, table: str) -> TomlRow:
-        """The entry, to write into a table."""
         return TomlRow(table, (self.signature,), FORM.values_of(self), FORM)
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """``gone`` are entries that an update took out: they accept nothing, and keep their reason for its
-    return."""
+    """``gone`` are entries that an update took out: they accept nothing, and keep their reason."""
 
     file: str
     entries: tuple[KnownFailure, ...] = ()
@@ -207,8 +205,7 @@ def listed_today(baseline: Baseline | None, today: date) -> frozenset[str]:
 
 
 def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = False) -> Baseline | None:
-    """The baseline to compare a run with, empty where its file is still to be written. UsageError: as
-    ``load``."""
+    """The baseline to compare a run with, empty where there is no file yet. UsageError: as ``load``."""
     if path is None:
         if is_pruned:
             raise UsageError("--baseline-prune needs --baseline FILE, the file to remove entries from.")

@@ -214,18 +214,22 @@ def since(old: Run, new: Run) -> Since:
     comparison = compare(old, new)
     asked = {timing.endpoint for timing in new.timings}
     before = {timing.endpoint for timing in old.timings}
-    newly = [
-        row.requirement
-        for row in comparison.newly_failing
-        if row.old not in (None, "untested")
-        and not (old.scope.selection and before.isdisjoint(row.endpoints))
-    ]
+
+    def decided(changes: Iterable[VerdictChange]) -> list[str]:
+        return [
+            row.requirement
+            for row in changes
+            if row.old not in (None, "untested")
+            and not (old.scope.selection and before.isdisjoint(row.endpoints))
+        ]
+
     places = [
         row.requirement for row in comparison.new_places if not old.scope.selection or row.endpoint in before
     ]
     return Since(
         started=old.started,
-        newly_failing=list(dict.fromkeys([*newly, *places])),
+        newly_failing=list(dict.fromkeys([*decided(comparison.newly_failing), *places])),
+        newly_warned=decided(comparison.new_warnings),
         fixed=[
             row.requirement
             for row in comparison.fixed

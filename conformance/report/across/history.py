@@ -104,6 +104,11 @@ def since(run: Run, path: Path) -> Since | None:
             for row in run.requirements
             if row.verdict in run.weighed and before.get(row.id, "untested") not in (*run.weighed, "untested")
         ],
+        newly_warned=[
+            row.id
+            for row in run.requirements
+            if row.verdict == "warn" and not run.strict and before.get(row.id) in ("pass", "open")
+        ],
         fixed=[
             row.id for row in run.requirements if row.verdict == "pass" and before.get(row.id) in CONTRADICTED
         ],

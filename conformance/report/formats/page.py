@@ -106,7 +106,6 @@ def anchor(*words: str) -> str:
 
 
 def endpoint(key: str) -> tuple[str, str]:
-    """Method and path of an endpoint's key."""
     method, _, path = key.partition(" ")
     return method, cut(path, 200)
 

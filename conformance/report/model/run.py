@@ -212,14 +212,15 @@ class Since(Part):
 
     started: str
     newly_failing: list[str] = []
+    newly_warned: list[str] = []
     fixed: list[str] = []
     changed_readings: list[str] = []
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
         """What changed, in words, with the rules or readings; only of what did."""
-        groups = [("newly failing", self.newly_failing), ("fixed", self.fixed)]
-        groups.append(("with a changed reading", self.changed_readings))
+        groups = [("newly failing", self.newly_failing), ("newly warned", self.newly_warned)]
+        groups += [("fixed", self.fixed), ("with a changed reading", self.changed_readings)]
         return [(words, names) for words, names in groups if names]
 
 
@@ -388,7 +389,6 @@ class Run(Part):
 
     @property
     def remarks(self) -> list[str]:
-        """The notes, and what was not restored."""
         return [*self.notes, *(f"Not restored: {sentence}." for sentence in self.ending.left_behind)]
 
     def dump(self) -> dict[str, Any]:

@@ -197,8 +197,7 @@ def findings_in_words(run: Run) -> str:
 
 
 def changes_in_words(run: Run) -> str:
-    """``3 accepted by the target, 3 restored``; empty where the run could change nothing, or does not count
-    it."""
+    """``3 accepted by the target, 3 restored``; empty where the run could change nothing."""
     changes = run.changes
     if changes is None:
         return ""
@@ -349,7 +348,6 @@ def _nothing(run: Run) -> str:
 
 
 def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
-    """A run that came to no verdict."""
     tone, title, sentence = HALTED[run.exit_code]
     if run.exit_code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence

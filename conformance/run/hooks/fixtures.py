@@ -15,7 +15,6 @@ from conformance.verdicts.verify import Verify
 
 @pytest.fixture(scope="session")
 def run_session(request: pytest.FixtureRequest) -> RunSession:
-    """The run that the case is part of."""
     return request.config.stash[SESSION]
 
 

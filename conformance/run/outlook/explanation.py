@@ -134,7 +134,6 @@ def as_json(explanations: Sequence[Explanation]) -> str:
 
 
 def as_lines(each: Explanation) -> Iterator[str]:
-    """An explanation as a person reads it, a line each."""
     yield f"{each.id}  {each.statement}"
     yield f"level       {each.level}: {each.level_reason}"
     yield f'place       section "{each.section}" of the specification'

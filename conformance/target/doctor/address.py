@@ -183,7 +183,6 @@ def _refused_code(portal: Portal, answer: Exchange) -> Diagnosis:
 
 
 def _where(portal: Portal) -> str:
-    """Where the access code is to be written."""
     if portal.profile.source == NO_PROFILE:
         return "Set the environment variable PORTAL_ACCESS_CODE."
     return 'Write the code of the SYSTEM portal as [portal] access_code, or "${PORTAL_ACCESS_CODE}".'

@@ -63,8 +63,7 @@ def usable(profile: Profile, results: Sequence[Diagnosis]) -> Profile:
 
 
 def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learned:
-    """What the diagnoses teach of a target. ``testable``: how many musts a ``run`` with these options can
-    test."""
+    """What the diagnoses teach of a target. ``testable``: how many musts such a ``run`` can test."""
     records: dict[str, str] = {}
     tables: dict[str, dict[str, Json]] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -108,7 +107,8 @@ def as_text(diagnoses: list[Diagnosis], unlocks: Mapping[str, str] | None = None
     width = max((len(diagnosis.part) for diagnosis in diagnoses if len(diagnosis.part) <= 24), default=0)
     places = {part: number for number, part in enumerate(gains)}
     ordered = sorted(diagnoses, key=lambda row: (ORDER.index(row.state), places.get(row.part, len(places))))
-    shown = [row for row in ordered if row.state != "missing"] if _has_wrong(ordered) else ordered
+    has_wrong = any(row.state == "wrong" for row in ordered)
+    shown = [row for row in ordered if row.state != "missing"] if has_wrong else ordered
     lines = [line for group in _grouped(shown) for line in _lines(group, width, gains)]
     left_out = len(ordered) - len(shown)
     if left_out:
@@ -117,10 +117,6 @@ def as_text(diagnoses: list[Diagnosis], unlocks: Mapping[str, str] | None = None
             f"missing  {parts}, listed when nothing is wrong any more (--format json lists them now)"
         )
     return "\n".join(lines)
-
-
-def _has_wrong(diagnoses: Sequence[Diagnosis]) -> bool:
-    return any(row.state == "wrong" for row in diagnoses)
 
 
 def counts_in_words(diagnoses: Sequence[Diagnosis]) -> str:

@@ -178,7 +178,6 @@ class Portal:
 
     @property
     def impact(self) -> Impact:
-        """The run's permitted impact on the target."""
         return self.transport.impact
 
     @property

@@ -117,7 +117,6 @@ class ProfileAccount:
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
 
     def can(self, factor: str) -> bool:
-        """Whether the profile has what a factor needs."""
         return bool(
             self._settings.otp_secret
             if factor == "OTP"
@@ -207,7 +206,6 @@ class ProfileAccount:
         return mail_advice(self.name, self._settings.inbox or "") if factor == "EMAIL" else ""
 
     def code_was_answered(self, code: Json, completed: Exchange) -> None:
-        """Takes note of the answer to a code that was given for this account."""
         if not completed.success:
             factor: Factor = "EMAIL" if code == self._last_mailed else "OTP"
             message = f"the right codes are refused ({refusal(completed)})"
@@ -427,7 +425,6 @@ class ProfileAccount:
 
     @property
     def is_signed_in(self) -> bool:
-        """Whether there is a session that cases share."""
         return self._shared is not None
 
     def usable_password(self) -> str:
@@ -475,7 +472,6 @@ class ProfileAccount:
         return self._settings.password
 
     def password_changed_to(self, new: str) -> None:
-        """From now on the account signs in with this password."""
         self._portal.secrets.add(new, "password")
         self.password = new
         self.attempts.is_password_accepted = True

@@ -94,7 +94,6 @@ class Originals:
         self._first: dict[Json, dict[str, Json]] = {}
 
     def note(self, exchange: Exchange) -> None:
-        """Remembers what was sent to change a record."""
         operation, sent = exchange.request.operation, exchange.sent
         if operation is None or operation.key not in self._sent or not isinstance(sent, dict):
             return
@@ -253,8 +252,7 @@ class ChangeLedger:
 
     @property
     def counts(self) -> ChangeCounts:
-        """The changes of this run. One that was refused is none; a password counts once until it is
-        restored."""
+        """The changes of this run. A refused one is none; a password counts once until it is restored."""
         with self._lock:
             own = {id for id, change in self._changes.items() if change.run == self.run_id}
             others = len(self._unrestorable) - len(own & self._stays)
@@ -323,7 +321,6 @@ class ChangeLedger:
                 self._write_if_possible({"event": "accepted", "id": id, "ids": ids})
 
     def is_accepted(self, id: int) -> bool:
-        """Whether the target is known to have accepted a change."""
         with self._lock:
             return id in self._accepted
 
@@ -343,7 +340,6 @@ class ChangeLedger:
         return self._note(TargetChange(0, "creating", key, account, undo_key(key), undo_body, name))
 
     def created(self, id: int, result_id: str) -> None:
-        """Notes the id of the record that was made."""
         with self._lock:
             self._changes[id] = replace(self._changes[id], result=result_id)
             self._write({"event": "created", "id": id, "result": result_id})

@@ -287,7 +287,6 @@ class ImapReader:
 
 
 def _reply(refused: MailboxLoginError) -> str:
-    """The server's own words."""
     lines = [line for line in refused.command_result[1] if isinstance(line, bytes)]
     return b" ".join(lines).decode(errors="replace") or str(refused.command_result[0])
 
@@ -313,10 +312,10 @@ def codes_in(text: str, pattern: str) -> list[str]:
     """Every match of the pattern, in order: its first group where it has one. Raises InboxFailure where the
     pattern takes too long."""
     try:
-        found = list(matches(compiled(pattern), text))
+        hits = list(matches(compiled(pattern), text))
     except UsageError as slow:
         raise InboxFailure(str(slow).removesuffix("."), "configuration") from None
-    return [match[1] if match.re.groups else match[0] for match in found]
+    return [match[1] if match.re.groups else match[0] for match in hits]
 
 
 def _over_http(settings: HttpInbox, email: str, name: str) -> InboxAnswer:

@@ -326,7 +326,6 @@ class Login:
         return elsewhere is not None and moment < elsewhere + self.cooldown
 
     def refresh(self, refresh_token: Json, *, client: str = "") -> Exchange:
-        """Trades a refresh token for a new pair."""
         exchange = self._portal.call(TOKEN_REFRESH, json={"refreshToken": refresh_token}, client=client)
         self._remember_token(exchange, client, None)
         return exchange

@@ -136,7 +136,6 @@ class SecureChannel:
             self._shared = None
 
     def encrypt(self, plaintext: Json) -> bytes:
-        """A body for the shared channel."""
         return self.shared().encrypt(plaintext, form=self._form)
 
     def post(

@@ -33,6 +33,12 @@ def nearest(text: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str
     return words[close[0]] if close else None
 
 
+def hint_at(text: str, candidates: Iterable[str], otherwise: str = "") -> str:
+    """The question behind a mistake for the word that was probably meant, where one is like enough."""
+    near = nearest(text, candidates)
+    return f' Did you mean "{near}"?' if near else otherwise
+
+
 def sentences(
     problem: ValidationError, model: type[BaseModel], positions: Positions, *, stand_in: str = ""
 ) -> Iterator[str]:
@@ -103,8 +109,8 @@ def _complaint(error: dict[str, Any]) -> str:
         expected = error["ctx"].get("expected") or error["ctx"].get("expected_tags")
         wanted = str(expected).replace("'", '"')
         word = value.get("kind") if isinstance(value, dict) else value
-        hint = nearest(str(word), re.findall(r'"([^"]+)"', wanted))
-        return f"must be {wanted}, not {_shown(word)}." + (f' Did you mean "{hint}"?' if hint else "")
+        hint = hint_at(str(word), re.findall(r'"([^"]+)"', wanted))
+        return f"must be {wanted}, not {_shown(word)}.{hint}"
     if kind == "union_tag_not_found":
         return 'has no kind, which is needed: "http", "imap", "command" or "fixed".'
     return f"is not right: {error['msg'][0].lower()}{error['msg'][1:]}."
@@ -156,10 +162,7 @@ def _quoted(name: str) -> str:
 
 def _hint(place: tuple[Any, ...], model: type[BaseModel]) -> str:
     names = _fields_at(model, place[:-1])
-    hint = _meant(place, model)
-    if hint:
-        return f' Did you mean "{hint}"?'
-    return f" Known are {', '.join(names)}." if names else ""
+    return hint_at(str(place[-1]), names, f" Known are {', '.join(names)}." if names else "")
 
 
 def _meant(place: tuple[Any, ...], model: type[BaseModel]) -> str | None:

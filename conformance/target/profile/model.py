@@ -15,7 +15,7 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator, model
 from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
-from conformance.target.profile.errors import nearest, sentences
+from conformance.target.profile.errors import hint_at, nearest, sentences
 from conformance.target.profile.placeholders import names_another
 from conformance.target.profile.positions import PlacedError, Positions
 from conformance.target.profile.references import References
@@ -104,9 +104,7 @@ class Profile(ProfileTable):
     def _knows_its_operations(cls, operations: dict[str, OperationSettings]) -> dict[str, OperationSettings]:
         for key in operations:
             if key not in BY_KEY:
-                hint = nearest(key, BY_KEY)
-                end = f' Did you mean "{hint}"?' if hint else ""
-                raise PlacedError(f'has no endpoint "{key}".{end}', (key,))
+                raise PlacedError(f'has no endpoint "{key}".{hint_at(key, BY_KEY)}', (key,))
         return operations
 
     @model_validator(mode="after")
@@ -132,8 +130,7 @@ class Profile(ProfileTable):
         there_are = {row.reading for row in REQUIREMENTS.values() if row.reading}
         for key in readings:
             if key not in there_are:
-                end = f' Did you mean "{hint}"?' if (hint := nearest(key, there_are)) else ""
-                raise PlacedError(f'has no reading "{key}".{end}', (key,))
+                raise PlacedError(f'has no reading "{key}".{hint_at(key, there_are)}', (key,))
         return readings
 
     @model_validator(mode="after")
@@ -145,10 +142,9 @@ class Profile(ProfileTable):
                     f'[accounts] has no account "{name}". Did you mean "{suggestion}"?', ("accounts", name)
                 )
             if account.inbox is not None and account.inbox not in self.inboxes:
-                hint = nearest(account.inbox, self.inboxes)
-                end = f'Did you mean "{hint}"?' if hint else f"Add the table [inboxes.{account.inbox}]."
+                end = hint_at(account.inbox, self.inboxes, f" Add the table [inboxes.{account.inbox}].")
                 raise PlacedError(
-                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}',
+                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox.{end}',
                     ("accounts", name, "inbox"),
                 )
         return self
@@ -157,8 +153,7 @@ class Profile(ProfileTable):
     def _expects_its_accounts(self) -> Profile:
         for name in self.expect.accounts:
             if name not in self.accounts:
-                hint = nearest(name, self.accounts)
-                end = f' Did you mean "{hint}"?' if hint else f" Add the table [accounts.{name}]."
+                end = hint_at(name, self.accounts, f" Add the table [accounts.{name}].")
                 raise PlacedError(
                     f'[expect] accounts names "{name}", and there is no such account.{end}',
                     ("expect", "accounts"),
@@ -258,8 +253,7 @@ NO_PROFILE = "--target"
 
 
 def of_target(url: str, environ: Mapping[str, str] = os.environ) -> Profile:
-    """What is known of a target that has no profile: its address, and PORTAL_ACCESS_CODE where that is
-    set."""
+    """What is known of a target without a profile: its address, and PORTAL_ACCESS_CODE where it is set."""
     portal = {"url": url, "access_code": environ.get("PORTAL_ACCESS_CODE", "")}
     return _validated({"portal": portal}, NO_PROFILE, [], Positions(NO_PROFILE, ""))
 

@@ -97,7 +97,6 @@ def _add_around(lines: dict[Place, int], place: Place, number: int) -> None:
 
 
 def _places(value: Any, place: Place) -> Iterator[Place]:
-    """Places of a value and all nested values."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield (*place, key)

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
-from conformance.target.profile.errors import nearest
+from conformance.target.profile.errors import hint_at, nearest
 from conformance.target.profile.placeholders import PLACEHOLDERS, placeholders_in
 from conformance.traffic.address import is_http_address
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
@@ -404,10 +404,7 @@ class Expect(ProfileTable):
         existing = {row.chapter for row in REQUIREMENTS.values()}
         for chapter in chapters:
             if chapter not in existing:
-                hint = nearest(chapter, existing)
-                raise ValueError(
-                    f'has no chapter "{chapter}".' + (f' Did you mean "{hint}"?' if hint else "")
-                )
+                raise ValueError(f'has no chapter "{chapter}".{hint_at(chapter, existing)}')
         return chapters
 
 

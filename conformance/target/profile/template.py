@@ -166,7 +166,11 @@ OF_A_RECORD = '{ bizId = "{result_id}" }'
 
 def text() -> str:
     """The whole file. It is valid as it stands, once the three variables that it names are set."""
-    accounts = (ACCOUNT.format(name=name, purpose=purpose, upper=name.upper()) for name, purpose in _others())
+    accounts = [
+        ACCOUNT.format(name=name, purpose=purpose, upper=name.upper())
+        for name, purpose in ACCOUNTS.items()
+        if name != "admin"
+    ]
     operations = "\n#\n".join("\n".join(_operation(row)) for row in OPERATIONS if _is_open(row))
     head = OPERATIONS_HEAD.format(placeholders=", ".join(f"{{{name}}}" for name in PLACEHOLDERS))
     head = head.replace(", {institution}", ",\n# {institution}")
@@ -211,7 +215,6 @@ class ProfileAnswers:
 
     @property
     def variables(self) -> list[str]:
-        """The environment variables that hold secrets."""
         of_inbox = self.inbox.variable if self.inbox else None
         return [name for name in (self.access_code, self.password, self.otp_secret, of_inbox) if name]
 
@@ -244,10 +247,6 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
             f"{INBOX_KINDS}#\n# [inboxes.mail]",
             f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",
         )
-
-
-def _others() -> Iterator[tuple[str, str]]:
-    return ((name, purpose) for name, purpose in ACCOUNTS.items() if name != "admin")
 
 
 def _secure_channel() -> str:

@@ -165,7 +165,6 @@ def unpacked(raw: bytes, encoding: str | None, *, most: int = LARGEST_BODY) -> b
 
 
 def _last(encoding: str) -> str:
-    """The outermost of the encodings that a header lists."""
     return encoding.rpartition(",")[2].strip().lower()
 
 

@@ -56,7 +56,6 @@ CODES = frozenset(
 
 
 def _field_names() -> frozenset[str]:
-    """The names of all fields that the specification describes."""
     names = {name for filters in requests.FILTERS.values() for name in filters}
     names |= {
         "alpha2Code",
@@ -140,7 +139,6 @@ def is_one_time_code(value: str) -> bool:
 
 
 def is_id(value: str) -> bool:
-    """Whether a value has the form of a record's id."""
     bare = value if value[:1] not in ("{", "u") else _AROUND_AN_ID.sub(r"\1", value)
     return _UUID.match(bare) is not None or _ULID.match(bare) is not None
 

@@ -152,7 +152,6 @@ class Secrets:
         return self._older.get(hash(value)) if placeholder is None and self._older else placeholder
 
     def redact(self, text: str) -> str:
-        """The text with every secret in it replaced."""
         if not len(self):
             return text
         return replaced(text, self._spans(text))

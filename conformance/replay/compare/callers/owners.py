@@ -104,7 +104,6 @@ def _is_offered(initiated: Exchange) -> bool:
 
 
 def _is_off(settings: Json) -> bool:
-    """Whether the authenticator is listed, and as not enabled."""
     listed = settings if isinstance(settings, list) else []
     own = [each for each in listed if dig(each, ["mfaMethod", "value"]) == METHODS[AUTHENTICATOR]]
     return len(own) == 1 and dig(own[0], ["isEnabled"]) is False

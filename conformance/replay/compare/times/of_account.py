@@ -32,7 +32,6 @@ class OwnRequests:
             self._counts[pair.account, pair.operation, is_success] += 1
 
     def has_done(self, account: str | None, operation: str) -> bool:
-        """Whether an account has asked for an operation in this replay."""
         return account is not None and self._counts[account, operation, True] > 0
 
     def sign_ins(self, account: str) -> int:

@@ -166,7 +166,6 @@ def _line(scale: LogScale, three: Three, name: str, *, at: int) -> Markup:
 
 
 def limits(run: Run) -> list[Cells]:
-    """Each latency limit with its outcome for each endpoint."""
     rows = dig(run.model_extra, ("replay", "load", "limits"))
     return [
         cells(

@@ -127,7 +127,6 @@ class RequirementList:
     anchors: Mapping[str, Sequence[tuple[str, str]]]
 
     def chapters(self) -> list[Cells]:
-        """Every chapter with its sections and their requirements."""
         return [
             cells(
                 name=chapter.name,

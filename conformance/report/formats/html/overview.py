@@ -182,7 +182,6 @@ def _other_failure(failure: OtherFailure) -> Cells:
 
 
 def _baseline_blockers(failures: RunFailures) -> list[Cells]:
-    """The entries of the baseline that fail the run themselves."""
     return [
         cells(
             verdict=label,
@@ -217,6 +216,7 @@ def _changes(run: Run) -> Iterator[Cells]:
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
     if since is not None:
         yield from _change("new", "new", since.newly_failing, "newly failing")
+        yield from _change("known", "warned", since.newly_warned, "newly warned")
         yield from _change("pass", "fixed", since.fixed, "no longer failing")
         yield from _change("open", "reading", since.changed_readings, "changed")
 

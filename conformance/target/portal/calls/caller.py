@@ -236,7 +236,6 @@ class Caller:
 
     @property
     def token_holders(self) -> frozenset[str]:
-        """The accounts that were given an access token."""
         return frozenset(name for name, _ in self._tokens.values())
 
     def remember_token(
@@ -254,7 +253,6 @@ class Caller:
         return self._clock.now() >= self._ends.get(token, inf) - 1
 
     def owns_token(self, token: str, account: TokenOwner) -> None:
-        """The token is the account's shared one."""
         if token not in self._shared:
             others = {other: owner for other, owner in self._shared.items() if owner is not account}
             self._shared = {**others, token: account}

@@ -108,11 +108,11 @@ def _is_waiting(record: dict[str, Json]) -> bool:
 
 
 def _listed_as(portal: Portal, change: TargetChange, result: str | None) -> list[dict[str, Json]]:
-    """The records that the listing shows by an id."""
     if change.key not in CREATIONS:
         return []
     token = portal.account(change.account).token
-    return [record for record in _listed(portal, change.key, token) if result in own_ids(record)]
+    records = _records(change.key, _asked(portal, change.key, token))
+    return [record for record in records if result in own_ids(record)]
 
 
 def _shown(portal: Portal, change: TargetChange) -> list[dict[str, Json]]:
@@ -161,11 +161,6 @@ def _among_own(portal: Portal, change: TargetChange) -> Iterator[dict[str, Json]
                 query = {"statuses": str(STATES["Invitation"][WAITING])}
                 answer = portal.call(op.OWN_INVITATIONS, query=query, token=token)
             yield from (each for each in records_in(answer.data) if shows(each, change.name))
-
-
-def _listed(portal: Portal, key: str, token: str) -> list[dict[str, Json]]:
-    """The records that the listing of what an operation creates shows. Untestable: it is refused."""
-    return _records(key, _asked(portal, key, token))
 
 
 def _asked(portal: Portal, key: str, token: str, further: Mapping[str, Json] | None = None) -> Exchange:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
 from conformance.spec import endpoints as op
@@ -25,41 +24,20 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import is_rate_limited
 
 
-def _out_of_use(change: TargetChange) -> str | None:
-    """What takes a record out of use that was created, where there is such an operation."""
-    return CREATIONS[change.key].out_of_use if change.key in CREATIONS else None
-
-
 def _is_unknown(answer: Exchange) -> bool:
     return answer.status == 404 or answer.code in RECORD_UNKNOWN
-
-
-@dataclass(frozen=True)
-class NotRestored:
-    """A change that could not be restored, and why. ``present`` is the value there now, where the suite made
-    it: a secret, for the ledger alone."""
-
-    change: TargetChange
-    reason: str
-    present: Json = None
-
-    def sentence(self, ledger: ChangeLedger) -> str:
-        """What was not restored, why, and where its present value stands."""
-        text = f"{self.change.subject}: {self.reason}"
-        if self.present is None or ledger.path is None:
-            return text
-        return f"{text}. Its present value is in {ledger.path}, which only you may read"
 
 
 LISTED_LATE = 5.0
 """Seconds after which a listing shows what was made: how soon it does is not stated."""
 
 
-def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[NotRestored]:
+def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[str]:
     """Restores whatever is pending (of one run, where ``run`` names it), the latest change first.
 
-    Returns what could not be restored. Raises LedgerError where the changes were made at another target, and
-    nothing is sent; TargetUnreachable: then everything that is pending stays so.
+    Returns what could not be restored, as sentences without secrets. Raises LedgerError where the changes
+    were made at another target, and nothing is sent; TargetUnreachable: then everything that is pending
+    stays so.
     """
     if run is None and ledger.target not in ("", portal.url):
         raise LedgerError(
@@ -67,18 +45,13 @@ def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> 
             f"and the profile leads to {portal.url}. Nothing was sent. Name the profile of that portal."
         )
     with portal.clock.restoring():
-        return list(Restoring(portal, ledger).all_of(run))
-
-
-def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[str]:
-    """Restores as ``restore`` does; what could not be restored, as sentences without secrets."""
-    left = [portal.secrets.redact(each.sentence(ledger)) for each in restore(portal, ledger, run=run)]
-    return list(dict.fromkeys(left))  # several changes of one password are one to be restored
+        left = map(portal.secrets.redact, Restoring(portal, ledger).all_of(run))
+        return list(dict.fromkeys(left))  # several changes of one password are one to be restored
 
 
 def restore_own(portal: Portal) -> list[str]:
     """Restores pending changes of the portal's run; what could not be, as sentences."""
-    return restored_in_words(portal, portal.changes, run=portal.run_id)
+    return restore(portal, portal.changes, run=portal.run_id)
 
 
 def pending_in_words(portal: Portal, changes: Iterable[TargetChange], reason: str) -> list[str]:
@@ -119,7 +92,7 @@ class Restoring:
         self._waits = False
         """Whether a record that no listing shows is looked for once more after a while."""
 
-    def all_of(self, run: str | None) -> Iterator[NotRestored]:
+    def all_of(self, run: str | None) -> Iterator[str]:
         self._waits = True
         for change in self._ledger.pending:
             if change not in self._ledger.pending or run not in (None, change.run):
@@ -130,7 +103,9 @@ class Restoring:
             else:
                 present = self._present(change)
                 is_written = self._ledger.not_restored(change.id, reason, present)
-                yield NotRestored(change, reason, present if is_written else None)
+                where = f". Its present value is in {self._ledger.path}, which only you may read"
+                is_kept = present is not None and is_written and self._ledger.path is not None
+                yield f"{change.subject}: {reason}{where if is_kept else ''}"
 
     def taken_away(self, change: TargetChange) -> None:
         """Takes a record away at once whose id its maker does not know."""
@@ -222,7 +197,7 @@ class Restoring:
         is_in_use = not answer.success and not _is_unknown(answer)
         if is_in_use and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        if answer.success or self._is_nothing_left(change, result):
+        if answer.success or is_answered(self._portal, change, result) or is_absent(self._portal, change):
             return None
         self._answer = answer
         reason = f"{change.undo_key} was refused: {refusal(answer)}"
@@ -232,13 +207,9 @@ class Restoring:
             return reason  # an id that was guessed may be none
         return f"{reason}, and a listing still shows it" if is_open(self._portal, change, result) else None
 
-    def _is_nothing_left(self, change: TargetChange, result: str | None) -> bool:
-        """Whether the refusal of the way back is lawful: there is nothing to take back any more."""
-        return is_answered(self._portal, change, result) or is_absent(self._portal, change)
-
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
-        key = _out_of_use(change)
+        key = CREATIONS[change.key].out_of_use if change.key in CREATIONS else None
         if key is None:
             return False
         with suppress(Untestable):  # the profile may have no body for it

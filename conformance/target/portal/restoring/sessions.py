@@ -39,7 +39,6 @@ class OwnSessions:
 
     @property
     def open_by_account(self) -> Counter[str]:
-        """How many sessions are open, by the name of the account."""
         return Counter(self._accounts.values())
 
     def end(self, log_out: Callable[[str], object], *, logged_out: Collection[str] = ()) -> None:
@@ -63,7 +62,6 @@ class OwnSessions:
         return f"Sessions that the run began stay open until they expire: {numbers}."
 
     def notice(self, exchange: Exchange) -> None:
-        """Notes which sessions an exchange begins or ends."""
         key, token = key_of(exchange), exchange.request.bearer
         if exchange.success and exchange.request.method != "GET" and key != LOGOUT:
             self._may_be_over.update(self._accounts)

@@ -72,7 +72,6 @@ def otp_advice(account: str, refused: Exchange, *, is_simulated: bool) -> str:
 
 
 def mail_advice(account: str, inbox: str) -> str:
-    """Advice after a refused code from an inbox."""
     return (
         f"Check that [inboxes.{inbox}] gives the code of the newest mail to [accounts.{account}], "
         "and that its pattern matches no other number."

@@ -44,7 +44,6 @@ class Attempts:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether no session can be begun for the account."""
         return self.stopped is not None or self.given_up is not None
 
     def check(self) -> None:
@@ -65,7 +64,6 @@ class Attempts:
             raise self.stopped.again()
 
     def token_received(self) -> None:
-        """Notes a completed sign-in."""
         self.has_held_token = self.is_password_accepted = True
         self._sign_ins = self.codes_refused = 0
 
@@ -100,7 +98,6 @@ class Attempts:
             self._count_code(message)
 
     def code_missing(self, reason: str) -> None:
-        """Counts a code that did not arrive."""
         self._count_code(reason)
 
     def _count_code(self, message: str) -> None:

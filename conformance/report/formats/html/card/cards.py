@@ -140,7 +140,6 @@ class Cards:
         )
 
     def text(self, card: Card) -> Markup:
-        """The card as a part of the page."""
         findings = card.group.findings
         rules = [self.rules[each.requirement] for each in findings if each.requirement in self.rules]
         numbers = {str(self.numbers[each.endpoint]) for each in findings if each.endpoint in self.numbers}
