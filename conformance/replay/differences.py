@@ -1,4 +1,4 @@
-"""The differences of a replay by what they mean: which of them are held against the target, and why not."""
+"""Sorts a replay's differences by meaning, and decides which differences count against the target."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SHOWN_EXCHANGES = 20
 
 @dataclass(frozen=True)
 class DecidedDifferences:
-    """What is held against the target, what was accepted, and the baseline with the differences in it."""
+    """Differences held against the target, accepted differences, and the baseline that includes them."""
 
     acceptance: Acceptance
     differences: Sequence[Regression]
@@ -126,7 +126,7 @@ def _unseen(row: AcceptedDifference, places: ComparedPlaces) -> str:
 
 
 def _change_in_public(difference: Regression) -> str:
-    """The values of a difference; others than these may be somebody's data, and stand in the reports only."""
+    """Words for a difference's stable values; other values may be personal data, for reports only."""
     return change_of(difference, LONGEST_CODE) if has_stable_values(difference) else "other values"
 
 

@@ -159,8 +159,8 @@ STAMP_DIGITS = 13
 
 @dataclass(slots=True)
 class CachedResponse:
-    """A response that was the recorded one: another one that differs in its date, its timestamp and the id of
-    its request only is the same."""
+    """A live response equal to the recorded one. Later responses count as equal if only date, timestamp and
+    request id differ."""
 
     line: LogLine
     """The line of the last exchange that had it."""
@@ -224,8 +224,8 @@ REQUEST_ID = "x-request-id"
 
 
 def _moment(exchange: Exchange) -> tuple[str, str, str]:
-    """The id of a request, and the date and the timestamp of its response; an empty text for each of them
-    that it has not."""
+    """Returns the request id, the response's date and its envelope timestamp; missing values are empty
+    texts."""
     response = exchange.response
     assert response is not None
     stamp = response.body.get("timestamp")

@@ -1,4 +1,4 @@
-"""A replay as a load: when its requests are due, their latencies from then on, and the lag of the driver."""
+"""Measures a replay as load: due times of requests, latencies from due time, and the driver's lag."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LoadMeter:
         return self.own_lag.total / self.own_lag.count if self.own_lag.count else 0.0
 
     def decided(self) -> list[LimitResult]:
-        """What became of each limit, at each endpoint where that can be told."""
+        """Results of the latency limits, for all requests and for endpoints with enough samples."""
         return [result for limit in self.limits for result in limit.decided(self.latencies)]
 
     def notes(self) -> Iterator[str]:
@@ -149,7 +149,7 @@ class Schedule:
     ramp: float = 0.0
 
     def due(self, number: int) -> float:
-        """Seconds from the first request at which the one of a number, from 0, is due."""
+        """Seconds from the first request until request ``number``, counted from 0, is due."""
         ramped = self.rate * self.ramp / 2
         if number < ramped:
             return math.sqrt(2 * self.ramp * number / self.rate)

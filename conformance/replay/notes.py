@@ -52,7 +52,7 @@ class FinishedReplay:
     """The recorded exchanges that regressed in a later pass of a load, and not in the first."""
 
     def followed_by(self, later: FinishedReplay) -> FinishedReplay:
-        """This pass of a load together with a later one: the counts of both, and how the later one ended."""
+        """Combines this pass of a load with a later pass: counts of both, and the later pass's ending."""
         before = {outcome.number for outcome in self.tally.kept if outcome.state is State.REGRESSED}
         bad = {outcome.number for outcome in later.tally.kept if outcome.state is State.REGRESSED}
         self.tally.add_all(later.tally)

@@ -1,4 +1,4 @@
-"""The result of a replay: its regressions, what could not be compared and why, and the judge's verdicts."""
+"""Result of a replay: regressions, exchanges left uncompared with reasons, and the judge's verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of a replay: what became of each exchange, on the disk, so that a killed one goes on."""
+"""Journal of a replay on disk: outcomes of exchanges, from which an interrupted replay resumes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ENCODE = msgspec.json.Encoder().encode
 
 
 class JournalHead(msgspec.Struct):
-    """What was replayed where: a replay goes on only with the same."""
+    """Recordings, target and impact of a replay, which a resumed replay must share."""
 
     recordings: list[str]
     target: str
@@ -43,8 +43,8 @@ class JournalHead(msgspec.Struct):
 
 
 class JournalEntry(msgspec.Struct, omit_defaults=True):
-    """One exchange that has ended. ``outcome`` is None where both responses were the same; ``line`` is that
-    of the live one in the log."""
+    """A finished exchange. ``outcome`` is None if both responses were equal; ``line`` is the live exchange's
+    line in the log."""
 
     position: int
     line: int | None = None
@@ -121,8 +121,8 @@ def _plain(difference: Difference) -> Difference:
 
 
 def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[JournalEntry]:
-    """The entries of a journal whose lines are in the log, which has so many. UsageError: there is none, or
-    it is that of another replay."""
+    """Journal entries whose lines are among the log's first ``lines``. UsageError: the journal is missing, or
+    belongs to another replay."""
     try:
         *whole, _cut = path.read_bytes().split(b"\n")
     except OSError:
@@ -169,7 +169,7 @@ class EarlierPart:
     outcomes: list[ExchangeOutcome] = field(default_factory=list)
 
     def omit_from(self, plan: ReplayPlan) -> None:
-        """Has the plan send only what is left, and what that needs."""
+        """Limits the plan to unfinished exchanges and the exchanges that these need."""
         if not self.entries:
             return
         for entry in self.entries:

@@ -26,8 +26,8 @@ OnShare = Callable[[Share], None]
 
 
 def own_placeholders(secrets: Secrets, options: ReplayOptions) -> None:
-    """Gives what a worker is about to see other placeholders than any other worker's. What the profile holds
-    has the same ones with all."""
+    """Gives a worker's new secrets placeholders that no other worker uses. Secrets of the profile have equal
+    placeholders in all workers."""
     if options.worker is not None:
         secrets.number_after(options.worker.index * PLACEHOLDERS)
 

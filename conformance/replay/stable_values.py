@@ -1,4 +1,4 @@
-"""Which values of a difference are the same at each replay of two builds: those that a row may hold."""
+"""Decides whether a difference's values stay equal in every replay of two builds, as a row requires."""
 
 from __future__ import annotations
 

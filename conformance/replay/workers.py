@@ -64,7 +64,7 @@ class SharedReplay:
     awaited: Path
 
     def folder(self, index: int) -> Path:
-        """The reports of one worker, by its index from 0."""
+        """Report folder of a worker, by index from 0."""
         return self.options.out / f"worker-{index + 1}"
 
     def own_options(self, index: int) -> ReplayOptions:
@@ -277,7 +277,7 @@ def _nothing(order: SharedReplay, beside: Beside) -> Run:
 
 
 def _restored(profile: Profile, folders: Iterable[Path]) -> tuple[list[str], str]:
-    """Restores what shares changed that could not do so themselves: what is left, and the command for it."""
+    """Restores changes that shares left; returns unrestored changes and the cleanup command."""
     left, commands = [], []
     for folder in folders:
         if not (folder / LEDGER).exists():

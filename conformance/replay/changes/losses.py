@@ -48,7 +48,7 @@ class Losses:
         self._ledger.leave(change.key, reason, value, account=change.account or "")
 
     def unforeseen(self) -> Iterator[str]:
-        """Those of which nobody was told before they were sent, as sentences without an end."""
+        """Yields losses that the plan did not announce, as sentences without an end."""
         for key, reason, account in sorted(self._counted):
             if not _is_foreseen(key, reason):
                 yield f"what {key} changed{f' for [accounts.{account}]' if account else ''}: {reason}"
@@ -68,5 +68,5 @@ class Losses:
 
 
 def _is_foreseen(key: str, reason: str) -> bool:
-    """Whether a loss is of those that are named before anything is sent."""
+    """Tells whether the plan names a loss before the replay sends anything."""
     return NO_WAY_BACK.get(key) == reason

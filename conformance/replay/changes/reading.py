@@ -25,7 +25,7 @@ NAMES = ("Name", "Code", "Email", "message")
 
 
 def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str, Json]:
-    """The record that a change is about, as it is now. Untestable: the target does not show it."""
+    """Reads the present record that a change concerns. Untestable: the target does not show the record."""
     id = id_of(portal, change)
     options: dict[str, str] = {}
     body: Json = ABSENT
@@ -55,13 +55,13 @@ def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str,
 
 
 def _account_in(data: Json, id: str | None) -> Json:
-    """The account in an answer whose form is not shown (N5): it may stand in an object of its own."""
+    """Finds the account in an answer of unknown form (N5), possibly in an inner object."""
     inner = data.values() if isinstance(data, dict) else ()
     return next((each for each in inner if isinstance(each, dict) and each.get("bizId") == id), data)
 
 
 def body_before(portal: Portal, change: NoteChange, before: Mapping[str, Json], undo: FieldsUndo) -> Json:
-    """The body that sets the fields of a request to what they were. Untestable: one of them is not shown."""
+    """Builds the body that restores a request's fields. Untestable: the target does not show a field."""
     if not isinstance(change.body, dict):
         raise Untestable("the request has no fields")
     ids = (*ID_FIELDS, *_names_of_ids(portal, change.key))
@@ -86,7 +86,7 @@ def _fields_before(
 
 
 def _as_sent(sent: Json, shown: Json) -> Json:
-    """A coded value in the form in which the request sends it, and a number whole where that one is."""
+    """Converts a shown value to the request's form: a code or number, whole for an integer."""
     if isinstance(sent, int) and isinstance(shown, float) and shown.is_integer():
         return int(shown)
     if isinstance(shown, dict) and isinstance(sent, str | int):
@@ -99,7 +99,7 @@ def _holds_a_password(value: Json) -> bool:
 
 
 def id_in(body: Json) -> str | None:
-    """The id of the record that a request is about."""
+    """Finds the record's id in a request body."""
     if not isinstance(body, dict):
         return None
     named = (body[name] for name in ID_FIELDS if isinstance(body.get(name), str))
@@ -107,7 +107,7 @@ def id_in(body: Json) -> str | None:
 
 
 def id_of(portal: Portal, change: NoteChange) -> str | None:
-    """As ``id_in``, also under a name that the profile's body of the operation has for it."""
+    """Finds the record's id by ``id_in``, or under an id name from the profile's body of the operation."""
     id = id_in(change.body)
     if id is not None or not isinstance(change.body, dict):
         return id

@@ -267,7 +267,7 @@ class ReplayChanges:
         self._attempt_restore()
 
     def restore(self) -> list[str]:
-        """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
+        """Restores pending changes, and returns failures as sentences, also for an unreachable target."""
         left = self._attempt_restore()
         self._otherwise = shown_otherwise(self._portal, self.ledger.restored)
         return left
@@ -313,7 +313,7 @@ def _is_set(before: object, undo: SwitchUndo) -> bool:
 
 
 def _new_password(body: Json, present: str) -> str | None:
-    """The password that a request sets: the field that says so, else one that is not the present one."""
+    """Finds the password that a request sets: a field named as new, or else any but the present password."""
     if not isinstance(body, dict):
         return None
     sent = {

@@ -39,7 +39,7 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
 
 
 def changes_foreseen(plan: ReplayPlan) -> Iterator[str]:
-    """What a replay would change: what is restored afterwards, and what cannot be, and why."""
+    """Yields the changes that a replay would make: restored afterwards, or permanent with the reason."""
     changes = Counter(plan.changing[position] for position in _changing(plan))
     losses = Counter(plan.changing[position] for position in _losing(plan))
     for key, times in sorted((changes - losses).items()):
@@ -49,7 +49,7 @@ def changes_foreseen(plan: ReplayPlan) -> Iterator[str]:
 
 
 def losses_foreseen(plan: ReplayPlan) -> Iterator[str]:
-    """What a replay would change for good, and why nothing restores it."""
+    """Yields the permanent changes of a replay, and why nothing restores them."""
     for key, times in sorted(Counter(plan.changing[position] for position in _losing(plan)).items()):
         yield f"{times:7} {key}: cannot be restored: {NO_WAY_BACK[key]}."
 
@@ -63,7 +63,7 @@ def _changing(plan: ReplayPlan) -> Iterator[int]:
 
 
 def _losing(plan: ReplayPlan) -> Iterator[int]:
-    """Those of them that nothing restores. What becomes of a record that the recording made is no loss."""
+    """Positions of permanent changes, without changes to records that the recording created."""
     for position in _changing(plan):
         key = plan.changing[position]
         if key in NO_WAY_BACK and not (key in OF_A_RECORD and _is_own(plan, position)):

@@ -141,7 +141,7 @@ class Assessor:
     def _new_contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]
     ) -> list[tuple[Finding, Difference]]:
-        """The contradictions that the recording has not, without those learned as noise."""
+        """Contradictions that the recording lacks, without learned noise."""
         new = self.baseline.new(pair.recorded, pair.live, findings) if findings else ()
         return [
             (finding, each)
@@ -293,12 +293,12 @@ def _weighed_outcome(
 
 
 def _is_of_a_refusal(finding: Finding, difference: Difference) -> bool:
-    """Whether both say that a request was refused, or not, or in another way: in any part of the response."""
+    """Tells whether finding and difference both concern a refusal, in any part of the response."""
     return finding.path in OF_A_REFUSAL and difference.path in OF_A_REFUSAL
 
 
 def _is_about(finding: Finding, difference: Difference) -> bool:
-    """Whether a finding is about the place of a difference, or about a place around or within it."""
+    """Tells whether a finding's path equals, contains or lies within the path of a difference."""
     path, other = finding.path, difference.path
     if not other:
         return not path.startswith(("status", "headers."))

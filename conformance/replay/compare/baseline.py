@@ -80,14 +80,14 @@ class RecordedBaseline:
         return bool(old == new) or self.correlation.live.get(old) == new
 
     def _had_other_claims(self, placeholder: str, token: Json) -> bool:
-        """Whether a token that the recorder hid is known to have had other claims, or a claim of another
-        kind: it did not contradict the specification by those that one has now."""
+        """Tells whether a hidden recorded token had different claims, or claims of different kinds: the
+        recorded claims then did not contradict the specification in this way."""
         kinds = dig(self.hidden.get(placeholder), [CLAIMS])
         return kinds is not ABSENT and isinstance(token, str) and kinds != claim_kinds(token)
 
 
 def _at(exchange: Exchange, path: str) -> Json:
-    """What stands at the path of a finding: in the response, but for the token that was sent."""
+    """Value at a finding's path: in the response, or the request's token for ``SENT_TOKEN``."""
     if path != SENT_TOKEN:
         return exchange.at(path)
     token = exchange.request.bearer

@@ -215,8 +215,8 @@ class Comparer:
 
 
 def _success_and_code(before: dict[str, Json], after: dict[str, Json]) -> Iterator[Difference]:
-    """One succeeded and the other did not, or for another reason: all other differences follow from that.
-    Another code says whether it succeeded."""
+    """Yields differences of code and success, from which all other differences follow. Another code already
+    implies whether the request succeeded."""
     is_other_code = before.get("code") != after.get("code")
     if is_other_code:
         yield Difference("code", ("code",), before.get("code"), after.get("code"))

@@ -81,8 +81,8 @@ class Meanings:
         return meaning or breaking(gap_of_value(pair))
 
     def _is_of_another(self, pair: ReplayedExchange, difference: Difference) -> bool:
-        """Whether a value is that of another record than the recorded one, or of a record that a request
-        changed in place of another."""
+        """Tells whether a value belongs to a substitute for the recorded record, or to either record of a
+        pair whose substitute a request changed."""
         if pair.shows_another:
             return not self._is_inconsistent(pair, difference)
         changed = self.correlation.changed_instead
@@ -126,8 +126,8 @@ def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:
 
 
 def _is_value(difference: Difference) -> bool:
-    """Whether a difference is one of value, or of how many there are, and not of form. Null in place of a
-    list is another form."""
+    """Tells whether a difference concerns a value or a length, not the form. Null in place of a list changes
+    the form."""
     values = (difference.recorded, difference.replayed)
     is_null = None in values and not any(isinstance(value, list) for value in values)
     return difference.kind in ("value", "length") or (difference.kind == "type" and is_null)

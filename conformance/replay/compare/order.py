@@ -33,7 +33,7 @@ def same_in_another_order(old: list[Json], new: list[Json]) -> bool:
 
 
 def is_shifted(old: list[Json], new: list[Json]) -> bool:
-    """Whether most items of a list are there at other positions, in their order, and others beside them."""
+    """Tells whether most items of a list moved to other positions and kept their order."""
     places = {content_key(item): at for at, item in enumerate(new)}
     moved = [(at, places[key]) for at, key in enumerate(map(content_key, old)) if places.get(key, at) != at]
     in_order = all(first[1] < second[1] for first, second in pairwise(moved))
@@ -63,8 +63,8 @@ Key = tuple[str, str]
 
 
 def places_by_identity(old: Sequence[Json], new: Sequence[Json], correlation: Correlation) -> dict[int, int]:
-    """By place in a recorded list, the place in the live one where the same record stands: one of the same
-    id or email, or of the id that is paired with its own."""
+    """Maps places in the recorded list to live places of the same record: with equal id or email, or with the
+    paired id."""
     there = _places(new)
     places: dict[int, int] = {}
     matched: set[int] = set()
@@ -78,8 +78,8 @@ def places_by_identity(old: Sequence[Json], new: Sequence[Json], correlation: Co
 
 
 def places_of_own_sessions(old: Sequence[Json], new: Sequence[Json], began: Clocks) -> dict[int, int]:
-    """The same for the sessions of the caller: the one that sends the request, and those that began during
-    the recording and the replay, where they are as many. All others may be anybody's."""
+    """Maps places of the caller's sessions: the session that sends the request, and sessions begun during
+    recording and replay, if equally many. Other sessions may be anybody's."""
     current, current_now = _current(old), _current(new)
     recorded, live = (
         [

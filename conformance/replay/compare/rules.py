@@ -263,7 +263,7 @@ def _masked(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferen
 
 
 def _reason(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    """A sign-in of the same result has a reason, or has none any more."""
+    """Decides a sign-in of equal result that gained or lost its ``failureReason``."""
     if difference.place[-1:] != ("failureReason",) or difference.kind != "type":
         return None
     beside = (*difference.place[:-1], "loginResult")

@@ -286,8 +286,8 @@ class Runner:
         self._late = 0.0
 
     def resume(self, reply: Reply, problem: Untestable | None = None) -> None:
-        """Hands the session what it asked for, or why that cannot be had, and does what it asks next. Nothing
-        where the replay is over."""
+        """Hands the session its reply or problem, and performs the session's next actions, unless the replay
+        is over."""
         while not self._driver.is_over:
             action = self._next_action(reply, problem)
             reply = problem = None

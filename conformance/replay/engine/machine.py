@@ -56,7 +56,7 @@ MOST_TURNED_AWAY = 10
 
 @dataclass
 class ReplayMachine:
-    """Takes one step after the other. A step yields what it asks of the driver, and returns what it did."""
+    """Replays exchanges step by step. A step yields actions for the driver, and returns its result."""
 
     plan: ReplayPlan
     rebuilder: Rebuilder
@@ -182,8 +182,8 @@ class ReplayMachine:
         return channels.try_other_form(recorded, live) or self.sign_ins.may_be_spent(recorded, live)
 
     def _may_pass(self, recorded: Exchange, live: Exchange) -> bool:
-        """Whether what stands before the portal answered in its place, as it did not when recorded: then the
-        portal has not seen the request, or it only reads. Where that never helps, nothing is sent again."""
+        """Tells whether to repeat a request that a gateway answered unlike in the recording: the portal never
+        saw the request, or the request only reads. Too many gateway answers in a row end all repetitions."""
         if not is_from_before_the_portal(live):
             self._turned_away = 0
             return False
@@ -307,7 +307,7 @@ def _window_of(live: Exchange) -> float:
 
 
 def _is_name_taken(recorded: Exchange, live: Exchange) -> bool:
-    """Whether something could not be created that could when recorded: its name may be taken."""
+    """Tells whether the target refused a recorded creation: the name may be taken."""
     operation = recorded.request.operation
     if operation is None or not (operation.path.endswith("/create") or operation.key == INVITE):
         return False

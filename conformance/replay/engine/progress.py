@@ -41,7 +41,7 @@ class Progress:
         self.on_ended(position)
 
     def fail(self, position: int, root: int | None) -> None:
-        """Notes that an exchange has no response, for its own reason or for that of ``root``, by number."""
+        """Notes an exchange without response, caused by itself or by exchange number ``root``."""
         self._roots[position] = self.plan.number_of(position) if root is None else root
 
     def root(self, position: int) -> int:

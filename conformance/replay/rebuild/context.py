@@ -120,8 +120,8 @@ class RebuildContext:
         return None if REDACTED.search(recorded + meant) else mistake_of(recorded, meant)
 
     def own_password(self, recorded: str, account: str) -> str | None:
-        """The live password that an account has for a recorded one: another account may have another for the
-        same."""
+        """Returns the account's live password for a recorded password: other accounts may have a different
+        live password."""
         return self._own_passwords.get((account, recorded))
 
     def set_password(self, recorded: str, account: str) -> str:

@@ -105,7 +105,7 @@ class Correlation:
         return True
 
     def pair_counted(self, kind: str, recorded: str, live: str, *, is_doubtful: bool = False) -> bool:
-        """As ``pair``, among the records of one kind: one of another kind may have either id as well."""
+        """Pairs ids like ``pair``, but within a kind of records: other kinds may reuse both ids."""
         key = (kind, recorded)
         if self.shows_another or key in self.replaced:
             return self._is_another_or_itself(key, live)
@@ -196,8 +196,8 @@ class Correlation:
         del self.journal[mark:]
 
     def kept_since(self, records: tuple[str, str], name: str, times: tuple[str, str]) -> float | None:
-        """When a live time of a record was shown first that is still the same, where the recorded one has
-        moved; None where that is not so."""
+        """Returns when the target first showed a record's live time that stayed equal while the recorded time
+        moved; None otherwise."""
         before = self._times.get((*records, name))
         if before is None or before[1] != times[1] or _is_near(before[0], times[0]):
             return None
@@ -248,8 +248,8 @@ class Correlation:
         return self.counted.get(recorded) if isinstance(recorded, tuple) else self.live.get(recorded)
 
     def _is_another_or_itself(self, recorded: Paired, live: str) -> bool:
-        """Whether an id is that of the record that is asked for in place of the recorded one, or of the
-        recorded one itself; an unknown one is learned."""
+        """Tells whether a live id belongs to the requested substitute or to the recorded record itself, and
+        learns unknown ids."""
         expected = (self._counterpart(recorded), self._themselves.get(recorded))
         if live in expected:
             return True

@@ -157,7 +157,7 @@ class HeaderRebuild:
         return str(values.value(name.lower(), value))
 
     def _bot_header_for(self, recorded: str) -> str:
-        """The profile's header where it has a token for it: a portal looks for it under a name of its own."""
+        """Returns the profile's header name if the profile has a bot token: portals choose the name."""
         return recorded if self._bot.token is None else self._bot.header
 
     def _credentials(self, value: str, values: RequestValues, *, needs_token: bool) -> str:

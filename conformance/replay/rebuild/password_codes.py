@@ -49,7 +49,7 @@ class PasswordCodes:
         self._mailed[account] = code
 
     def code(self, position: int, recorded: Exchange, value: str) -> Generator[Action, Reply, str]:
-        """The live code for a recorded one: that of the mail, the same again, or a wrong one.
+        """Finds the live code for a recorded code: the mailed code, the code sent before, or a wrong code.
 
         CannotRebuild: nobody knows whose it was, or no mail holds one.
         """

@@ -120,7 +120,7 @@ class PasswordMails:
         return settings
 
     def _positions(self) -> list[int]:
-        """Those of the requests that had a code mailed, or set a password by one, in their order."""
+        """Positions of requests that had a code mailed or set a password by mailed code, in replay order."""
         plan = self.plan
         positions = (at for at, key in plan.changing.items() if key in MAILED or key in MAILING)
         return sorted((at for at in positions if plan.session_of[at] >= 0), key=plan.number_of)
@@ -134,8 +134,8 @@ class PasswordMails:
         return PasswordSetting(account, max(sources, key=self.plan.number_of, default=None))
 
     def _recipient(self, key: str, exchange: Exchange) -> str | None:
-        """To whom a request has a code mailed: by the email in it, or the one beside the id in it in the
-        response that returned that."""
+        """Finds the account that gets a request's mailed code: by the request's email, or by the email beside
+        the request's id in the response that returned the id."""
         sent = exchange.sent
         if key == op.PASSWORD_FORGOT:
             return self.account_of(dig(sent, ["email"]))

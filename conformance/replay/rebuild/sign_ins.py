@@ -184,7 +184,7 @@ class SignInCodes:
         self.mailed[login] = code
 
     def _sit_out_cooldown(self, login: str) -> Actions:
-        """A resend that was accepted when recorded is not sent before the cooldown is over."""
+        """Waits for the resend cooldown before a resend that the recorded portal accepted."""
         last = self._last_sends.get(login)
         left = 0.0 if last is None else last + COOLDOWN - self.now()
         if left > 0:
@@ -194,7 +194,7 @@ class SignInCodes:
     def _code(
         self, position: int, key: str, recorded: Exchange, value: str, client: Client
     ) -> Generator[Action, Reply, str]:
-        """A code that is right where it was right, wrong where it was wrong, and reused where it was."""
+        """Chooses a live code that is right, wrong or reused like the recorded code."""
         sent: dict[str, Json] = recorded.sent
         account = self.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE

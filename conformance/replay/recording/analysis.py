@@ -110,8 +110,8 @@ def _nothing(plan: ReplayPlan) -> str:
 
 
 class LineAnalysis(NamedTuple):
-    """What the analysis takes from a line: the same for every line of this client with this fingerprint. It
-    holds no line: there are many of these."""
+    """Analysis of a line, equal for all lines of a client with this fingerprint. Holds no line, since a
+    recording has many analyses."""
 
     host: str
     method: str
@@ -237,8 +237,8 @@ class RequestAnalysis:
             )
 
     def _send_broken_bodies(self) -> None:
-        """Has what was refused under a channel that the recorder had opened, and could not be opened itself,
-        sent as it was: no portal can open it either."""
+        """Sends refused bodies unchanged if the recorder had opened their channel, but not the body: no
+        portal can open such a body either."""
         plan, opened = self._plan, self._opened - {None}
         for position in [at for at, refusal in plan.refused.items() if refusal == SEALED]:
             line = plan.line(position)

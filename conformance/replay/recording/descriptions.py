@@ -1,4 +1,4 @@
-"""What a user reads of a recording: before a replay what it would send, and in its report."""
+"""Describes a recording to users: planned requests before a replay, and sessions in its report."""
 
 from __future__ import annotations
 

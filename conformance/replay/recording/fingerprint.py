@@ -50,8 +50,8 @@ in ms, where the response contains it."""
 
 
 class Likeness(NamedTuple):
-    """``alike`` is a hash of a request without what is its client's own, ``own`` is that. ``token`` and
-    ``client_hash`` are the same as texts."""
+    """``alike`` hashes a request without the client's own values, which ``own`` holds as bytes, ``token`` and
+    ``client_hash`` as text."""
 
     alike: int
     own: Own
@@ -120,14 +120,14 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
 
 
 def likeness_of(request: bytes) -> Likeness:
-    """What is its client's own in a request with a mark in place of its id, where that stands first in it."""
+    """Splits a request with marked id into the client's own values and a hash of the rest."""
     alike, (token, client) = _impersonal(request)
     credentials = token.decode().partition(" ")[2].strip()
     return Likeness(hash(alike), (token, client), credentials, client.decode())
 
 
 def _impersonal(request: bytes) -> tuple[bytes, Own]:
-    """A request with marks in place of what is its client's own, where that stands first, and the same."""
+    """Replaces the first token and client hash of a request by marks, and returns both values."""
     token, client = _TOKEN.search(request), _CLIENT_HASH.search(request)
     own = token[1] if token else b"", client[1] if client else b""
     if not own[0].isascii() or not own[1].isascii():

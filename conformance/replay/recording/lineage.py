@@ -33,7 +33,7 @@ SENT = {
 
 @dataclass
 class Lineage:
-    """One sign-in with all that follows from it."""
+    """A sign-in and its later exchanges."""
 
     group: tuple[str, str]
     first: float
@@ -51,7 +51,7 @@ class Trait(msgspec.Struct, frozen=True, gc=False):
     is_sign_in: bool
 
     def of_client(self, client: str, like: Likeness) -> Trait:
-        """The same of another client's line, which differs in what is the client's own alone."""
+        """Derives the trait of another client's line that differs only in the client's own values."""
         group, carried = (client, like.client_hash or self.group[1]), self.carried
         if like.own[0]:
             carried = like.token, *carried[1:]
@@ -109,7 +109,7 @@ class Lineages:
         self._group_of.append(number)
 
     def sessions(self, count: int) -> array[int]:
-        """The session, from 0, of every position; -1 for those that were not added."""
+        """Session number, from 0, of each position; -1 for positions that were not added."""
         crowded = self._crowded()
         names: dict[tuple[int, int], int] = {}
         sessions = array("i", [-1]) * count

@@ -72,7 +72,7 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def host(self) -> str:
-        """The host of the URL, with its port where it has one."""
+        """Host of the URL, with the port if present."""
         return self.request.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
 
     @property

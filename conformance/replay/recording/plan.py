@@ -174,7 +174,7 @@ class ReplayPlan:
 
 
 def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str | None:
-    """Why an exchange cannot, or may not, be replayed."""
+    """Explains why the replay cannot, or may not, send an exchange."""
     path = line.path
     if PORTAL_PATH not in path:
         return OTHER_PATH
@@ -226,7 +226,7 @@ UNREPEATED = 0
 
 
 def repeats_of(order: Iterable[int], requests: Sequence[int], changing: Container[int]) -> array[int]:
-    """By position, a number that all reads have which repeat one another; ``UNREPEATED`` for all others.
+    """Numbers groups of repeated reads, by position; ``UNREPEATED`` marks all other positions.
 
     ``order`` are the positions as they were sent, ``requests`` their fingerprints, ``changing`` the positions
     of what may have written something.

@@ -48,7 +48,7 @@ class _Subject:
 
 
 def turns_of(plan: ReplayPlan) -> Mapping[int, tuple[int, ...]]:
-    """By position, those of other sessions that must have ended before it is sent. They are all earlier."""
+    """Maps each position to earlier positions of other sessions that must end before it is sent."""
     turns: dict[int, tuple[int, ...]] = {}
     subjects: dict[str, _Subject] = {}
     touches, sent = _Touches(plan), [at for at in plan.order if plan.session_of[at] >= 0]
@@ -121,7 +121,7 @@ class _Marks:
 
 
 def _id_of(shown: Json, sent: Json) -> str | None:
-    """The id of the record that a request changes: its answer has it, or it is the only one that is sent."""
+    """Finds the changed record's id in the answer, or else the only id in the request."""
     id = dig(shown, ["bizId"])
     if not isinstance(id, str) and isinstance(sent, dict):
         ids = [value for name, value in sent.items() if name == "bizId" or name.endswith("BizId")]

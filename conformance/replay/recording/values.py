@@ -131,7 +131,7 @@ def _in_header(name: str, value: str) -> Iterator[PlacedValue]:
 
 
 def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
-    """The values in a URL: the parameters of the path, and those of the query."""
+    """Values in a URL: path parameters and query parameters."""
     target, _, query = url.partition("?")
     path = "/" + target.split("://", 1)[-1].partition("/")[2]
     if operation is not None and operation.parameters:

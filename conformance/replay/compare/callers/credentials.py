@@ -33,7 +33,7 @@ class CredentialCheck:
     _accepted: set[tuple[str, str]] = field(default_factory=set)
 
     def problem(self, pair: ReplayedExchange) -> str | None:
-        """Why a refusal is the profile's: a secret in it was accepted when recorded, and is not here."""
+        """Names the profile's problem: the target refuses a secret that the recorded portal accepted."""
         live = pair.live
         if live.response is None:
             return None

@@ -51,8 +51,8 @@ NOT_ENABLED = "initiate gives the methods that are available, and this authentic
 
 @dataclass
 class Authenticators:
-    """The accounts, by what the recording and the replay both show of their authenticator. One that has a
-    verified one at the target alone is none of these."""
+    """Accounts by the authenticator state that recording and replay both show. Accounts whose authenticator
+    is verified at the target alone belong to none of the sets."""
 
     _revoked: set[str] = field(default_factory=set)
     """They revoked it, and have no other one since."""
@@ -81,8 +81,8 @@ class Authenticators:
             _keep(self._without, account, not (_is_offered(pair.recorded) or _is_offered(pair.live)))
 
     def offered(self, pair: ReplayedExchange, difference: Difference) -> str | None:
-        """Why the authenticator may not be offered, where a difference says that it is, as it was not when
-        recorded: the id of a requirement, or a sentence. None where it may, or no difference says so."""
+        """Explains, by requirement or sentence, why a newly offered authenticator must not be offered. None:
+        the offer is allowed, or the difference shows no new offer."""
         if pair.operation != op.LOGIN_INITIATE or not difference.path.startswith("data.mfaMethods"):
             return None
         if _is_offered(pair.recorded) or not _is_offered(pair.live):
@@ -135,8 +135,8 @@ class ServedCallers:
     def misses(
         self, pair: ReplayedExchange, difference: Difference, stand_ins: Container[str | None]
     ) -> str | None:
-        """The requirement that an endpoint is offered, where a difference says that it is not any more: a
-        caller who is served otherwise is told that nothing is there, where every caller has something."""
+        """Names the requirement of an endpoint that a difference shows as no longer offered: the target
+        serves the caller elsewhere, and answers "not found" where every caller has a record."""
         if difference.path not in OF_A_REFUSAL or not _is_not_found(pair) or pair.live.code != NOT_FOUND:
             return None
         if pair.operation in OF_EVERY_CALLER:

@@ -185,7 +185,7 @@ def _is_older(entry: Json, began: float) -> bool:
 
 
 def _newer_and_own(entries: Json, began: float) -> tuple[set[bool], list[str]]:
-    """Whether each entry is newer than the one before it, or none is; and what the others do not make."""
+    """Returns the orders in which the entries' times run, and contents of entries since ``began``."""
     listed = entries if isinstance(entries, list) else []
     own = [content_key(entry) for entry in listed if not _is_older(entry, began)]
     return set(_newer(listed)), own

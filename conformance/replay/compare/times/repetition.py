@@ -144,8 +144,8 @@ def _name(steps: Steps) -> str:
 
 
 def _resolution(steps: Steps, value: Json) -> float:
-    """The seconds between two times that can be written so: one that moves may be the same twice within them.
-    0: the value is no time."""
+    """Returns the precision of a time's form, in seconds: moving times may look equal within it. 0: the value
+    is no time."""
     if is_number(value):
         is_whole = value % 1000 == 0 or magnitude(value) == "seconds"
         return 1.0 if is_whole else 0.001
