@@ -416,7 +416,6 @@ def _selection(run: Run) -> RuleSelection | None:
 
 
 def _traffic(folders: Sequence[Folder]) -> TrafficTotals:
-    """What was set aside in all, and the hosts."""
     traffic = TrafficTotals()
     for folder in folders:
         traffic.ignored.update(folder.details("set_aside"))
