@@ -79,7 +79,7 @@ class FilePart:
         )
 
     def absolute(self) -> FilePart:
-        """The same for a process with another working directory."""
+        """Part with an absolute path, for a process with another working directory."""
         return dataclasses.replace(self, path=self.path.absolute())
 
     def __str__(self) -> str:
@@ -127,7 +127,7 @@ class Address:
 
 
 def _host(url: SplitResult) -> str:
-    """The host with its port, where that is not the usual one of the scheme."""
+    """Host of a URL, with its port unless it is the default port of the scheme."""
     host = url.netloc.rpartition("@")[2].lower()
     return host.removesuffix(USUAL_PORTS.get(url.scheme, "no port"))
 
