@@ -79,7 +79,7 @@ class FilePart:
         )
 
     def absolute(self) -> FilePart:
-        """The same for a process with another working directory."""
+        """The part with an absolute path, for a process with another working directory."""
         return dataclasses.replace(self, path=self.path.absolute())
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a portal is: a host with its port, and a path; without a ``scheme`` by any."""
+    """Host with port, and path, of a portal; an empty ``scheme`` stands for every scheme."""
 
     scheme: str
     host: str
@@ -128,7 +128,7 @@ class Address:
 
 
 def _host(url: SplitResult) -> str:
-    """The host with its port, where that is not the usual one of the scheme."""
+    """The URL's host in lower case, with its port unless the scheme implies that port."""
     host = url.netloc.rpartition("@")[2].lower()
     return host.removesuffix(USUAL_PORTS.get(url.scheme, "no port"))
 

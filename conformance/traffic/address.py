@@ -9,7 +9,7 @@ LAST_PORT = 65_535
 
 
 def is_http_address(text: str) -> bool:
-    """Whether a request can be sent to an address: of HTTP, with a host and a port that there can be."""
+    """Whether a text is an HTTP address with a host and a valid port."""
     import httpx  # a tenth of a second, which a command without an address does not need
 
     if not ADDRESS.fullmatch(text) or not text.isprintable():
