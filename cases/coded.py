@@ -21,7 +21,7 @@ def state_of(record: dict[str, Json], field: str) -> str | None:
 
 
 def asked_in_both_forms(ask: Callable[[Json], Exchange], family: Mapping[str, int]) -> Answers:
-    """The answers to a filter for each code, by its symbol and by its number."""
+    """Asks the filter for each code twice: by symbol and by number."""
     answers: dict[str, dict[str, Exchange]] = {"code": {}, "value": {}}
     for code, value in family.items():
         answers["code"][code] = ask(code)
@@ -32,8 +32,8 @@ def asked_in_both_forms(ask: Callable[[Json], Exchange], family: Mapping[str, in
 def passed_over(
     answers: Answers, field: str, rows: Callable[[Exchange], list[dict[str, Json]]], listing: str
 ) -> Iterator[Comparison]:
-    """What contradicts a filter that takes one form and does not follow it. One form is the right one: where
-    the other is refused for every code, also for those that occur, this one is."""
+    """Yields contradictions of a filter that accepts a form and ignores it. A form is the right one if the
+    other form is refused for every code, including codes that occur."""
     for form, other in (("code", "value"), ("value", "code")):
         refused = answers[other].values()
         if not refused or not all(is_invalid(answer) for answer in refused):

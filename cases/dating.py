@@ -81,8 +81,8 @@ def verify_moved(
     after: dict[str, Json],
     done: Exchange,
 ) -> None:
-    """``updatedAt`` of the record at a path, and that it is the time of the change; of a record that was so
-    before, or is not shown otherwise yet, nothing follows."""
+    """Verifies that ``updatedAt`` of the record at a path moved to the time of the change; a record without a
+    visible change proves nothing."""
     at, name = f"{path}.updatedAt", "updatedAt"
     if without(before, *TRACES) == without(after, *TRACES):
         return

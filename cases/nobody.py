@@ -39,7 +39,7 @@ _LAST_PART = re.compile(r"[0-9A-Za-z]+(?=[^0-9A-Za-z]*\Z)")
 
 
 def unknown_id(existing: str) -> str:
-    """An id of the same form as a known one, which no record has; of those that may do, the surest."""
+    """Makes an id in the form of a known id that surely belongs to no record."""
     return unknown_ids(existing)[0]
 
 

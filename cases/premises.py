@@ -43,7 +43,7 @@ def settled(
     *,
     why: str = "a change to be seen",
 ) -> Read:
-    """What is read after a change; once more after a while where the change does not show yet."""
+    """Reads the target after a change, and reads again later if the change does not show yet."""
     after = read()
     if shows(after):
         return after
@@ -185,7 +185,7 @@ def without(record: dict[str, Json], *names: str) -> dict[str, Json]:
 
 
 def form(data: Json) -> Json:
-    """What an answer's data is, without its values: for what the specification does not show."""
+    """Reduces an answer's data to field names, where the specification shows no values."""
     if isinstance(data, dict):
         return sorted(data)
     if isinstance(data, list):

@@ -1,4 +1,4 @@
-"""What accounts read before and after a request: what the request does not name stays as it was.
+"""Compares account readings around a request: fields that the request does not name must stay equal.
 
 A difference counts only where it is still there after a while: what moves by itself, or comes back as a cache
 ends, is none. Nor does one count that somebody else may have made: the portal is not the run's alone.
@@ -152,7 +152,7 @@ def _values_of(answer: Exchange) -> Iterator[tuple[tuple[str, str], Json]]:
 
 
 def id_of_record(record: Mapping[str, Json]) -> str:
-    """By which a record is told from others of its listing; empty where it shows nothing of the kind."""
+    """Returns the id that tells a record from others of its listing; empty without such an id."""
     method = record.get("mfaMethod")
     code = method.get("code") if isinstance(method, dict) else None
     return str(record.get("bizId") or record.get("sessionId") or record.get("id") or code or "")
@@ -232,7 +232,7 @@ class Surroundings:
         )
 
     def _demand_lifetime(self, tokens: set[str]) -> None:
-        """Raises MovesByItself where one of the tokens has ended: what it was shown may be for that."""
+        """Raises MovesByItself if a token has ended: its readings may differ for this reason."""
         if any(map(self._portal.calls.has_ended, tokens)):
             raise MovesByItself("the access token that reads before and after has ended meanwhile")
 
@@ -255,7 +255,7 @@ class Surroundings:
     def _moved(
         self, earlier: Mapping[str, Reading], later: Mapping[str, Reading], named: tuple[Named, ...]
     ) -> set[str]:
-        """The endpoints that show something else than before, or a new record, of what was not named."""
+        """Endpoints that show changed values or new records outside the named places."""
         moved = {place[0] for _, place, _ in self._differences(earlier, later, named)}
         for token, reading in later.items():
             before, own_names = earlier[token], () if token in self._beside else named
@@ -316,8 +316,8 @@ class Surroundings:
     def _differences(
         self, earlier: Mapping[str, Reading], later: Mapping[str, Reading], named: tuple[Named, ...]
     ) -> Iterator[tuple[str, Place, Json]]:
-        """Tokens and places that show something else, with what they show. A record of the run's own that was
-        taken away again may still have been listed before."""
+        """Yields tokens and places with changed values, and the new values. Records that the run deleted may
+        still have been listed before."""
         taken_back = self._portal.changes.taken_back
         for token, before in earlier.items():
             after, own_names = later[token], () if token in self._beside else named
@@ -357,7 +357,7 @@ class Surroundings:
 
 
 def _served_words(id: str, *, is_there: bool) -> tuple[str, str]:
-    """What was expected and seen of a record that is there, or of a caller who is served."""
+    """Words for the expected and the actual state of a record or of a caller."""
     if not id:
         return "the caller to be served", "the caller is refused"
     if is_there:
@@ -366,7 +366,7 @@ def _served_words(id: str, *, is_there: bool) -> tuple[str, str]:
 
 
 def _led_here(first: Exchange | None, done: Exchange) -> Iterator[Exchange]:
-    """What was read before a request, and the request."""
+    """Yields the earlier reading, if any, and the request."""
     if first is not None:
         yield first
     yield done
@@ -413,7 +413,7 @@ def _are_paired(some: list[Json], others: list[Json]) -> bool:
 
 
 def differ(one: Json, other: Json) -> bool:
-    """At the same place, and to the same caller, null is another value than any."""
+    """Compares two values of the same place and caller: null differs from every other value."""
     if (one is None) != (other is None):
         return True
     if isinstance(one, list) and isinstance(other, list):

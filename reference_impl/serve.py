@@ -110,8 +110,7 @@ def _server(app: ASGIApp, *, title_case: bool) -> uvicorn.Server:
 
 
 def until_interrupted(running: Running, profile_out: Path | None = None) -> None:
-    """Says where the portal answers, and returns when it is interrupted. OSError: the profile cannot be
-    written."""
+    """Says where the portal answers, and returns once interrupted. OSError: no profile can be written."""
     _announce(running, profile_out)
     with contextlib.suppress(KeyboardInterrupt):
         # Not `join`: an interrupt there has Python 3.11 take the thread for ended, and crash at its exit.

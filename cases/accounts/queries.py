@@ -65,7 +65,7 @@ def several_pages(
 
 
 def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, dict[str, Json]]) -> list[str]:
-    """The accounts other than this one that are listed otherwise than before, by what the document names."""
+    """Lists the other accounts whose documented fields changed between two listings."""
     return [
         other
         for other, record in before.items()

@@ -121,8 +121,7 @@ def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin
 
 
 def listed_address(portal: Portal, admin: Account) -> str:
-    """The address of an account on the first page, the caller's own where it stands there. Raises
-    Untestable."""
+    """An address on the first page of accounts, the caller's own where it is there. Raises Untestable."""
     shown = [record.get("accountEmail") for record in accounts(matching(portal, admin))]
     whole = [email for email in shown if isinstance(email, str) and is_shown_whole(email)]
     own_first = sorted(whole, key=lambda email: email.casefold() != admin.email.casefold())

@@ -68,7 +68,8 @@ def invited(
             raise Untestable(f"{op.INVITE} was refused ({refusal_text(answer)})", "environment")
 
         def new_in(listing: Exchange) -> Invitation | None:
-            """The invitation, or one that may be it: an earlier one of the run may be listed late."""
+            """Finds the invitation, or else a new candidate: the listing may show older ones of the run
+            late."""
             new = new_among(listing, before, marker)
             own = (record for record in new if shows(record, marker) or shows(record, email))
             others = (record for record in new if not _is_of_the_run(record, portal.run_id))
@@ -111,8 +112,8 @@ def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchang
 
 
 def new_among(listing: Exchange, before: list[Invitation], marker: str) -> list[Invitation]:
-    """The invitations with a marker, and those that were not listed before: by their ids, as what else is
-    shown of one may change by itself. To take an earlier one for it would be to cancel somebody else's."""
+    """Invitations that hold the marker, then listed invitations with a new id: other fields may change by
+    themselves, and a wrong match would cancel somebody else's invitation."""
     own = [record for record in listed(listing) if shows(record, marker)]
     known = {own_id(record) for record in before} - {None}
     others = (record for record in listed(listing) if record not in own and record not in before)
@@ -120,7 +121,7 @@ def new_among(listing: Exchange, before: list[Invitation], marker: str) -> list[
 
 
 def asked_for_no_invitation(portal: Portal, invitations: list[Invitation], ask: Ask) -> Exchange:
-    """The answer to the id of no invitation, of the form of those that are listed."""
+    """Asks for an unknown id in the form of the listed invitations' ids."""
     ids = [id for record in invitations if isinstance(id := record.get("bizId"), str)]
     existing = ids[0] if ids else portal.record("workspace")
     return asked_for_nobody(portal, existing, ask, is_free=is_surely_free(existing, *ids))

@@ -1,4 +1,4 @@
-"""Whether it is a wrong code before it that a right one is refused for."""
+"""Checks whether the portal refuses a right code because of the wrong code before it."""
 
 from __future__ import annotations
 

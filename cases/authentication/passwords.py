@@ -132,8 +132,8 @@ def verify_dated(portal: Portal, account: Account, verify: Verify, before: Excha
 
 @contextmanager
 def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int) -> Iterator[list[str]]:
-    """Within it the account may get these passwords of the run, whose numbers are a case's own; afterwards it
-    has the one it had. Where that is refused it stays in the ledger, and the run's end tries again."""
+    """Lets a block set the account's passwords of these numbers, a single case's own, then sets the original
+    password again. After a refusal the ledger keeps the change, and the run's end tries again."""
     own = account.password
     passwords = [account.next_password(number) for number in numbers]
     noted = [portal.changes.changing_password(account.name, number, key) for number in numbers]
@@ -146,8 +146,8 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
 
 
 def _changed_back(portal: Portal, account: Account, own: str) -> bool:
-    """Once more after a while where it is refused: another part of the portal may still have the password of
-    before, or the secure channel may have ended."""
+    """Sets the original password, and tries again later after a refusal: a part of the portal may still have
+    the previous password, or the secure channel may have ended."""
     return settled(portal, lambda: _is_changed_back(portal, account, own), bool, why=HEARD_OF)
 
 
@@ -159,13 +159,13 @@ def _is_changed_back(portal: Portal, account: Account, own: str) -> bool:
 
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
-    """The answer to a sign-in that is begun with a password, and not completed."""
+    """Begins a sign-in with a password, and returns the answer without completing the sign-in."""
     return unless_paced(portal.login.initiate(account.email, password))
 
 
 def signs_in_at_last(portal: Portal, account: Account, password: str, *, expected: bool) -> Exchange:
-    """As ``signs_in``, for a password that has just been set or replaced; once more after a while where that
-    does not show yet."""
+    """Calls ``signs_in`` after a password change, and again later if the answer does not show the change
+    yet."""
 
     def shows(answer: Exchange) -> bool:
         return answer.success is expected or (expected and answer.code != WRONG_CREDENTIALS)

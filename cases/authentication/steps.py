@@ -1,4 +1,4 @@
-"""The steps of a sign-in as the stories here take them, and what must hold before a step is judged."""
+"""Sign-in steps for the stories in this folder, and the conditions under which a step is judged."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def begun(portal: Portal, account: Account) -> Exchange:
 
 
 def begun_or_left(portal: Portal, account: Account) -> Exchange:
-    """A login session that was begun for another case, which did not go on with it, else one of its own."""
+    """Takes a young login session that another case left unused, or begins a new session."""
     return portal.login.left.young(account.email) or begun(portal, account)
 
 
@@ -174,7 +174,7 @@ def factor_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
 
 
 def taken_elsewhere(portal: Portal, but: Account, factor: Factor) -> bool | None:
-    """Whether a code of this factor signs another account in; None where there is no other to try it with.
+    """Tells whether a code of this factor signs another account in; None if the run cannot try it.
 
     Where one does, it is not the target that refuses them all.
     """
@@ -191,7 +191,7 @@ def taken_elsewhere(portal: Portal, but: Account, factor: Factor) -> bool | None
 
 
 def serves_everywhere(portal: Portal, account: Account, factor: Factor) -> bool:
-    """Whether a code is the fixed one of a test deployment, which may be right at any time, for anything."""
+    """Tells whether a mailed code is the fixed code of a test deployment, which may be valid at any time."""
     inbox = portal.profile.accounts[account.name].inbox
     return factor == "EMAIL" and isinstance(portal.profile.inboxes.get(inbox or ""), FixedInbox)
 

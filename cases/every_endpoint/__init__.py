@@ -1,1 +1,1 @@
-"""Every one of the 88 endpoints: who may call it, and whether what it answers has its shape."""
+"""Access rights and response shape of each of the 88 endpoints."""

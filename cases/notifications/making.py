@@ -73,7 +73,7 @@ Found = tuple[Exchange, dict[str, Json] | None]
 
 @dataclass
 class OwnRecord:
-    """A record of the case's own, with the exchanges that brought it where it is."""
+    """A record that the case created, with the exchanges that led to its present state."""
 
     portal: Portal
     verify: Verify
@@ -87,7 +87,7 @@ class OwnRecord:
     answers: dict[str, Json]
 
     def read(self) -> Found:
-        """The listing of its id, and itself in it."""
+        """Lists the records with this id, and picks this record from the listing."""
         return record_of(self.portal, self.by, self.family.query, self.id)
 
     def read_once(self, shows: Callable[[dict[str, Json] | None], bool]) -> Found:
@@ -95,7 +95,7 @@ class OwnRecord:
         return settled(self.portal, self.read, lambda reading: shows(reading[1]))
 
     def observe_answers(self) -> None:
-        """As one reading: of each verb that was called."""
+        """Observes the answer forms of all called verbs as a single reading."""
         self.verify.observe(self.family.reading, self.steps[0], self.answers)
 
     def repeat(self, verb: str) -> None:
@@ -107,13 +107,13 @@ class OwnRecord:
         self.is_not_unknown(self.steps[-1])
 
     def is_not_unknown(self, repeated: Exchange) -> None:
-        """What is so already may be refused, and not as a record that there is not."""
+        """Verifies that a repeated verb is not refused with the code of an unknown record."""
         message = "a record that is listed was answered as unknown"
         known = repeated.success or repeated.code not in RECORD_UNKNOWN
         self.verify("CHANNEL-066", holds(repeated, "code", known, "no unknown record", message=message))
 
     def call(self, verb: str, requirement: str) -> Exchange | None:
-        """One of the verbs, where the profile has a body for it and it is accepted.
+        """Calls a verb, if the profile has a body for it, and expects the portal to accept it.
 
         Otherwise the requirement is left untested, and None is given."""
         key = self.family.verb(verb)

@@ -26,7 +26,7 @@ def ids(exchange: Exchange) -> set[Json]:
 
 
 def total(exchange: Exchange) -> int:
-    """How many there are on all pages; at least those on this one. Raises Untestable."""
+    """Total of records on all pages, at least the items of this page. Raises Untestable."""
     return max(count(exchange, "data.pagination.totalRecords"), len(items(exchange)))
 
 

@@ -56,8 +56,8 @@ def _times(order: dict[str, Json], *names: str) -> list[datetime]:
 def surely_within(
     exchange: Exchange, *, start: datetime | None = None, end: datetime | None = None
 ) -> list[datetime]:
-    """When those of the listed orders were created that were created and completed in a range, whichever of
-    the two it is of."""
+    """Creation times of the listed orders that were created and completed within a range: the filter may mean
+    either time."""
     both = [_times(order, "createdAt", "completedAt") for order in orders(exchange)]
     return [
         moments[0]

@@ -1,4 +1,4 @@
-"""Invitations as they are listed for who sent them, and for whom they were sent to."""
+"""Compares the invitation listings of sender and recipient."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def verify_both_ends(portal: Portal, verify: Verify, admin: Account, spare: Acco
 
 
 def _both_ends(portal: Portal, admin: Account, spare: Account) -> Ends:
-    """Those that were sent only where they are the same before and after the others are read."""
+    """Reads both listings; sent invitations count only if they stay equal around the other reads."""
     before = _by_id(granted(portal.call(op.INVITATIONS, token=admin.token)))
     received: dict[str, Listed] = {}
     for value in STATES["Invitation"].values():

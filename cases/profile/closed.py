@@ -1,4 +1,4 @@
-"""The states of invitations that are over and that the document does not number."""
+"""States of closed invitations that have no number in the document."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A body, and what was done to it."""
+    """A generated request body, and its flaws."""
 
     body: Json
     flaws: tuple[Flaw, ...] = ()

@@ -35,7 +35,7 @@ TOGETHER = {
 
 @dataclass(frozen=True)
 class Chosen:
-    """Filters, all of which the record passes; and how large a page is asked for, where that can be said."""
+    """Filters that the record passes, and the requested page size, if the query takes a size."""
 
     id: str
     filters: Mapping[str, Json]
@@ -71,7 +71,7 @@ def filters_of(draw: st.DrawFn, key: str, listed: Sequence[Record]) -> Chosen:
 def holds_of_the_query(
     portal: Portal, caller: Account, trial: Trial, key: str, chosen: Chosen, unfiltered: Mapping[str, Json]
 ) -> None:
-    """The record is on the only page of what its own filters give, while it can be found at all."""
+    """Verifies that the only result page contains the record, while the portal lists it at all."""
     page = {"page": 0, "size": chosen.size} if chosen.size else {}
     body = {**unfiltered, **page, **chosen.filters}
     answer = authorized(portal.call(key, json=body, token=caller.token))

@@ -35,7 +35,7 @@ WHICH = st.integers(0, AT_ONCE - 1)
 
 @dataclass
 class Sent:
-    """An invitation, as it was listed when it was new, and what has become of it."""
+    """An invitation as first listed, with its present state and the exchanges since."""
 
     creation: Creation
     id: str
@@ -155,7 +155,7 @@ class Inviting(Machine):
 
     @move()
     def look(self) -> None:
-        """Every listing, for what is judged of it on the wire."""
+        """Reads every listing, so that the judge sees them on the wire."""
         granted(self.portal.call(op.INVITATIONS, token=self.admin.token))
         for invitation in self.received():
             if invitation.state != "PENDING":
@@ -179,7 +179,7 @@ class Inviting(Machine):
         return answer
 
     def _own(self, invitation: Sent) -> Invitation:
-        """The invitation among the invitee's own; empty where it is not listed there."""
+        """Finds the invitation in the invitee's listing; empty if missing."""
         assert invitation.invitee is not None
         own = listed(own_invitations(self.portal, invitation.invitee))
         return next((record for record in own if record.get("bizId") == invitation.id), {})

@@ -38,8 +38,8 @@ WHICH = st.integers(0, AT_ONCE - 1)
 
 @dataclass(frozen=True)
 class Kind:
-    """What is stated of a family. ``on`` and ``off`` are verbs with the state that each leads to, where one
-    is stated; ``only`` is the filter that gives those that are on."""
+    """Stated behaviour of a record family. ``on`` and ``off`` pair a verb with the state that it sets, if
+    stated; ``only`` names the filter for active records."""
 
     family: Family
     status: str
@@ -100,7 +100,7 @@ class Kept:
 
 
 def is_gone(record: Kept, shown: dict[str, Json] | None) -> bool:
-    """Whether a record that was taken away is listed no more, or as something else than before."""
+    """Tells whether the listing lacks a deleted record, or shows it changed."""
     return shown is None or without(shown, *TRACES) != without(record.shown, *TRACES)
 
 
@@ -229,7 +229,7 @@ class Records(Machine):
         return answer
 
     def _look(self, record: Kept, verb: str) -> None:
-        """Reads a record by its id, and holds it to what is known of it."""
+        """Reads a record by id, and verifies the known facts about it."""
         try:
             listing, shown = settled(
                 self.portal, lambda: self._read(record), lambda one: self._fits(record, one[1])

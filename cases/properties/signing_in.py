@@ -143,7 +143,7 @@ class Pair:
         return answer.time > ended(self.answer) + self.lifetime + leeway + SETTLING
 
     def doubt(self) -> None:
-        """What was alive may be so no longer."""
+        """Marks live tokens as uncertain."""
         self.access_lives = None if self.access_lives else self.access_lives
         self.refresh_lives = None if self.refresh_lives else self.refresh_lives
 
@@ -161,7 +161,7 @@ def player(portal: Portal, account: Account) -> Player:
 
 
 def newest(listed: Sequence[T], which: int) -> T:
-    """One of them, counted from the newest: the smallest example is then about what it has just made."""
+    """Picks an item, counted from the newest: the smallest example then uses the latest item."""
     return listed[-1 - which % len(listed)]
 
 
@@ -281,7 +281,7 @@ class SigningIn(Machine):
         self._complete(session, "right" if session.can("OTP") and not mailed else "mailed")
 
     def _complete(self, session: Begun, how: str) -> None:
-        """``how``: by the right code of either factor, a wrong one, a used one, one of another method."""
+        """``how`` names the kind of code: right, mailed, wrong, used, or the other method's."""
         sent = self._code(session, how)
         if sent is None:
             return
@@ -302,7 +302,7 @@ class SigningIn(Machine):
             self._opened(session.player, answer)
 
     def _code(self, session: Begun, how: str) -> tuple[Factor, str] | None:
-        """A factor and a code to give for it; None where there is none to be had."""
+        """Picks a factor and a code to send; None if no such code exists."""
         account = session.player.account
         if how == "mailed":
             return None if session.code is None else ("EMAIL", session.code)
@@ -475,7 +475,7 @@ class SigningIn(Machine):
             self.portal.clock.wait(seconds, "what a state machine has set going")
 
     def _opened(self, player: Player, answer: Exchange) -> None:
-        """A session more; where there may be no room for it, nobody knows which of the others it ended."""
+        """Notes a new session; beyond the limit of sessions, all others of the player become uncertain."""
         player.room -= 1
         if player.room < 0:
             self._doubt(player)

@@ -46,8 +46,8 @@ def new_entries(
     begun: Exchange,
     wanted: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Exchange:
-    """The page with what was written since a request; read again after a while where there is nothing yet, or
-    no entry that is ``wanted``.
+    """Reads the history page with entries since a request, and reads again later while no new entry is
+    ``wanted``.
 
     Raises Untestable where there is none, and it need not be on the first page.
     """
@@ -103,7 +103,7 @@ def ids(page: Exchange) -> set[Json]:
 
 
 def ids_by_content(page: Exchange) -> dict[str, Json]:
-    """The id of each entry by all else that it shows, without entries that show the same."""
+    """Maps each entry's content to its id, without entries of equal content."""
     rows = [
         (json.dumps({**entry, "bizId": None}, sort_keys=True), entry.get("bizId")) for entry in entries(page)
     ]

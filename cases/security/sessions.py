@@ -8,7 +8,7 @@ from conformance.cases import Account, Exchange, Json, Portal, Untestable, op
 
 
 def whoever(portal: Portal) -> Account:
-    """Who signs in once more: the spare account where there is one."""
+    """Picks the account for a further sign-in: the spare account, or else the administrator."""
     return an_account(portal, "spare", "admin")
 
 

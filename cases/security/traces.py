@@ -73,8 +73,7 @@ def verify_traces(
 
 
 def _tells(before: datetime, grain: timedelta, fresh: SignedIn) -> bool:
-    """Whether a sign-in since this time shows another one: in whole seconds, or minutes, two may be of the
-    same."""
+    """Whether a sign-in since this time shows another one: two may be of the same second or minute."""
     return bool(before.microsecond) or before + grain < portal_time(fresh.completed)
 
 

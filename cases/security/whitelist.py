@@ -31,7 +31,7 @@ def read(portal: Portal, account: Account) -> Exchange:
 
 @contextmanager
 def kept(portal: Portal, account: Account, *wanted: str) -> Iterator[Exchange]:
-    """Within it the ``wanted`` addresses may be set; afterwards they are as they were.
+    """Lets a block set the ``wanted`` addresses, then restores the whitelist.
 
     Raises Untestable where that could not be done, as an earlier case has shown, or where the whitelist is in
     use.

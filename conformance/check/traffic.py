@@ -79,7 +79,7 @@ class FilePart:
         )
 
     def absolute(self) -> FilePart:
-        """The part with an absolute path, for a process with another working directory."""
+        """Part with an absolute path, for a process with another working directory."""
         return dataclasses.replace(self, path=self.path.absolute())
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Host with port, and path, of a portal; an empty ``scheme`` stands for every scheme."""
+    """Where a portal is: a host with its port, and a path; without a ``scheme`` by any."""
 
     scheme: str
     host: str
@@ -128,7 +128,7 @@ class Address:
 
 
 def _host(url: SplitResult) -> str:
-    """The URL's host in lower case, with its port unless the scheme implies that port."""
+    """Host of a URL, with its port unless it is the default port of the scheme."""
     host = url.netloc.rpartition("@")[2].lower()
     return host.removesuffix(USUAL_PORTS.get(url.scheme, "no port"))
 

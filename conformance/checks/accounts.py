@@ -36,8 +36,7 @@ ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 @called
 @fact
 def account_times(exchange: Exchange) -> list[tuple[str, str, str]]:
-    """When accounts were created and updated: the record's place, the field, and the value where it is a
-    time."""
+    """When accounts were created and updated: the place, the field, and the value where it is a time."""
     return [
         (path, name, record[name])
         for path, record in records(exchange)

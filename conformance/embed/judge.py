@@ -77,8 +77,7 @@ class PortalJudge:
         return new
 
     def conclude(self) -> list[Finding]:
-        """Raises PortalContradiction for what was noted since the last time; warns of the rest, and returns
-        it."""
+        """Raises PortalContradiction for what was noted since; warns of the rest, and returns it."""
         __tracebackhide__ = True
         noted, self._pending = self._pending, []
         for bug in self._ledger.errors.items():

@@ -1,12 +1,9 @@
 """The judge: applies every check to every exchange, with or without a cache of its verdicts."""
 
-from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
 
 from conformance.checks.registry import CHECKS
 from conformance.judging.cache import CachingJudge
-from conformance.judging.dispatch import Dispatcher
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Finding, Ledger
@@ -15,19 +12,8 @@ from conformance.verdicts.verdicts import Verdicts
 __all__ = ["AnyJudge", "Judge", "Verdicts", "Watch", "judge_of", "watch"]
 
 
-class AnyJudge(Protocol):
-    """A judge, with or without a cache."""
-
-    @property
-    def operations_seen(self) -> Counter[str]: ...
-
-    @property
-    def dispatcher(self) -> Dispatcher: ...
-
-    def judge(self, exchange: Exchange) -> Verdicts: ...
-
-    def forget(self) -> None: ...
-
+AnyJudge = Judge | CachingJudge
+"""A judge, with or without a cache."""
 
 Watch = Callable[[Exchange], list[Finding]]
 """Judges an exchange into a ledger, and returns what it contradicts."""

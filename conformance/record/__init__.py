@@ -144,8 +144,7 @@ def _check_certificate(path: Path | None) -> None:
 
 
 def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -> SecretFinder:
-    """Finds what no place shows; the profile's secrets are registered by value, and its records' ids are
-    none."""
+    """Finds what no place shows; the profile's secrets are registered by value, ids of records are none."""
     if profile is None:
         return finder_of(options.redact, options.keep)
     for value, kind in profile.secrets():

@@ -142,7 +142,7 @@ def _drift(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _left(run: Run) -> Iterator[str]:
-    """What the suite itself failed in, and what of the target is not restored, with the way to do it."""
+    """Errors of the suite, changes that were not restored, and the command that restores them."""
     for place, error in run.ending.errors.items():
         yield f"Error of the suite in {place}: {one_line(error, 600)}"
     for left in run.ending.left_behind:

@@ -281,7 +281,7 @@ def groups_of(
 
 
 def _row(meaning: str, place: Place, basis: str) -> dict[str, Json]:
-    """A row of which nothing is counted yet."""
+    """Row of a difference with a count of zero."""
     names = dict(zip(("endpoint", "path", "kind"), place, strict=True))
     values: dict[str, Json] = {"recorded": None, "replayed": None, "exchanges": [], "accepted": None}
     return {"meaning": meaning, **names, "basis": basis, "times": 0, **values}

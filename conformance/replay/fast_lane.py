@@ -89,7 +89,7 @@ class FastLane:
         return plan.session_of[position], plan.requests[position], plan.responses[position]
 
     def _send(self, template: RequestTemplate, position: int) -> Send:
-        """The request under a new id, where it has one."""
+        """Request of a template, with a new request id if the template has one."""
         send, request, head = template.send, template.send.request, template.before_id
         at = template.id_at
         if at is not None:

@@ -61,7 +61,7 @@ class LoadMeter:
         self.along.note(due, latency_ms)
 
     def take(self, step: ReplayStep) -> None:
-        """Files the latency of a step that is over under its endpoint."""
+        """Records the latency of a finished step under its endpoint."""
         latency = self._latest.pop(step.position, None)
         if latency is not None:
             recorded = self.recorded_ms(step.position)

@@ -203,7 +203,7 @@ def unwritable(error: Exception, out: Path) -> str:
 
 
 def written(out: Path, *writes: Callable[[], None]) -> str:
-    """Does one after the other, also where one fails; what could not be written, as a sentence."""
+    """Calls each writer, also after a failure; returns the first failure as a sentence."""
     problem = ""
     for write in writes:
         try:

@@ -111,8 +111,7 @@ def _outputs(finished: FinishedReplay, options: ReplayOptions, baseline: Baselin
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
-    """How the replay ended; too little compared is inconclusive, never green. Of a share only the merge
-    tells."""
+    """How the replay ended; too little compared is inconclusive. Of a share only the merge tells."""
     tally, changes = finished.tally, finished.replay.machine.changes
     enough = options.worker is not None or (tally.compared and tally.share >= options.min_share)
     too_little = "" if enough else _too_little(tally, options)

@@ -108,8 +108,7 @@ class ShareEnd:
 
 
 def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
-    """``replay --workers`` and ``--scheduler`` of the command line. UsageError, CaptureError,
-    TargetUnreachable."""
+    """``replay --workers`` and ``--scheduler``. Raises UsageError, CaptureError, TargetUnreachable."""
     options = replay_command.options_of(arguments)
     run = replay_on_workers(
         arguments.files, profile, options, workers=arguments.workers, scheduler=arguments.scheduler or ""

@@ -131,8 +131,7 @@ class Agenda(Generic[Item]):
         return max(first, key=lambda case: case.priority, default=None)
 
     def _put_off(self, fitting: list[Planned[Item]], ready: Ready[Item]) -> Planned[Item] | None:
-        """Of those that wait for a code the one that waits the least, unless what is suspended goes on
-        sooner."""
+        """Of those that wait for a code the one that waits least, unless a suspended one goes on sooner."""
         first = min([*fitting, *reversed(self._others)], key=lambda case: ready(case.item), default=None)
         is_later = first is not None and any(due.moment < ready(first.item) for due in self._suspended[:1])
         return None if is_later else first

@@ -83,8 +83,7 @@ class RestartWatch:
         return self._is_gone or (self._key is not None and key != self._key)
 
     def _look(self) -> Json:
-        """The public key that the target shows, or what it answers in its place; None while it does not
-        answer."""
+        """The public key that the target shows, or what it answers instead; None while it is silent."""
         answers: list[Exchange] = []
         if _problem(self._profile, Clock(), self._handler, answers=answers) is not None:
             return None

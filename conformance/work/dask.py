@@ -157,8 +157,7 @@ class Cluster:
         return self.client.submit(do_there, self.premises, work, *arguments, pure=False, retries=RETRIES)
 
     def result(self, task: Future) -> Any:
-        """The result of a task, once it is done. Lost: no worker could do it. SuiteError: each would meet
-        it."""
+        """The result of a task, once done. Lost: no worker could do it. SuiteError: each would meet it."""
         alone_since: float | None = None
         while True:
             try:

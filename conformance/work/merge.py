@@ -334,8 +334,7 @@ def copy_bytes(source: BinaryIO, out: BinaryIO, size: int) -> None:
 
 
 def _as_moved(line: bytes, move: Move) -> bytes:
-    """A line of exchanges begins with its number, ``{"n":``; an empty one stands for an exchange that was
-    lost."""
+    """A line of exchanges begins with its number, ``{"n":``; an empty one stands for a lost exchange."""
     if move.blocks:
         line = moved(line, move.block)
     number, comma, rest = line.removeprefix(b'{"n":').partition(b",")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conformance.cli.layout import is_screen, print_error
-from conformance.cli.live.views import LiveView, LogView, RunProgress, RunView
+from conformance.cli.live.views import LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
 from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html.run_page import link_cases
@@ -52,7 +52,7 @@ class RunConsole:
         self.progress = RunProgress()
         self._stream = stream
         self._quiet = quiet
-        self._view: RunView = (
+        self._view: LiveView | LogView = (
             LiveView(stream, self.progress) if is_screen(stream) else LogView(stream, self.progress)
         )
         self._is_started = False

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TextIO, cast
+from typing import TextIO, cast
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -73,8 +73,7 @@ class RunProgress:
 
     @property
     def numbers(self) -> str:
-        """``110 of 915 cases · 3 FAIL · 2 known · 36 s of 5 min 0 s (12 %)``, the percent behind what it is
-        of."""
+        """``110 of 915 cases · 3 FAIL · 2 known · 36 s of 5 min 0 s (12 %)``, the percent of the budget."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
@@ -85,18 +84,6 @@ class RunProgress:
         else:
             cases += percent
         return " · ".join([cases, *findings, time_of])
-
-
-class RunView(Protocol):
-    """Shows a run. ``line`` takes a text that may hold colours of ours."""
-
-    def start(self) -> None: ...
-
-    def line(self, text: str) -> None: ...
-
-    def waits(self, why: str, seconds: float) -> None: ...
-
-    def stop(self) -> None: ...
 
 
 class LogView:

@@ -101,8 +101,7 @@ class ReplayChanges:
         return self._portal.account(account).password
 
     def note(self, change: NoteChange) -> None:
-        """Writes a change down before its request is sent, one at a time. LedgerError: it cannot be
-        written."""
+        """Notes a change before its request is sent, one at a time. LedgerError: it cannot be written."""
         with self._noting:
             if change.key == OTP_SETUP:
                 self._sent[change.position].set_up = change.account

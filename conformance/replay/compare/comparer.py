@@ -231,7 +231,7 @@ def _moments(pair: ReplayedExchange) -> tuple[float, float]:
 
 
 def _of_what_was_made(pair: ReplayedExchange, old: Json, new: Json, clocks: Clocks) -> Iterator[Difference]:
-    """The times of what a request, or a sign-in before it, made."""
+    """Differences in times of the record that a request created, or of the caller's session."""
     if pair.operation == SESSIONS:
         yield from session_begun_long_ago(old, new, clocks)
     elif pair.recorded.request.method == "POST":

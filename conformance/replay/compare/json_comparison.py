@@ -330,7 +330,7 @@ class JsonComparison:
 
 
 def _texts(old: dict[str, Json], new: dict[str, Json], name: str) -> tuple[str, str] | None:
-    """A field of both objects; None where it is not a text in both."""
+    """Text of a field in both objects; None where either holds another type."""
     recorded, live = old.get(name), new.get(name)
     return (recorded, live) if type(recorded) is str and type(live) is str else None
 

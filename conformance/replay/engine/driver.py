@@ -233,8 +233,7 @@ class Driver:
             self.fail(TargetUnreachable(self.gone))
 
     def note_failed_lookup(self) -> None:
-        """Where a code or a mail could not be had, the target is asked at the end whether it is still there:
-        what follows from that is not sent, and so nothing else tells."""
+        """Has the target probed at the end: requests that need the code or mail are not sent."""
         self._failed_lookups += 1
 
     def _gone_silent(self, requests: int, error: str) -> str:
@@ -264,7 +263,7 @@ class Driver:
 
 
 class Runner:
-    """One session on its way, with a connection of its own."""
+    """Session in progress, with its own connection."""
 
     __slots__ = (
         "_began",

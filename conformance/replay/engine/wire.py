@@ -91,7 +91,7 @@ class Connection:
         self._drop()
 
     def finish(self, pipe: Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
-        """Hands over what a pipe received; one that is not in use any more has nothing to say."""
+        """Delivers the response of the current pipe; responses of earlier pipes are ignored."""
         if pipe is not None and pipe is not self._pipe:
             return
         if not reusable:

@@ -70,7 +70,7 @@ class RebuildContext:
             self.passwords[password] = self._own_passwords[name, password] = account.password
 
     def _named(self, email: str) -> str | None:
-        """The account that the user names for an email, or that has it."""
+        """Account of the profile for an email: the user's choice, else the account with that email."""
         by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
         return self.chosen.get(email) or by_email.get(email.lower())
 

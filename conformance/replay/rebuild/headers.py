@@ -117,7 +117,7 @@ class HeaderRebuild:
         return value.startswith(self._prefix)
 
     def _rule(self, name: str, value: str) -> tuple[Treatment, Header | None]:
-        """What becomes of a header, and the static one in its place."""
+        """Rule for a header, with its static replacement."""
         lower = name.lower()
         is_bot = lower == self._bot.header.lower() or lower in BOT_HEADERS or value.startswith("[bot-token-")
         rule = "bot" if is_bot else treatment(lower)

@@ -84,7 +84,7 @@ class PasswordCodes:
         )
 
     def _wrong(self, recorded: Exchange, value: str, account: str | None) -> Generator[Action, Reply, str]:
-        """A code or token that is as wrong as the recorded one."""
+        """Invalid code or token with the form of the recorded one."""
         if account is not None and recorded.code == WRONG_CODE and "email" in sent_fields(recorded):
             code = yield Code(account, "EMAIL", is_right=False)
             assert isinstance(code, str)

@@ -288,7 +288,7 @@ class RequestAnalysis:
             self._first_sent[request] = began
 
     def _note_token(self, authorization: bytes, began: float, *, is_accepted: bool) -> None:
-        """Takes the token of a request whose other values are those of one before it."""
+        """Records the token of a request that repeats an earlier request with another token."""
         values = in_headers([("authorization", authorization.decode())])
         self._note_values(values, began, is_accepted=is_accepted)
         if is_accepted and len(self._tokens_sent) < MOST_ANALYZED:

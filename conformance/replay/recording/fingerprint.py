@@ -69,18 +69,18 @@ def head_in(raw: bytes) -> Head | None:
 
 
 def head_of(line: PlanLine) -> Head:
-    """The same of a line that was decoded."""
+    """Head of a decoded line."""
     return epoch(line.started), line.elapsed_ms / 1000, line.client
 
 
 def own_in(header: Callable[[str], str | None]) -> Own:
-    """What is its client's own in a request that was decoded, by its headers."""
+    """Token and client hash of a decoded request."""
     token, client = ((header(name) or "").encode(errors="replace") for name in OWN)
     return token, client
 
 
 def personal(client: str, own: Own) -> int:
-    """The fingerprint of what is a client's own, with what the recorder says of the client."""
+    """Hash of a client's token, client hash and address."""
     return hash((client, *own))
 
 

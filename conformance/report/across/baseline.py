@@ -77,8 +77,7 @@ class KnownFailure:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """``gone`` are entries that an update took out: they accept nothing, and keep their reason for its
-    return."""
+    """``gone`` are entries that an update took out: they accept nothing, and keep their reason."""
 
     file: str
     entries: tuple[KnownFailure, ...] = ()
@@ -206,8 +205,7 @@ def listed_today(baseline: Baseline | None, today: date) -> frozenset[str]:
 
 
 def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = False) -> Baseline | None:
-    """The baseline to compare a run with, empty where its file is still to be written. UsageError: as
-    ``load``."""
+    """The baseline to compare a run with, empty where there is no file yet. UsageError: as ``load``."""
     if path is None:
         if is_pruned:
             raise UsageError("--baseline-prune needs --baseline FILE, the file to remove entries from.")

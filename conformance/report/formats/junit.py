@@ -30,8 +30,7 @@ MOST_FINDINGS = 20
 
 
 def document(run: Run) -> str:
-    """The file. FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists
-    passes."""
+    """FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
     failures = failures_of(run)

@@ -73,8 +73,7 @@ def _word(word: str) -> str:
 
 
 def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
-    """A curl line that repeats the request, with secrets as variables; None where one request is not
-    enough."""
+    """A curl line that repeats the request, with secrets as variables; None where one is not enough."""
     if not _stands_alone(exchange, finding):
         return None
     request = exchange.request

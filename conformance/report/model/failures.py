@@ -43,8 +43,7 @@ class OutdatedEntry(NamedTuple):
 
 
 class OtherFailure(NamedTuple):
-    """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
-    sentence."""
+    """What fails a replay beside its differences: a title, a name, its kind, and a sentence."""
 
     title: str
     name: str

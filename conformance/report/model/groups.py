@@ -180,8 +180,7 @@ def _join_at_once(first: FindingGroup, group: FindingGroup) -> None:
 
 
 def _rule_and_answer(group: FindingGroup) -> Key | None:
-    """A rule that is contradicted at several places of one answer; what compares two answers stays as it
-    is."""
+    """A rule contradicted at several places of one answer; what compares two answers stays as it is."""
     lead = group.lead
     if lead.other is not None or not lead.exchanges:
         return None
@@ -230,8 +229,7 @@ def _answer(group: FindingGroup) -> Key | None:
 
 
 def _value(group: FindingGroup) -> Key | None:
-    """The wrong value of a place, whatever the exchange: two rules that expect another one there have one
-    cause."""
+    """The wrong value of a place in any exchange: two rules that expect another one have one cause."""
     lead = group.lead
     if group.elsewhere or lead.path in WHOLE_ANSWER:
         return None

@@ -197,8 +197,7 @@ def findings_in_words(run: Run) -> str:
 
 
 def changes_in_words(run: Run) -> str:
-    """``3 accepted by the target, 3 restored``; empty where the run could change nothing, or does not count
-    it."""
+    """``3 accepted by the target, 3 restored``; empty where the run could change nothing."""
     changes = run.changes
     if changes is None:
         return ""

@@ -63,8 +63,7 @@ def usable(profile: Profile, results: Sequence[Diagnosis]) -> Profile:
 
 
 def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learned:
-    """What the diagnoses teach of a target. ``testable``: how many musts a ``run`` with these options can
-    test."""
+    """What the diagnoses teach of a target. ``testable``: how many musts such a ``run`` can test."""
     records: dict[str, str] = {}
     tables: dict[str, dict[str, Json]] = {}
     notes: dict[str, tuple[str, ...]] = {}

@@ -146,8 +146,7 @@ def is_refused(problem: Exception) -> bool:
 
 
 def speaks_no_tls(problem: Exception) -> bool:
-    """Whether a TLS handshake failed because the other side answered in another protocol, such as plain
-    HTTP."""
+    """Whether a TLS handshake failed as the other side spoke another protocol, such as plain HTTP."""
     reason = str(problem).lower().replace("_", " ")
     return any(mark in reason for mark in ("wrong version number", "record layer failure"))
 

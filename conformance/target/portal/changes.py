@@ -252,8 +252,7 @@ class ChangeLedger:
 
     @property
     def counts(self) -> ChangeCounts:
-        """The changes of this run. One that was refused is none; a password counts once until it is
-        restored."""
+        """The changes of this run. A refused one is none; a password counts once until it is restored."""
         with self._lock:
             own = {id for id, change in self._changes.items() if change.run == self.run_id}
             others = len(self._unrestorable) - len(own & self._stays)

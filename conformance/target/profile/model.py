@@ -253,8 +253,7 @@ NO_PROFILE = "--target"
 
 
 def of_target(url: str, environ: Mapping[str, str] = os.environ) -> Profile:
-    """What is known of a target that has no profile: its address, and PORTAL_ACCESS_CODE where that is
-    set."""
+    """What is known of a target without a profile: its address, and PORTAL_ACCESS_CODE where it is set."""
     portal = {"url": url, "access_code": environ.get("PORTAL_ACCESS_CODE", "")}
     return _validated({"portal": portal}, NO_PROFILE, [], Positions(NO_PROFILE, ""))
 

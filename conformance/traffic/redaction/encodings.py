@@ -36,8 +36,7 @@ def texts(value: bytes) -> set[str]:
 
 
 def blocks(value: bytes) -> set[str]:
-    """In hex, and in base64 of both alphabets: whole, and what is fixed wherever it begins in a longer
-    block."""
+    """In hex, and in base64 of both alphabets: whole, and what is fixed wherever it begins in a block."""
     forms = {value.hex(), value.hex().upper()}
     for encode in (b64encode, urlsafe_b64encode):
         whole = encode(value).decode()

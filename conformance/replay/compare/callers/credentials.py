@@ -87,7 +87,7 @@ class CredentialCheck:
             yield "bot token", ""
 
     def _lacking_permission(self, pair: ReplayedExchange) -> str | None:
-        """Why another account than the recorded one may not do what that one did."""
+        """Reason of a refusal for an account that stands in for the recorded account."""
         email = self.stand_ins.get(pair.account or "")
         if email is None or not pair.recorded.success or pair.live.code != PERMISSION_DENIED:
             return None

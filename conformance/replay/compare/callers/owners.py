@@ -124,7 +124,7 @@ OF_A_REFUSAL = frozenset({"status", "code", "success"})
 
 @dataclass
 class ServedCallers:
-    """The accounts of which the target has served a request, and with what."""
+    """Operations that the target served, by account."""
 
     operations: dict[str | None, set[str]] = field(default_factory=dict)
 

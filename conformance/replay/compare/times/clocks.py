@@ -155,7 +155,7 @@ def session_begun_long_ago(old: Json, new: Json, clocks: Clocks) -> Iterator[Dif
 
 
 def own_session(sessions: Json) -> tuple[int, dict[str, Json]]:
-    """The session that sends the request, with its place in the list; an empty one where it is not there."""
+    """Current session of the caller, with its index; an empty object where the list lacks it."""
     listed = enumerate(sessions if isinstance(sessions, list) else ())
     own = ((at, each) for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True)
     return next(own, (0, {}))
@@ -200,7 +200,7 @@ _SECONDS = re.compile(r"[Tt ]\d\d:?\d\d:?\d\d")
 
 
 def resolution_of(text: str) -> float:
-    """The seconds between two times that can be written as this one is."""
+    """Resolution of the notation of a time, in seconds."""
     fraction = _FRACTION.search(text)
     if fraction is not None:
         return float(10.0 ** -len(fraction[1]))

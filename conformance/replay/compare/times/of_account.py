@@ -180,7 +180,7 @@ def is_no_address(difference: Difference) -> bool:
 
 
 def _is_older(entry: Json, began: float) -> bool:
-    """Whether an entry is of a sign-in before that; of the session that asks for the list none is."""
+    """Whether the entry of another session shows a sign-in before ``began``."""
     return dig(entry, ["isCurrent"]) is not True and epoch_of(dig(entry, [BEGAN])) < began - GRAIN
 
 

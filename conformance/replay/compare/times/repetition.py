@@ -82,7 +82,7 @@ def _is_remembered(pair: ReplayedExchange) -> bool:
 
 
 def _moment(value: Json) -> Json:
-    """A time as seconds since the epoch, so that it is the same in any zone; any other value as it is."""
+    """Time as epoch seconds, independent of its zone; values of other kinds are unchanged."""
     moment = epoch_of(value)
     return value if math.isnan(moment) else moment
 
