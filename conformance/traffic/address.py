@@ -10,7 +10,7 @@ LAST_PORT = 65_535
 
 def is_http_address(text: str) -> bool:
     """Whether a text is an HTTP address with a host and a valid port."""
-    import httpx  # a tenth of a second, which a command without an address does not need
+    from conformance.traffic.http_library import httpx  # only a command with an address needs it
 
     if not ADDRESS.fullmatch(text) or not text.isprintable():
         return False
