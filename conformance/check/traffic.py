@@ -106,7 +106,7 @@ USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a portal is: a host with its port, and a path; without a ``scheme`` by any."""
+    """Host with port, and path, of a portal; an empty ``scheme`` stands for every scheme."""
 
     scheme: str
     host: str

@@ -1,4 +1,4 @@
-"""What a run would do, before it does it: the doctor of a target, and the plan of a run."""
+"""Commands before a run: the doctor examines the target, and the plan previews the run."""
 
 from __future__ import annotations
 

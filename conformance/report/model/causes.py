@@ -34,7 +34,7 @@ class Clue:
 
     @property
     def of_outcome(self) -> bool:
-        """Whether another outcome came, and not another value in the same one."""
+        """Whether the response had another outcome, and not only another value."""
         return self.path in ("status", "code", "success")
 
     @property
