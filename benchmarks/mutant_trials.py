@@ -185,7 +185,7 @@ class _Collecting:
 
 
 def _some(tests: set[str], stem: str) -> set[str]:
-    """All tests of the module's own file, and a sample of at most ``MOST`` others."""
+    """Selects the tests in the module's file, and a sample of up to ``MOST`` further tests."""
     own = {test for test in tests if f"test_checks_{stem}.py" in test or f"test_{stem}.py" in test}
     others = sorted(tests - own)
     return own | set(others[:: 1 + len(others) // MOST])

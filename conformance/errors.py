@@ -46,7 +46,7 @@ class ExitCode(IntEnum):
 
 
 class SuiteError(Exception):
-    """Ends the run with a message that says where, what, and what to do next."""
+    """Ends the run with a message that names the place, the cause and the next step."""
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL_ERROR
 
@@ -97,7 +97,7 @@ class Untestable(Exception):
 
 
 class NotAllowed(Untestable):
-    """The request was not sent: it may do more to the target than the run was allowed to."""
+    """The request was not sent: its impact may exceed the impact that the run allows."""
 
 
 class NoAnswer(Untestable):

@@ -41,7 +41,7 @@ Every message that a user can meet, by the place that has it. `{…}` stands for
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A text and where it is: ``group`` is a chapter of the page, ``source`` a heading in it."""
+    """A message text; ``group`` is a chapter of the page, ``source`` a heading in that chapter."""
 
     group: str
     source: str
@@ -49,7 +49,7 @@ class Message:
 
 
 def messages() -> Iterator[Message]:
-    """All messages, in the order of the files and of the lines in them."""
+    """Yields every message, ordered by file and line."""
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
         if place.parts[0] not in LEFT_OUT and place.as_posix() not in NO_MESSAGES:
@@ -79,7 +79,7 @@ GROUPS = ("Commands and options", "Errors", "Reasons for UNTESTED", "Report page
 
 
 def _group_of_error(name: str) -> str | None:
-    """The group of the messages of what is called, if it is an error's class."""
+    """Group of an error class's messages; None for other names."""
     error = ValueError if name == "ValueError" else getattr(errors, name, None)
     if not (isinstance(error, type) and issubclass(error, Exception)):
         return None
@@ -137,7 +137,7 @@ class Collector(ast.NodeVisitor):
 
 
 def _text_of(node: ast.AST) -> str | None:
-    """The text of a literal, an f-string or a sum of them; None where the node is something else."""
+    """Text of a literal, an f-string or a concatenation; None for other nodes."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

@@ -110,7 +110,7 @@ def _table(heading: str, model: type[BaseModel]) -> Iterator[str]:
 
 
 def _further(name: str) -> Iterator[str]:
-    """What the values of a table may be where its models do not say it."""
+    """Describes table values that the models do not describe."""
     if name == "accounts":
         yield "The cases ask for these accounts; a replay signs in with any other name too.\n"
         yield "| account | what it is |\n| --- | --- |"
@@ -230,7 +230,7 @@ def _option(option: CommandOption, context: click.Context) -> str:
 
 
 def _spelling(option: CommandOption, context: click.Context) -> str:
-    """An option with its value: a word for what the value is, or the words that it may be."""
+    """Spells an option with a placeholder for its value, or with its permitted words."""
     if option.is_flag:
         return f"`{option.opts[0]}`"
     if isinstance(option.type, click.Choice):
@@ -244,7 +244,7 @@ def _words(words: Iterable[object]) -> str:
 
 
 def _meaning(option: CommandOption) -> tuple[str, str]:
-    """What an option does, and its default: it stands at the end of the help, or in the table of a run."""
+    """An option's effect and default, read from the end of its help or from the run options."""
     text = option.help or ""
     if isinstance(option.type, Choice):
         text = text.replace(f": {option.type.listed}", "", 1)  # they stand beside the option's name
@@ -263,7 +263,7 @@ def _ini_rows() -> Iterable[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that is no Markdown: what would be markup is shown as it is."""
+    """Escapes Markdown and HTML characters in a text."""
     return text.replace("*", "\\*").replace("<", "&lt;")
 
 

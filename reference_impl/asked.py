@@ -44,7 +44,7 @@ class Asked:
 
     @property
     def client_ip(self) -> str:
-        """What the edge says, where the peer is one to be believed."""
+        """Client address: from the edge's headers if the peer is local, else the peer's address."""
         if self.peer in LOOPBACK:
             return next((self.headers[name] for name in EDGE_ADDRESS if self.headers.get(name)), self.peer)
         return self.peer

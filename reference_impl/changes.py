@@ -16,7 +16,7 @@ Apply = Callable[[Plan], None]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a plan, and the operations that it names; without any it is one of the whole portal."""
+    """A change of a plan, and its operations; without operations it concerns the whole portal."""
 
     apply: Apply
     operations: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def title_cased(plan: Plan) -> None:
 
 
 def together(*changes: Apply) -> Change:
-    """Several changes, one after the other; of the operations that any of them names."""
+    """Combines several changes in order, and joins their operations."""
     operations = (name for change in changes if isinstance(change, Change) for name in change.operations)
 
     def change(plan: Plan) -> None:

@@ -33,7 +33,7 @@ class Tools:
             self._tools["GET", "/inbox"] = self._inbox
 
     def answer(self, asked: Asked) -> Told | None:
-        """None where the request is not for a tool."""
+        """Answer of the addressed tool; None if the request addresses no tool."""
         path = "/inbox" if asked.path.startswith("/inbox/") else asked.path
         tool = self._tools.get((asked.method, path))
         return tool(asked) if tool else None

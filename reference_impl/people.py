@@ -1,4 +1,4 @@
-"""Accounts as a portal holds them when it starts, and those of them that can sign in."""
+"""Accounts of a new portal, and the credentials of accounts that can sign in."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ DAY = 86400.0
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """An account that can sign in, with what a client must know to do so."""
+    """An account with the credentials that a client needs to sign in."""
 
     name: str
     account_id: str

@@ -35,7 +35,7 @@ class Plan:
         return table(self.choices) | self.errors
 
     def move_tables(self) -> states.Moves:
-        """The moves, with the one whose outcome is a choice; from there all go on as from ACTIVE."""
+        """State transitions, with the chosen state of an activated channel; its moves are those of ACTIVE."""
         activate = ("INACTIVE", "activate")
         channel = self.moves["channel"]
         if channel.get(activate) == "ACTIVE":

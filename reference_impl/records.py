@@ -78,7 +78,7 @@ def _workspaces(portal: Portal, institution: str, tenant: str) -> list[str]:
 
 
 def _roles(portal: Portal, workspace: str, other: str) -> str:
-    """The id of the role that may do everything."""
+    """Adds permissions and roles; returns the id of the role with all permissions."""
     for code in PERMISSIONS:
         permission = {
             "permissionCode": code,

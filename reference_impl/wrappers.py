@@ -95,7 +95,7 @@ class Rewrite:
 
 @dataclass
 class Routed:
-    """Hands requests of some operations to a wrapper, and all others to the portal as they are."""
+    """Routes requests of some operations to a wrapper, and all other requests to the portal."""
 
     app: ASGIApp
     wrapped: ASGIApp

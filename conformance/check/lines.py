@@ -155,7 +155,7 @@ class JoinedLines:
 
 
 def append(written: WrittenLines, out: BinaryIO, before: int) -> None:
-    """Adds the lines of a part to those of the parts before, of which there are so many."""
+    """Appends a part's lines to the output, renumbered to follow the ``before`` lines of earlier parts."""
     with written.path.open("rb", BUFFER) as lines:
         if before + 1 == written.first:
             copy_bytes(lines, out, written.path.stat().st_size)

@@ -106,7 +106,7 @@ USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a portal is: a host with its port, and a path; without a ``scheme`` by any."""
+    """Host with port, and path, of a portal; an empty ``scheme`` stands for every scheme."""
 
     scheme: str
     host: str
@@ -121,7 +121,6 @@ class Address:
         return cls(parts.scheme, _host(parts), parts.path.rstrip("/"))
 
     def holds(self, url: SplitResult) -> bool:
-        """Whether a request went to the address or below it."""
         if self.scheme not in ("", url.scheme) or self.host != _host(url):
             return False
         return url.path == self.path or url.path.startswith(f"{self.path}/")

@@ -75,9 +75,8 @@ def _kind_of_stamp(stamp: Json) -> tuple[object, ...]:
 
 
 def cache_key(exchange: Exchange) -> Digest | None:
-    """The length and the hash of an exchange without its metadata, its secrets and its moment; None of one
-    that cannot be encoded. Of the exchanges that are kept, one in some 10¹⁴ would be taken for another.
-    """
+    """Length and hash of an exchange without its metadata, secrets and timestamp; None if encoding fails.
+    One in some 10¹⁴ cached exchanges would collide with another."""
     request, envelope, body = exchange.request, exchange.envelope, None
     if request.body is not ABSENT or exchange.plain is not None:
         body = None if exchange.sent is ABSENT else (exchange.sent,)
@@ -132,7 +131,6 @@ class CachingJudge:
 
     @property
     def operations_seen(self) -> Counter[str]:
-        """How many exchanges of each operation were judged."""
         return self._judge.operations_seen
 
     def forget(self) -> None:
@@ -208,8 +206,8 @@ class CachingJudge:
         return self._shared[key]
 
     def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
-        """As ``combined``, but the same object for the same parts. What contradicts something never repeats,
-        and holds its exchange: it is not kept."""
+        """As ``combined``, but equal parts give one shared object. Contradictions never repeat and hold their
+        exchange: they are not kept."""
         verdicts = self._shared.get(parts)
         if verdicts is None:
             verdicts = combined(parts)

@@ -1,1 +1,1 @@
-"""A run of the cases: its session, its schedule, and what it would do."""
+"""Runs of the cases: session, schedule, and plan."""

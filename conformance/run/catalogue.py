@@ -63,7 +63,7 @@ def ids_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def row_of(item: pytest.Item) -> CaseRow:
-    """A case by its marks, and by the accounts that are its arguments."""
+    """Describes a case by its marks, and by the accounts among its arguments."""
     names = getattr(item, "fixturenames", ())
     accounts = (f"accounts.{name}" for name in ACCOUNTS if name in names)
     sign_ins, waits = item.get_closest_marker("sign_ins"), item.get_closest_marker("waits")

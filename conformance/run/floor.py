@@ -39,7 +39,7 @@ def refused_account(portal: Portal) -> Iterator[str]:
 
 
 def _refusal(portal: Portal, name: str) -> Iterator[str]:
-    """Why an account's sign-in ended without a token, and what to do."""
+    """Reason and advice for an account whose sign-in ended without a token."""
     reason = portal.account(name).attempts.refusal if portal.has_account(name) else ""
     if reason:
         yield f"{reason[0].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
@@ -53,7 +53,7 @@ def too_few(results: Sequence[Result], least: int) -> Iterator[str]:
 
 
 def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str]) -> Iterator[str]:
-    """Why a ``--rerun`` came to nothing: none of its requirements was decided; of a case, nothing at all."""
+    """Reports a ``--rerun`` that decided none of its requirements; of a case, no requirement at all."""
     if "::" in rerun:
         requirements = frozenset(result.requirement.id for result in results)
     if all(result.verdict is Verdict.UNTESTED for result in results if result.requirement.id in requirements):

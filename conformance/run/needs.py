@@ -1,4 +1,4 @@
-"""What of the profile something cannot do without, and what to write where it is missing."""
+"""Profile settings that a case requires, and the text for a missing setting."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
 
 
 def lacking(profile: Profile, part: str) -> str | None:
-    """Why a need is not met, with what the profile would have to say; None where it is met.
+    """Says which setting a need misses in the profile; None if the profile meets the need.
 
     A part is ``accounts.NAME``, ``records.NAME``, the key of an operation (for its body), or one of PARTS.
     Raises ValueError where it is none of these: a mistake of the case's author.

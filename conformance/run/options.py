@@ -40,7 +40,7 @@ class Option:
 
     @property
     def prefixed(self) -> str:
-        """Its spelling that no plugin of somebody else has."""
+        """The option's spelling with a prefix that no other plugin uses."""
         return f"--{INI}{self.name}".replace("_", "-")
 
     @property

@@ -1,4 +1,4 @@
-"""Which cases can be tried, in which order they come, and what a sign-in may wait for."""
+"""Decides which cases can be tried, their order, and the waits of sign-ins."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def by_mail(profile: Profile) -> dict[str, float]:
 
 
 def by_either(profile: Profile) -> list[str]:
-    """The accounts that sign in by an authenticator, and by a mailed code where one of the authenticator
-    would have to be waited for."""
+    """Accounts that sign in by an authenticator, or by a mailed code to avoid the wait for a new
+    authenticator code."""
     return [name for name in by_authenticator(profile) if profile.accounts[name].inbox is not None]
 
 

@@ -60,7 +60,7 @@ class Due(Generic[Item]):
 
 
 def at_once(item: object) -> float:
-    """Of a case that never has to wait for a code."""
+    """Ready time of a case that never waits for a code."""
     return -inf
 
 
@@ -108,8 +108,8 @@ class Agenda(Generic[Item]):
         return self._soonest(opens, left)
 
     def _fitting(self, now: float, opens: Opens, left: int, end: float) -> list[Planned[Item]]:
-        """Those that the window has room for. Where it has room for none, it is kept for the first for which
-        it has some before the end."""
+        """Sign-in cases for which the window has room. If it has room for none, it is reserved for the first
+        case that fits before the end."""
         if self._turn is not None and opens(self._turn.needs(left)) <= now:
             self._turn = None
 

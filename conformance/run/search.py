@@ -103,7 +103,7 @@ class Apart(Ledger):
 
 
 class Trial:
-    """One example: what was done, as words; what was sent; and what that contradicted or not."""
+    """One example of a search: its steps in words, its exchanges, and its contradictions."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
@@ -149,7 +149,7 @@ class Trial:
         return held
 
     def spoil(self) -> None:
-        """What was known of the target can be relied on no more: the example ends with this step."""
+        """Ends the example with this step: the recorded state of the target is no longer reliable."""
         self.is_spoiled = True
 
     def settle(self) -> None:
@@ -342,7 +342,7 @@ class Search:
                 return
 
     def _ended_by(self, searching: Callable[[], None]) -> BaseException | None:
-        """What ends a part of the search from within, if anything but its share of requests."""
+        """Runs a part of the search; returns its cause of an early end, except the share of requests."""
         try:
             searching()
         except Ended as ended:

@@ -168,7 +168,7 @@ class RunSession:
         return True
 
     def is_target_there(self) -> bool:
-        """Whether the target answers at all; where it does not, the run is over."""
+        """Probes the target; without an answer the run is over."""
         try:
             self.portal.probe()
         except TargetUnreachable as gone:
@@ -234,8 +234,8 @@ class RunSession:
         return ChangesMade(**asdict(self.portal.changes.counts))
 
     def _notes(self) -> list[str]:
-        """Why the run ended early, how many of its requests had no answer, where any had one, and what a
-        rerun does not count."""
+        """Notes on an early end, on requests without a response, on unrestored changes, and on findings that
+        a rerun does not count."""
         transport = self.portal.transport
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None

@@ -12,7 +12,7 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def text(value: str) -> str:
-    """The value of an option. An empty one is an error: it comes from a variable that is not set."""
+    """Rejects an empty option value: it comes from an unset variable."""
     if not value.strip():
         raise argparse.ArgumentTypeError("the value is empty. Is the variable that it comes from set?")
     return value

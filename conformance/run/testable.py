@@ -95,7 +95,7 @@ def shut_endpoints(profile: Profile) -> frozenset[str]:
 
 
 def concerns_only(rule: str, keys: frozenset[str]) -> bool:
-    """Whether a rule is about no other endpoints than these."""
+    """Whether ``keys`` include every endpoint of a rule, and at least one."""
     operations = REQUIREMENTS[rule].operations
     return bool(operations) and keys.issuperset(operations)
 
@@ -116,7 +116,7 @@ def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
 
 
 def _is_of(rule: str, keys: frozenset[str] | set[str]) -> bool:
-    """Whether a rule of the specification is about some endpoints, and no others."""
+    """Whether ``keys`` include every endpoint of a specification rule, and at least one."""
     return rule in REQUIREMENTS and concerns_only(rule, frozenset(keys))
 
 
@@ -132,8 +132,8 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
 
 
 def why_left(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
-    """Why a rule is decided by none of the cases that can be begun: each endpoint that it is about is
-    ``shut``, or the profile lacks what the rule needs. None where neither is so."""
+    """Reason why no runnable case decides a rule: all its endpoints are ``shut``, or the profile lacks a
+    setting that the rule needs. None otherwise."""
     if not concerns_only(rule, shut):
         return lacking(profile, NEEDS[rule]) if rule in NEEDS else None
     parts = (part for key in REQUIREMENTS[rule].operations for part in _opening(BY_KEY[key]))

@@ -233,8 +233,8 @@ def attempt(
 
 @contextmanager
 def _cases_of(session: pytest.Session, items: Sequence[pytest.Item], run: RunSession) -> Iterator[None]:
-    """Has the pytest session run these cases, and leaves it as it was: it only collects, and would else go on
-    with a portal that is closed."""
+    """Gives the cases and the run to the pytest session, then restores the session. It only collects, and
+    would otherwise go on with a closed portal."""
     config = session.config
     before, session.items = session.items, list(items)
     collects, config.option.collectonly = config.option.collectonly, False

@@ -49,7 +49,7 @@ class ProofMatrix:
         }
 
     def breaking(self, requirement: str) -> list[str]:
-        """The faults that turned a requirement as they should."""
+        """Names of the faults that broke a requirement as declared."""
         return [
             name
             for name in self.faults

@@ -159,7 +159,7 @@ def _of(models: list[type[BaseModel]], mode: Any) -> dict[str, Json]:
 
 
 def _clean(schema: Json) -> Json:
-    """Without titles, and with the ids of the requirements as an extension."""
+    """Removes titles from a schema, and renames requirement ids to an extension."""
     if isinstance(schema, list):
         return [_clean(inner) for inner in schema]
     if not isinstance(schema, dict):

@@ -21,7 +21,7 @@ IMPACTS: tuple[Impact, ...] = ("read-only", "mutating", "disruptive")
 
 @dataclass(frozen=True)
 class Operation:
-    """One endpoint, and the requirement that it is offered.
+    """One endpoint of the portal, and the requirement that the portal offers it.
 
     ``key`` is the method and the path template, as reports and profiles name an endpoint. ``data`` names the
     resource of a successful answer, ``[]`` behind it an array; ``group`` is the chapter's heading.

@@ -118,7 +118,7 @@ ALIASES: Mapping[str, str] = _aliases()
 
 
 def present_id(id: str) -> str:
-    """The id that a requirement has now, by any id that it ever had; another text as it is."""
+    """Replaces a former id of a requirement by its current id; other texts stay as they are."""
     return ALIASES.get(id, id)
 
 
@@ -127,14 +127,13 @@ PINNED = "READING-"
 
 
 def left_open(reading: str) -> list[str]:
-    """The requirements that leave a reading open, by its key or by the id that it has where it is pinned."""
+    """Requirements that leave a reading open; ``reading`` is its key, or its id as a pinned reading."""
     key = reading.removeprefix(PINNED)
     return [row.id for row in REQUIREMENTS.values() if row.reading == key]
 
 
 def near_ids(text: str) -> list[str]:
-    """The ids that a mistyped one may mean, the likeliest first. Those of a chapter that there is are the
-    nearest by their numbers."""
+    """Ids that a mistyped id may mean, likeliest first; in an existing chapter, nearest number first."""
     if numbered := numbered_near(text):
         return numbered
     return [] if is_of_no_chapter(text) else get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
@@ -161,6 +160,6 @@ LONGEST_NUMBER = 4
 
 
 def present_signature(signature: str) -> str:
-    """A finding's signature, which begins with an id of its requirement, with the one that it has now."""
+    """Replaces a former requirement id at the start of a finding's signature by the current id."""
     id, blank, place = signature.partition(" ")
     return present_id(id) + blank + place

@@ -43,7 +43,7 @@ NOT_SHOWN = "in the envelope (the content of a successful answer is not shown)"
 
 
 def of_fields(row: Row) -> Iterator[Row]:
-    """A statement of each field of a model, without those of its parent."""
+    """Generates a statement for each field of a model, without inherited fields."""
     model = getattr(resources, row["fields"])
     instead = row.get("instead", {})
     keys = [each.key for each in OPERATIONS if each.data and model in _shown(each.data)]

@@ -9,7 +9,7 @@ LAST_PORT = 65_535
 
 
 def is_http_address(text: str) -> bool:
-    """Whether a request can be sent to an address: of HTTP, with a host and a port that there can be."""
+    """Whether a text is an HTTP address with a host and a valid port."""
     from conformance.traffic.http_library import httpx  # only a command with an address needs it
 
     if not ADDRESS.fullmatch(text) or not text.isprintable():

@@ -65,13 +65,12 @@ class TaskFailed(Exception):
 
 
 class NotShared(CaptureError):
-    """A worker does not have a file or folder of this process, or has another one at its place."""
+    """A worker lacks a file or folder of this process, or has a different file in its place."""
 
 
 @dataclass(frozen=True)
 class Premises:
-    """What a worker must have as this process has it: the version of the suite, files of these sizes, and the
-    folder that is shared."""
+    """Conditions that a worker must meet: suite version, sizes of input files, and the shared folder."""
 
     version: str
     sizes: Mapping[Place, int]
@@ -243,7 +242,7 @@ def _started(workers: int) -> Iterator[Client]:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """UsageError: nothing answers there, or no worker is there."""
+    """Connects to a scheduler. UsageError: no scheduler answers, or it has no worker."""
     from distributed import Client  # an extra
 
     if not ADDRESS.fullmatch(address):

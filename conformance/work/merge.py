@@ -132,7 +132,7 @@ class Numbers:
         return number + self.move_of(number).by
 
     def placeholders(self, value: Json, number: int) -> Json:
-        """What was seen in an exchange, with the placeholders of the whole."""
+        """Renumbers the placeholders in a value of an exchange for the merged report."""
         move = self.move_of(number)
         return moved_json(value, move.block) if move.blocks else value
 
@@ -218,7 +218,7 @@ def _folder(path: Path) -> Folder:
 
 
 def _refuse_without_results(path: Path) -> None:
-    """UsageError: nothing was judged in a folder, or what was judged there did not end."""
+    """UsageError: a folder has exchanges but no results, so its run did not end."""
     names = {each.name for each in path.iterdir()}
     if EXCHANGES in names and RESULTS not in names:
         raise UsageError(
@@ -228,7 +228,7 @@ def _refuse_without_results(path: Path) -> None:
 
 
 def _stretches(folder: Folder) -> Iterator[Stretch]:
-    """The parts of a folder, from its exchanges; one, where it was not merged itself."""
+    """Reads the parts of a folder from its exchanges; an unmerged folder is one part."""
     names_hosts = folder.run.command == "check"
     with folder.exchanges.open("rb", BUFFER) as lines:
         sizes = [row["exchanges"] for row in (folder.run.model_extra or {}).get("parts", [])]
@@ -293,8 +293,7 @@ def _must_be_elsewhere(folders: Sequence[Folder], out: Path) -> None:
 
 
 def _in_order(folders: Sequence[Folder]) -> list[tuple[Stretch, int, int]]:
-    """All stretches in the order of the whole: each with the index of its folder, and the first number of it
-    there."""
+    """All stretches in merged order, each with its folder's index and its first number in that folder."""
     rows = []
     for index, folder in enumerate(folders):
         first = 1
@@ -408,7 +407,7 @@ def _observations(
 
 
 def _selection(run: Run) -> RuleSelection | None:
-    """The rules that were selected, from what the results say of the others."""
+    """The selected rules: all but the rules that the results call not selected."""
     if not run.scope.selection:
         return None
     left_out = {row.id for row in run.requirements if (row.reason or "").startswith(NOT_SELECTED)}
@@ -416,7 +415,7 @@ def _selection(run: Run) -> RuleSelection | None:
 
 
 def _traffic(folders: Sequence[Folder]) -> TrafficTotals:
-    """What was set aside in all, and the hosts."""
+    """Totals of all folders: judged exchanges, exchanges set aside, and hosts."""
     traffic = TrafficTotals()
     for folder in folders:
         traffic.ignored.update(folder.details("set_aside"))

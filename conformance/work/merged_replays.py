@@ -123,7 +123,6 @@ def _counts(replay: Mapping[str, Any]) -> str:
 
 
 def exceeded_limits(details: Mapping[str, Any]) -> list[str]:
-    """The limits on latency that merged replays exceed, as sentences."""
     rows = details.get("replay", {}).get("load", {}).get("limits", [])
     return [str(LimitResult(**row)) for row in rows if row["decision"] == "exceeded"]
 
@@ -183,7 +182,7 @@ def _rows_added(
 
 
 def _differences(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> list[dict[str, Any]]:
-    """A row for each difference, as in one replay, in the order of the first that shows it."""
+    """Merges equal differences of all replays into one row, gravest first, then in order of appearance."""
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for replay, renumbered in zip(replays, numbers, strict=True):
         for row in replay.get("differences", []):

@@ -62,7 +62,7 @@ def _the_one_before(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _granted_once(call: Call) -> Any:
-    """What was granted before is given again as it is, also where it was revoked."""
+    """Answers with an existing grant of the currency unchanged, even a revoked grant."""
     for known in call.portal.newest("currency grant"):
         if known["currencyCode"] == call.body["currencyCode"]:
             return call.portal.view("currency grant", known)
@@ -74,7 +74,7 @@ def _unfiltered(body: Body) -> Body:
 
 
 def _counting_all(call: Call, data: Any) -> Any:
-    """The total and its pages are those without a filter."""
+    """Replaces the total and pages by the numbers of the unfiltered listing."""
     whole = call.run_with(_unfiltered(call.body))
     return data | {name: whole[name] for name in ("totalElements", "totalPages")}
 
@@ -93,7 +93,7 @@ def _by_address(call: Call) -> Any:
 
 
 def _by_its_workspace(portal: Portal, caller: Caller, body: Body) -> None:
-    """The id of a workspace is taken for that of its institution."""
+    """Accepts a workspace id in place of its institution's id."""
     workspace = portal.records["workspace"].get(body["institutionBizId"])
     if workspace is not None:
         body["institutionBizId"] = workspace["institutionBizId"]

@@ -72,7 +72,7 @@ def _null_is(operation: str, name: str, value: Any) -> Change:
 
 
 def _empty_is_done(operation: str, name: str, data: Callable[[Portal], Any], rule: Rule = anything) -> Change:
-    """An empty text is answered as if there had been something to do."""
+    """Answers an empty text as a completed action."""
 
     def answering(call: Call) -> Any:
         return data(call.portal) if call.body[name] == "" else call.run()

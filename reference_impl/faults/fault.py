@@ -124,7 +124,7 @@ def on_success(rewriting: Callable[[Seen, Any], None]) -> Callable[[Seen, Answer
 
 
 def erring(name: str, code: str, status: int) -> Change:
-    """A row of its own in the table of errors."""
+    """Sets a row in the table of errors."""
 
     def change(plan: Plan) -> None:
         plan.errors[name] = Error(code, status)
@@ -199,7 +199,7 @@ def answered(operation: str, answer: Callable[[Call, Any], Any]) -> Change:
 
 
 def forgetting(operation: str, *kept: str) -> Change:
-    """What the handler writes into these mappings of the portal is gone after it, also where it refuses."""
+    """Restores these mappings of the portal after the handler, even after a refusal."""
 
     def serve(call: Call) -> Any:
         before = {name: copy.deepcopy(getattr(call.portal, name)) for name in kept}
@@ -222,7 +222,7 @@ def refusing(operation: str, name: str) -> Change:
 
 
 def pretending(operation: str, *kinds: str) -> Change:
-    """Answers as if it had been done, and leaves the records of these kinds as they were."""
+    """Answers with success, but leaves records of these kinds unchanged."""
 
     def serve(call: Call) -> Any:
         before = {kind: copy.deepcopy(call.portal.records[kind]) for kind in kinds}
@@ -247,7 +247,7 @@ def first(operation: str, action: Action) -> Change:
 
 
 def then(operation: str, action: Action) -> Change:
-    """Something else is done after the handler has succeeded."""
+    """Runs an action after the handler succeeds."""
 
     def serve(call: Call) -> Any:
         data = call.run()

@@ -44,7 +44,7 @@ def _ingress_open(scope: Scope, names: Names) -> Names:
 
 
 def _any_code_lets_in(scope: Scope, names: Names) -> Names:
-    """Only whether the header is there is looked at."""
+    """Accepts any value of the access code header."""
     right = scope["app"].state.portal.access_code
     return names | ({ACCESS_CODE: right} if ACCESS_CODE in names else {})
 

@@ -38,7 +38,7 @@ def _the_first_alone(body: Body) -> Body:
 
 
 def _also_once_cancelled(call: Call) -> Any:
-    """What was cancelled is accepted as if it were open still, and is listed as what it is until then."""
+    """Accepts a cancelled invitation as if it were pending; listings still show CANCELLED before."""
     record = call.portal.find("invitation", call.body["invitationBizId"])
     if record["invitationStatus"] == "CANCELLED":
         call.portal.change("invitation", record["bizId"], invitationStatus="PENDING")
@@ -90,7 +90,7 @@ def _accepted_where_pending(item: Record) -> None:
 
 
 def _everybodys(call: Call) -> Any:
-    """Who is invited may have no account: then a name stands in."""
+    """Lists everybody's invitations; ``none`` stands for the name of an invitee without an account."""
     portal, sent = call.portal, call.body.get("statuses") or []
     records = [invitations.current(portal, record) for record in portal.newest("invitation")]
     wanted = {portal.symbol("user-invitation-statuses", number) for numbers in sent for number in numbers}

@@ -213,7 +213,7 @@ def _at_each_read(field: str, value: Callable[[str, int], str]) -> Change:
 
 
 def _half_written(portal: Portal, caller: Caller, body: Body) -> None:
-    """The addresses before the one that is none."""
+    """Stores the texts of a refused whitelist that begin with a digit."""
     entries = [ip for ip in body["ips"] if isinstance(ip, str) and ip[:1].isdigit()]
     portal.change("security", caller.account_id, whitelist=entries)
 

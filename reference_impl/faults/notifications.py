@@ -65,7 +65,7 @@ def _config(**values: Any) -> Callable[[Record], Record]:
 
 
 def _two_alike(portal: Portal, caller: Caller, body: Body) -> None:
-    """A new type has the value of the one that was made before it."""
+    """Gives a new channel type the value of the previous channel type."""
     new, *others = portal.newest("channel type")
     new["typeValue"] = others[0]["typeValue"]
 

@@ -33,7 +33,7 @@ def _for_a_month(body: Body) -> Body:
 
 
 def _of_all_workspaces(call: Call) -> Any:
-    """The orders of every workspace are given for each."""
+    """Lists the orders of all workspaces for each workspace."""
     own, asked_for = call.portal.records["transfer order"], {"workspaceBizId": call.body["workspaceId"]}
     call.portal.records["transfer order"] = {id: record | asked_for for id, record in own.items()}
     try:

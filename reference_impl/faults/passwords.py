@@ -88,7 +88,7 @@ def _locked_until_reset(portal: Portal, caller: Caller, body: Body) -> None:
 
 ROWS = {
     "PASSWORD-015 unknown-secure-session-opens-a-body": wrapped(
-        lambda app: AnyChannel(app, known=False), op.CHANGE
+        lambda app: AnyChannel(app, exists=False), op.CHANGE
     ),
     "PASSWORD-024 passwords-are-cut-at-72-octets": together(asked(op.CHANGE, _cut), asked(op.INITIATE, _cut)),
     "PASSWORD-022 any-code-sets-a-password": together(

@@ -41,7 +41,7 @@ def _anothers_phone(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _rest_cleared(portal: Portal, caller: Caller, body: Body) -> None:
-    """What was not sent is emptied, as by a PUT."""
+    """Clears omitted fields, like a PUT."""
     caller.account.update({name: "" for name in ("accountPhone", "accountName") if name not in body})
 
 

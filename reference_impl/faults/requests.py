@@ -43,7 +43,7 @@ def adding(change: Callable[[Scope, Names], Names], *operations: str) -> Change:
 
 
 def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
-    """The headers with a new token of a session, where there is one."""
+    """Adds a new token of the session to the headers; without a session they stay unchanged."""
     if session is None:
         return names
     token = portal.tokens.issue({"sid": session.id, "exp": portal.now() + 60})
@@ -52,15 +52,16 @@ def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
 
 @dataclass
 class AnyChannel:
-    """A body is tried with every secure-channel session, where the one named is known, or where it is not."""
+    """Tries a body with every secure-channel session if the named session exists, or if it is missing
+    (``exists``)."""
 
     app: ASGIApp
-    known: bool
+    exists: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sessions = scope["app"].state.portal.secure_sessions
         named = names(scope).get(SESSION_HEADER, "")
-        if (named in sessions) != self.known:
+        if (named in sessions) != self.exists:
             await self.app(scope, receive, send)
             return
         octets, sent = await read_body(receive, 1 << 20) or b"", names(scope)
@@ -75,7 +76,7 @@ class AnyChannel:
 
 
 def session_of(scope: Scope, names: Names) -> Session | None:
-    """Of a bearer token that the portal issued, be it over or not."""
+    """Session of a bearer token that the portal issued, active or ended."""
     portal: Portal = scope["app"].state.portal
     scheme, _, token = names.get("authorization", "").partition(" ")
     try:

@@ -133,7 +133,7 @@ def _wrapped(key: bytes) -> str:
 
 
 def _one_key_for_both(name: str, other: str) -> Change:
-    """A session may be opened with one key only."""
+    """Opens a session with a single key: the other key replaces a missing key."""
     taken = asked(op.SECURE_SESSION, lambda body: body | {name: body.get(name) or body[other]})
     return together(optional(op.SECURE_SESSION, name, None), taken)
 
@@ -167,7 +167,9 @@ ROWS = {
     "SECURE-033 an-encrypted-channel-ends-a-minute-before-it-says": reported(
         op.SECURE_SESSION, "", expiresAt=lambda end: end + 60_000
     ),
-    "SECURE-025 any-secure-session-opens-a-body": wrapped(lambda app: AnyChannel(app, known=True), op.CHANGE),
+    "SECURE-025 any-secure-session-opens-a-body": wrapped(
+        lambda app: AnyChannel(app, exists=True), op.CHANGE
+    ),
     "SECURE-036 a-used-secure-session-is-called-expired": together(
         chosen(secure_session_unknown_code="SECURE_CHANNEL.SESSION_EXPIRED"),
         then(op.CHANGE, _closed_by_its_use),

@@ -44,7 +44,7 @@ OTP = 10011002
 
 
 def _any_code(portal: Portal, caller: Caller, body: Body) -> None:
-    """The code is not compared: the one that would be right is put in its place."""
+    """Accepts every code: the correct code replaces the sent code."""
     secret = (
         portal.security(caller.account_id)["otpOffered"] or portal.security(caller.account_id)["otpSecret"]
     )

@@ -42,7 +42,7 @@ def _the_first_page_twice(call: Call) -> Any:
 
 
 def _keeps_the_failure(call: Call, data: Any) -> Any:
-    """A sign-in that is completed after a failure is written as that."""
+    """Records a completed sign-in with the failure reason of the previous entry."""
     session = call.portal.login_sessions[call.body["sessionId"]]
     *_, before, written = [{"failureReason": None}, *call.portal.history[session.account_id]]
     written["failureReason"] = before["failureReason"]
@@ -66,13 +66,13 @@ def _listed_as_a_sign_in(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _newest_left_out(data: Any) -> Any:
-    """The session that was opened last is not listed; the others are."""
+    """Omits the newest session from the list, unless it is the current session."""
     newest = max(data, key=lambda item: item["loginTime"])
     return [item for item in data if item is not newest or item["isCurrent"]]
 
 
 def _one_spared(index: int) -> Change:
-    """One of the other sessions goes on, by its place among them from the oldest."""
+    """Leaves one of the other sessions active; ``index`` counts from the oldest."""
 
     def terminating(call: Call) -> Any:
         own = call.portal.sessions_of(call.caller.account_id)

@@ -96,7 +96,7 @@ def _or_else(others: Callable[[str], list[str]]) -> Change:
 
 
 def _refused_unless_null(seen: Seen, answer: Answer) -> None:
-    """Of what is unknown only that counts which is not null."""
+    """Refuses unknown fields only if their value is not null."""
     sent = seen.body if isinstance(seen.body, dict) else {}
     if any(value is not None for name, value in sent.items() if name not in ("email", "password")):
         answer.status = 400
@@ -196,7 +196,7 @@ EMAIL, OTP = 10011001, 10011002
 
 
 def _also_by(others: Mapping[int, int]) -> Serving:
-    """A code that is wrong for a method is tried by the other one of that method, if it has one."""
+    """Retries a wrong code with another method, if ``others`` names it."""
 
     def trying(call: Call) -> Any:
         try:
@@ -312,7 +312,7 @@ def _active(status: Any) -> Any:
 
 
 def _cooldown_begins_anew(call: Call) -> Any:
-    """With a send that is refused for it."""
+    """Restarts the cooldown with every send, even a send that the cooldown refuses."""
     last, now = call.mailed_code, call.portal.now()
     if last and now < last.sent + call.portal.limits.mfa_cooldown:
         last.sent = now

@@ -76,7 +76,7 @@ def _outlives(scope: Scope, names: Names) -> Names:
 
 
 def _by_its_account(scope: Scope, names: Names) -> Names:
-    """A token of a session that was ended is taken for another of its account."""
+    """Takes a token of an ended session for a token of another session of the account."""
     portal: Portal = scope["app"].state.portal
     session = session_of(scope, names)
     if session is None or portal.next_state("session", session.state, "call") is not None:
@@ -112,7 +112,7 @@ def _expired_is_forbidden(seen: Seen, answer: Answer) -> None:
 
 
 def _of_another(call: Call) -> Any:
-    """The session that is refreshed is taken over by another account that is signed in."""
+    """Answers a refresh with an access token of another signed-in account."""
     data = call.run()
     token = call.portal.refresh_tokens[call.body["refreshToken"]]
     own = call.portal.sessions[token.session_id]
@@ -125,7 +125,7 @@ def _of_another(call: Call) -> Any:
 
 
 def _once_refreshed(portal: Portal, caller: Caller, body: Body) -> None:
-    """What was given by a refresh is refreshed no more."""
+    """Refuses a second refresh of a session: marks its renewed refresh tokens as used."""
     token = portal.refresh_tokens.get(body["refreshToken"])
     if token is not None:
         family = [other for other in portal.refresh_tokens.values() if other.session_id == token.session_id]

@@ -12,7 +12,7 @@ from reference_impl.shapes import Body
 
 
 def too(kind: str, **values: Any) -> Action:
-    """Other fields of the record are changed with those that are named."""
+    """Changes further fields of the record along with the requested fields."""
 
     def changing(portal: Portal, caller: Caller, body: Body) -> None:
         portal.records[kind][body.get("userBizId") or body.get("bizId") or caller.account_id].update(values)
@@ -30,7 +30,7 @@ def is_filtered(body: Body) -> bool:
 
 
 def given_up_for(name: str, other: str) -> Callable[[Body], Body]:
-    """A filter that is passed over where another is given."""
+    """Ignores a filter if the request has another filter."""
 
     def change(body: Body) -> Body:
         return body | {name: None} if body.get(other) not in (None, "", False) else body
@@ -146,7 +146,7 @@ def in_ascii(field: str) -> Callable[[Body], Body]:
 
 
 def null_for_unknown(operation: str, kind: str, name: str) -> Change:
-    """What nobody has is done, or read as nothing, and that is a success."""
+    """Answers an unknown id with success and null data."""
 
     def serve(call: Call) -> Any:
         return call.run() if call.body[name] in call.portal.records[kind] else None

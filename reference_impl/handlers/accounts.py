@@ -39,7 +39,7 @@ def set_status(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def reset_password(portal: Portal, caller: Caller, body: Body) -> Any:
-    """With a new password that is the password; without one the account is mailed a code to set its own."""
+    """Sets the new password; without one, mails the account a code to set its own."""
     account: Record = portal.find("account", body["userBizId"])
     if "newPassword" in body:
         set_password(portal, account["bizId"], body["newPassword"])

@@ -34,7 +34,7 @@ def _normalised(body: Body) -> Body:
 
 
 def _masked(email: str) -> str:
-    """Of an address no more than tells it apart from others."""
+    """Masks an address: only its first letter and its domain stay visible."""
     name, _, domain = email.partition("@")
     return f"{name[:1]}***@{domain}"
 

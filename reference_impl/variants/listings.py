@@ -26,7 +26,7 @@ def _one_empty_page(page: Record) -> None:
 
 
 def _no_first_page(page: Record) -> None:
-    """Where there is nothing there is no page."""
+    """Gives an empty listing the page number 0."""
     if page.get("totalRecords") == 0:
         page["currentPage"] = 0
 
@@ -65,7 +65,7 @@ def _not_null(operation: str, *names: str) -> Change:
 
 
 def _with_those_beneath(portal: Portal, caller: Caller, body: Body, account: Record) -> bool:
-    """Of the platform are the accounts of all institutions, of a tenant those of no other."""
+    """Filters by institution: the platform includes all accounts, other institutions only their own."""
     wanted = body.get("institutionBizId") or ""
     is_platform = portal.records["institution"].get(wanted, {}).get("institutionType") == "PLATFORM"
     return not wanted or account["institutionBizId"] == wanted or is_platform
@@ -90,7 +90,7 @@ def _words(text: str | None) -> set[str]:
 
 
 def _by_words(portal: Portal, caller: Caller, body: Body, account: Record) -> bool:
-    """An address is looked for by its words, any of which will do."""
+    """Filters by the words of an address; one common word suffices."""
     words = _words(body.get("email"))
     return not words or not words.isdisjoint(_words(account["accountEmail"]))
 
@@ -110,7 +110,7 @@ def _completed_late(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _completed_within(portal: Portal, caller: Caller, body: Body, order: Record) -> bool:
-    """The range is of the time at which an order was completed, where it was."""
+    """Filters orders by completion time, or by creation time if incomplete."""
     now = portal.now()
     start, end = body.get("startTime", now - 30 * DAY), body.get("endTime", now)
     return bool(start <= (order["completedAt"] or order["createdAt"]) <= end)

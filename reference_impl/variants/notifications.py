@@ -16,7 +16,7 @@ PLATFORM = "PLATFORM"
 
 
 def _while(operation: str, kind: str, field: str, state: str) -> Change:
-    """What is in this state is refused; of the caller's own records there is one."""
+    """Refuses an operation on a record in this state; without an id, on the caller's own record."""
 
     def is_so(portal: Portal, caller: Caller, body: Body) -> bool:
         id = body.get("bizId", caller.account_id)
@@ -64,7 +64,7 @@ def _deleted_types_too(plan: Plan) -> None:
 
 
 def _inherited(portal: Portal, caller: Caller, body: Body, record: Record) -> bool:
-    """Channels of the platform are there for every institution."""
+    """Filters by institution; channels of the platform belong to every institution."""
     wanted, owner = body.get("institutionBizId"), record["institutionBizId"]
     platform = portal.records["institution"].get(owner, {}).get("institutionType") == PLATFORM
     return not wanted or owner == wanted or platform

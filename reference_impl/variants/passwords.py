@@ -47,7 +47,7 @@ def _once_tried(handler: Handler, portal: Portal, caller: Caller, body: Body) ->
 
 
 def _never_again() -> Change:
-    """A password that an account had before is refused."""
+    """Refuses every password that the account had before."""
     had: dict[str, list[Password]] = defaultdict(list)
 
     def setting(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
@@ -66,7 +66,7 @@ def _never_again() -> Change:
 
 
 def _with_history() -> Change:
-    """No password is taken that the account has, or had before: the last five of each are remembered."""
+    """Refuses a password that is among the account's last five."""
     used: dict[str, list[Password]] = {}
 
     def changing(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:

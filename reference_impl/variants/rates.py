@@ -17,7 +17,7 @@ BUCKET_SECONDS = 2.0
 
 
 def _from_a_bucket() -> Change:
-    """Ten places for each address, which fill up again one by one and not all at the end of a window."""
+    """Limits requests of each address by a token bucket of ten places, which refills continuously."""
     buckets: dict[str, tuple[float, float]] = {}
 
     def limiting(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:

@@ -22,7 +22,7 @@ def _as_networks(data: Any) -> Any:
 
 
 def _added(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
-    """Addresses that are sent join those that are there."""
+    """Adds the sent addresses to the stored whitelist."""
     there = portal.security(caller.account_id)["whitelist"]
     return handler(portal, caller, body | {"ips": [*there, *(ip for ip in body["ips"] if ip not in there)]})
 
@@ -82,7 +82,7 @@ WRITTEN_SECONDS = 5.0
 
 
 def _history(listed: Callable[[Portal, list[Record]], list[Record]]) -> Change:
-    """The history is listed from other entries than the portal has, or in another order."""
+    """Lists the history from other entries, or in another order."""
 
     def listing(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
         kept = portal.history.get(caller.account_id, [])

@@ -69,7 +69,7 @@ class OthersEdit:
     ids: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, scope: Scope, portal: Portal) -> None:
-        """What was there before the first request is edited, on: by one who signs in nowhere."""
+        """Edits an existing account without a sign-in, and an existing channel."""
         if portal.now() - self.last < self.every:
             return
         self.count, self.last = self.count + 1, portal.now()

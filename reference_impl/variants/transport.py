@@ -73,7 +73,7 @@ def _with_headers(*added: tuple[bytes, bytes]) -> Change:
 
 
 def _data_left_out(seen: Seen, answer: Answer) -> None:
-    """After all that others do with the data."""
+    """Removes null data from an answer, after the changes of other variants."""
     if isinstance(answer.body, dict) and answer.body.get("data", "there") is None:
         del answer.body["data"]
 
@@ -98,7 +98,7 @@ def _with_details(seen: Seen, answer: Answer) -> None:
 
 
 def _elsewhere(status: int, content_type: bytes, body: bytes, location: bytes = b"") -> Change:
-    """Paths that are none of the portal's are answered in a way of their own."""
+    """Answers paths outside the portal's endpoints with a fixed response."""
     headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode())]
     headers += [(b"location", location)] * bool(location)
 

@@ -40,7 +40,7 @@ Row = Callable[[str], Variant]
 
 
 def may(title: str, *changes: Apply, is_alone: bool = False) -> Row:
-    """A row of a chapter: ``name: about`` or ``name``, which is then what it is about, and its changes."""
+    """Declares a row of a chapter: ``name: about``, or ``name`` as both, and its changes."""
     name, _, about = title.partition(":")
     return lambda gap: Variant(name, gap, together(*changes), frozenset(about.split() or [name]), is_alone)
 
@@ -68,7 +68,7 @@ def drawn(variants: Iterable[Variant], seed: int) -> list[Variant]:
 
 
 def grouped(variants: Iterable[Variant], most: int) -> list[list[Variant]]:
-    """All of the variants in groups that go together, of so many at the most."""
+    """Groups variants that go together, at most ``most`` in a group."""
     groups: list[list[Variant]] = []
     for variant in variants:
         group = next((each for each in groups if len(each) < most and variant.goes_with(each)), None)
@@ -168,7 +168,7 @@ Handling = Callable[[Handler, Portal, Caller, Body], Any]
 
 
 def around(handling: Handling, *operations: str) -> Change:
-    """Another handler of these operations, which is given the one that stands in the row."""
+    """Wraps the handler of these operations; ``handling`` receives the original handler."""
 
     def change(plan: Plan) -> None:
         for operation in operations:

@@ -34,7 +34,7 @@ class Clue:
 
     @property
     def of_outcome(self) -> bool:
-        """Whether another outcome came, and not another value in the same one."""
+        """Whether the response had another outcome, and not only another value."""
         return self.path in ("status", "code", "success")
 
     @property
@@ -53,7 +53,6 @@ class Clue:
 
     @property
     def wants_invalid(self) -> bool:
-        """Whether a body was to be refused as an invalid parameter."""
         if not isinstance(self.expected, dict) or self.path not in ("code", "status"):
             return False
         code = self.expected.get("code", self.expected)

@@ -218,7 +218,7 @@ class Since(Part):
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
-        """What changed, in words, with the rules or readings; only of what did."""
+        """Changed rules and readings, grouped by the words for their change; no empty groups."""
         groups = [("newly failing", self.newly_failing), ("newly warned", self.newly_warned)]
         groups += [("fixed", self.fixed), ("with a changed reading", self.changed_readings)]
         return [(words, names) for words, names in groups if names]

@@ -244,7 +244,7 @@ def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
 
 
 def _check_budget(item: pytest.Item, run: RunSession) -> None:
-    """A case that has begun goes on: it may have something to restore."""
+    """Refuses to begin a case after the time budget; a begun case may have to restore something."""
     left = run.clock.remaining()
     if left is not None and left <= 0 and STEPS not in item.stash:
         raise OutOfTime("the time budget was used up before the case began")

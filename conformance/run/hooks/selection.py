@@ -1,4 +1,4 @@
-"""Whether a run is of all cases or of a selection, and by which options."""
+"""Reads from the options whether a run has all cases or a selection."""
 
 from __future__ import annotations
 

@@ -98,8 +98,7 @@ def introduction(
 
 
 def _rules(profile: Profile, options: RunOptions, rows: Sequence[CaseRow], *, is_selection: bool) -> str:
-    """How many rules are selected, by options or else by the cases that are left, and how many of them can be
-    tried."""
+    """Counts the rules that options, or else the remaining cases, select, and the rules that can be tried."""
     selected = TESTABLE
     if is_selection and options.rules is not None:
         selected = TESTABLE & options.rules.rules
@@ -139,7 +138,7 @@ def _check(config: pytest.Config, options: RunOptions) -> None:
 
 
 def _is_to_be_created(folder: Path, out: Path) -> bool:
-    """Whether a folder is that of the reports, which the run is still to create."""
+    """Whether the folder is the report folder, which the run will create."""
     return not folder.exists() and folder.resolve() == out.resolve()
 
 
@@ -158,7 +157,6 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
 
 
 def _wait_for(config: pytest.Config, profile: Profile) -> None:
-    """Waits for the target to answer, where the user asks for it."""
     seconds = _patience(config)
     if seconds is not None:
         wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))

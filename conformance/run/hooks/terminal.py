@@ -27,7 +27,7 @@ SHORT_WAIT = 3.0
 
 
 def say(config: pytest.Config, line: str) -> None:
-    """A line of its own between the dots, to be read at once also where a case waits or a log is kept."""
+    """Prints a separate line between the dots immediately, even during a wait or under output capture."""
     if value_of(config, "brief"):
         return
     display = display_of(config)
@@ -102,7 +102,7 @@ def case_properties(item: pytest.Item, findings: Sequence[Finding]) -> Iterator[
 
 
 def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[str]:
-    """The summary of a run that has ended, and what a reader must not miss: errors, and what was left."""
+    """Prints errors and unrestored changes, then the summary of an ended run."""
     brief, out = value_of(config, "brief"), value_of(config, "out")
     if brief:
         yield verdict_line(run, out)

@@ -94,8 +94,8 @@ ENDPOINT = re.compile(r"\[([A-Z]+ /\S+)\]$")
 
 
 def _options(row: Requirement, cases: Sequence[CaseRow], *, shown_at: Sequence[str]) -> str:
-    """The options of a run that decides a rule: ``--only`` with the rule, or where only checks decide it, or
-    that its endpoint is offered, with an endpoint that a fault of it is ``shown_at``."""
+    """The options of a run that decides a rule: ``--only`` with the rule. If only checks decide the rule,
+    or it says that its endpoint is offered, ``--only`` names an endpoint where a fault is ``shown_at``."""
     if row.id in SEEN_BY_A_WHOLE_RUN:
         return "--impact disruptive"
     has_cases = any(row.id in case.requirements for case in cases)
@@ -117,7 +117,7 @@ SEEN_BY_A_WHOLE_RUN = frozenset(
 
 
 def _greatest_impact(cases: Iterable[CaseRow]) -> str:
-    """The impact that lets each of them run: any may be the one that meets the fault."""
+    """The greatest impact of the cases: it permits each case, and any case may meet the fault."""
     return max((case.impact for case in cases), key=IMPACTS.index, default="read-only")
 
 
@@ -152,7 +152,7 @@ def as_lines(each: Explanation) -> Iterator[str]:
 
 
 def _listed(label: str, values: Sequence[str]) -> Iterator[str]:
-    """The first values below each other, and how many more there are."""
+    """Lists the first values line by line, then counts the omitted values."""
     for number, value in enumerate(values[:SHOWN]):
         yield f"{'' if number else label:<10}  {value}"
     if len(values) > SHOWN:

@@ -1,4 +1,4 @@
-"""What a run would do, without doing it: from the marks of the cases alone."""
+"""Plans a run without requests, from the marks of its cases."""
 
 from __future__ import annotations
 
@@ -204,8 +204,8 @@ def _add_rules(
     chosen: Sequence[CaseRow],
     late: Mapping[tuple[str, str], str],
 ) -> None:
-    """The rules and endpoints that the cases, and the checks of what they send, would decide. The floor is
-    that of the run."""
+    """Adds the rules and endpoints that the cases and the checks of their requests would decide, and the
+    run's floor."""
     whole = {rule for row in chosen for rule in row.requirements}
     possible = [row for row in chosen if row.id not in planned.untested]
     tried = {rule for row in possible for rule in row.requirements}
@@ -229,7 +229,7 @@ def _add_undecided(
     chosen: Sequence[CaseRow],
     late: Mapping[tuple[str, str], str],
 ) -> None:
-    """The rules that would not be decided, each with the reason that a run gives."""
+    """Adds the rules that would stay undecided, each with the run's reason."""
     lacks: dict[str, dict[str, str]] = {rule: {} for rule in REQUIREMENTS if rule in choice.testable}
     for row in chosen:
         why = planned.untested.get(row.id)

@@ -126,7 +126,7 @@ STAYING = {
 
 
 def _changes(planned: RunPlan) -> Iterator[str]:
-    """Which cases change something, and what of it nothing restores."""
+    """Lists the cases that change data, and the changes that nothing restores."""
     if not planned.changing:
         yield "changes   none"
         return

@@ -25,8 +25,8 @@ ADDRESS = "http://127.0.0.1:1"
 
 @dataclass(frozen=True, slots=True)
 class Unlocked:
-    """How many more rules could be tested: with the impact that is allowed, and in all with the greatest.
-    ``musts`` are those among the first; among the second where the first are none."""
+    """Number of additional testable rules: ``rules`` with the allowed impact, ``most`` with the greatest.
+    ``musts`` counts the musts among ``rules``, or among ``most`` if ``rules`` is 0."""
 
     rules: int
     most: int
@@ -39,7 +39,7 @@ class Unlocked:
 
     @property
     def spoken_with_musts(self) -> str:
-        """``+2 rules, 1 of them a must; +85 in all with --impact disruptive``."""
+        """Counts rules and musts: ``+2 rules, 1 of them a must; +85 in all with --impact disruptive``."""
         if (self.rules or self.most) == 1:
             return self._spoken(", a must" if self.musts else ", no must")
         return self._spoken(f", {self.musts or 'none'} of them {'musts' if self.musts > 1 else 'a must'}")
@@ -81,7 +81,7 @@ def _rules(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> frozens
 
 
 def with_part(profile: Profile, part: str) -> Profile:
-    """The profile as if it had a part; the profile itself where the part unlocks nothing by being there."""
+    """Adds a part to the profile; returns the same profile if the part alone unlocks nothing."""
     table, _, name = part.partition(".")
     add = PARTS.get(part) or PARTS.get(table)
     return profile if add is None else add(profile, name)

@@ -445,7 +445,6 @@ class ProfileAccount:
             raise self.attempts.password_refused(refusal(initiated), advice)
 
     def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
-        """Whether the email or the password is refused, or a password whose length is not allowed."""
         if initiated.code == "AUTH.INVALID_CREDENTIALS":
             return True
         return initiated.code in INVALID_PARAMETER and password_problem(self.password) is not None

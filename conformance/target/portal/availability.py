@@ -132,7 +132,6 @@ def stopped(url: str, problem: Exception) -> str:
 
 
 def _failure(text: str) -> tuple[str, str]:
-    """What an error says in words, and what to ask."""
     reason = text.lower()
     return next(
         (words for marks, words in FAILURES if any(mark in reason for mark in marks)),
@@ -177,7 +176,7 @@ def went_away(url: str, failed: str) -> str:
 
 
 def silence_advice(failed: str) -> str:
-    """What to do about a connection on which no answer came, by why it ended."""
+    """Advice for a connection without a response, by the reason of its end."""
     reason = failed.lower().replace("_", " ")
     if any(mark in reason for mark in UNIDENTIFIED):
         return "Does it ask for a client certificate? [portal] client_cert is its file."
