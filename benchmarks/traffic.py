@@ -60,7 +60,6 @@ def visit() -> Visit:
 
 
 def visits(visit: Visit, *, strangers: bool = False) -> Iterator[str]:
-    """Lines of endlessly repeated visits."""
     lasting = frozenset[str]() if strangers else visit.lasting
     templates = [list(_pieces(line, lasting, visit.began)) for line in visit.lines]
     numbers = count(1)

@@ -66,7 +66,6 @@ class Change:
         self.accepted: bool | None = None
 
     def ask(self, body: Json) -> Exchange:
-        """Asks for the change, and remembers whether it was made."""
         exchange = self._portal.call(self._key, json=body, token=self._by.token)
         self.accepted = bool(self.accepted) or exchange.success
         return exchange

@@ -10,7 +10,6 @@ class Clock:
         self._ahead = 0.0
 
     def now(self) -> float:
-        """Seconds since the epoch."""
         return self._source() + self._ahead
 
     def advance(self, seconds: float) -> None:

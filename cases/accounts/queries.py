@@ -176,7 +176,6 @@ def form_of_filter(portal: Portal, caller: Account, field: str, entry: Json = No
 
 
 def entry_as(form: str, record: dict[str, Json], field: str) -> Json:
-    """A coded field as a filter takes it."""
     entry = record.get(field)
     if not isinstance(entry, dict) or form not in entry or code_of(record, field) is None:
         raise Untestable(f"{field} shows no {form}", "target")

@@ -236,7 +236,6 @@ def ended(exchange: Exchange) -> float:
 
 
 def left_until(portal: Portal, moment: float) -> float:
-    """Seconds until a moment on the target's clock."""
     return max(0.0, moment - portal.clock.now())
 
 

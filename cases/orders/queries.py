@@ -20,7 +20,6 @@ def asked(
     bot_challenge: bool = True,
     headers: Mapping[str, str] | None = None,
 ) -> Exchange:
-    """The query's answer, whatever it is, for the profile's workspace."""
     return portal.call(
         op.TRANSFER_ORDERS,
         query=query,

@@ -233,7 +233,6 @@ def is_refreshed(portal: Portal, verify: Verify, account: Account, older: Signed
 
 
 def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
-    """How the profile is answered by the token of a session that was ended."""
     return settled(
         portal,
         lambda: answered(portal.call(op.PROFILE, token=ended.token)),

@@ -121,7 +121,6 @@ class Address:
         return cls(parts.scheme, _host(parts), parts.path.rstrip("/"))
 
     def holds(self, url: SplitResult) -> bool:
-        """Whether a request went to the address or below it."""
         if self.scheme not in ("", url.scheme) or self.host != _host(url):
             return False
         return url.path == self.path or url.path.startswith(f"{self.path}/")

@@ -133,7 +133,6 @@ class Selection:
         return replace(self, kinds=self.kinds & ENVELOPED, ingress=True)
 
     def takes(self, exchange: Exchange) -> bool:
-        """Whether an exchange of the right operation is judged."""
         if kind_of(exchange) not in self.kinds or (self.ingress and not through_the_ingress(exchange)):
             return False
         if self.body and not sends_a_body(exchange):

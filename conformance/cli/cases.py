@@ -44,7 +44,6 @@ def run_cases(options: Options) -> int:
 
 
 def _watch(options: Options) -> int:
-    """Runs the cases after each restart of the portal."""
     from conformance.cli.live.running import run
     from conformance.cli.live.watching import wait_for_restart, watch
 
@@ -78,7 +77,6 @@ def _folder(options: Options) -> Path:
 
 
 def _selects(options: Options) -> bool:
-    """Whether options select some of the cases: those of the suite, or pytest's own."""
     return bool(options.only or options.skip) or any(word.startswith(SELECTING) for word in options.further)
 
 

@@ -173,7 +173,6 @@ def option(*names: str, **settings: Any) -> click.RichOption:
 
 
 def flag(*names: str, **settings: Any) -> click.RichOption:
-    """An option without a value."""
     return option(*names, is_flag=True, **settings)
 
 
@@ -225,7 +224,6 @@ def write_closing(
     *,
     has_codes: bool = False,
 ) -> None:
-    """Writes the end of a help: examples, exit codes and notes."""
     from rich.table import Table  # only help needs it
     from rich.text import Text
 

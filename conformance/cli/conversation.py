@@ -80,7 +80,6 @@ def hold(
 
 
 def _state_of_usual() -> str:
-    """Which of the proposed variables are not set."""
     unset = [name for name in USUAL if not os.environ.get(name)]
     if not unset:
         return ALL_SET.format(names=", ".join(USUAL))
@@ -88,7 +87,6 @@ def _state_of_usual() -> str:
 
 
 def _asked(problem_at: ProblemAt) -> ProfileAnswers:
-    """The answers to the questions, each asked until it has a valid one."""
     url = _portal(problem_at)
     access = _variable("Variable with the access code", USUAL[0])
     email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
@@ -142,7 +140,6 @@ def _of_address(problem: str) -> str:
 
 
 def _inbox(email: str) -> InboxAnswers:
-    """Where the codes that are mailed to an account are read."""
     kind = click.prompt(
         "How its mails are read", type=Word("imap", "http", "command", "fixed"), default="imap"
     )
@@ -197,7 +194,6 @@ def _text(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """A command as a shell splits it."""
     try:
         words = shlex.split(text)
     except ValueError as problem:

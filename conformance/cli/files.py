@@ -212,7 +212,6 @@ def show_history(options: Options) -> int:
 
 
 def _name_page(name: str, options: Options) -> None:
-    """Prints the path of the HTML page, if one was written."""
     if options.out and options.format == "text":
         print_blocks([(), [f"report     {options.out / name}"]])
 

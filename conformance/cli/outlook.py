@@ -89,7 +89,6 @@ def _budget(profile: Profile, options: Options) -> str | None:
 
 
 def _reach(planned: RunPlan, run: str) -> str:
-    """How far a run with these options reaches."""
     can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
     return f"A run with {run} {can}."
 

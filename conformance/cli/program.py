@@ -59,7 +59,6 @@ def loaded(name: str) -> click.RichCommand:
 
 
 def _panels() -> list[click.RichPanel[Any, Any]]:
-    """The groups of commands, each with an example."""
     examples = {
         group: min((row.example for row in COMMANDS if row.group == group), key=len) for group in GROUPS
     }

@@ -232,7 +232,6 @@ def replay_traffic(options: Options) -> int:
 
 
 def _replayed(profile: Profile, options: Options) -> int:
-    """The exit code of a replay, by one process or several."""
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # see above
 

@@ -131,7 +131,6 @@ class CachingJudge:
 
     @property
     def operations_seen(self) -> Counter[str]:
-        """How many exchanges of each operation were judged."""
         return self._judge.operations_seen
 
     def forget(self) -> None:

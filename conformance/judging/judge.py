@@ -46,7 +46,6 @@ class Judge:
 
     @property
     def operations_seen(self) -> Counter[str]:
-        """How many exchanges of each operation were judged."""
         return self.dispatcher.operations_seen
 
     def judge(self, exchange: Exchange) -> Verdicts:

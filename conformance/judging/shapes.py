@@ -129,7 +129,6 @@ class Shape:
         return Verdicts(self.key, exchange.n, tuple(held), tuple(readings))
 
     def contradictions(self, exchange: Exchange) -> list[tuple[str, Contradiction]]:
-        """Contradicted requirements, with the place of each contradiction."""
         data = exchange.data
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
@@ -152,7 +151,6 @@ class Shape:
         return list(contradictions.values())
 
     def _errors(self, part: Slice) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Validation errors of a slice: location and expectation."""
         try:
             self.adapter.validate_python(part.data)
         except ValidationError as error:

@@ -69,7 +69,6 @@ class LoadMeter:
 
     @property
     def rate(self) -> float:
-        """Requests a second that were reached."""
         return self.requests / self.seconds if self.seconds else 0.0
 
     @property

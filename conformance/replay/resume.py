@@ -74,7 +74,6 @@ class ReplayJournal:
             self._waiting.append(self._text(step.position, outcome))
 
     def begin(self) -> TextIO:
-        """Writes the head, or goes on with the journal of the replay that is resumed."""
         if self._file is not None:
             return self._file
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +180,6 @@ class EarlierPart:
         add_needs(plan, [REPLAYED])
 
     def count_in(self, ready: Replay, *, no_cache: bool) -> None:
-        """Adds the earlier outcomes and verdicts to those of the replay."""
         for outcome in self.outcomes:
             ready.sessions.tally.add(outcome)
         if self.lines:

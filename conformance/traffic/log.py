@@ -59,12 +59,10 @@ class RedactedLines:
         return self._file
 
     def append(self, line: str) -> None:
-        """Writes one line, given without its end."""
         self.count += 1
         self._opened().write(f"{line}\n")
 
     def extend(self, lines: Sequence[str]) -> None:
-        """Writes several lines, one at least."""
         self.count += len(lines)
         file = self._opened()
         file.write("\n".join(lines))

@@ -179,7 +179,6 @@ def is_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
 
 
 def is_error_of_table(exchange: Exchange, code: str, *also: Exchange) -> Comparison:
-    """An error of this code with the HTTP status that the error table names for it."""
     statuses = ERROR_BY_CODE[code].statuses
     if is_error(exchange, code) is HELD and (not statuses or exchange.status in statuses):
         return HELD

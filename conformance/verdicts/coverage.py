@@ -58,7 +58,6 @@ class Coverage:
             self.codes[exchange.code] += 1
 
     def _see_state(self, operation: Operation, exchange: Exchange) -> None:
-        """Counts an answer that is not judged, by the reason."""
         if exchange.response is not None and exchange.response.is_unknown:
             self.unknown_bodies[f"response {exchange.response.form}"] += 1
         elif exchange.is_sealed:

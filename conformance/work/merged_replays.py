@@ -123,7 +123,6 @@ def _counts(replay: Mapping[str, Any]) -> str:
 
 
 def exceeded_limits(details: Mapping[str, Any]) -> list[str]:
-    """The limits on latency that merged replays exceed, as sentences."""
     rows = details.get("replay", {}).get("load", {}).get("limits", [])
     return [str(LimitResult(**row)) for row in rows if row["decision"] == "exceeded"]
 

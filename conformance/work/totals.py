@@ -32,7 +32,6 @@ class TrafficTotals:
     count: int = 0
 
     def ignore(self, why: str, exchange: Exchange) -> None:
-        """Sets an exchange aside for a reason."""
         self.ignored[why] += 1
         if why not in self.first_ignored:
             self.first_ignored[why] = named(exchange.request.method, exchange.request.url)

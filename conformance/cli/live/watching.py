@@ -79,7 +79,6 @@ def stages(out: Path) -> Iterator[WatchStage]:
 
 
 def _failures(out: Path) -> tuple[list[str], list[str]]:
-    """Failed rules, and endpoints of their findings."""
     try:
         last = Run.read(out)
     except UsageError:
@@ -106,6 +105,5 @@ def wait_for_restart(profile: Profile) -> None:
 
 
 def _is_asked(*, is_terminal: bool) -> bool:
-    """Whether Enter is pressed within a moment."""
     waiting, _, _ = select.select([sys.stdin] if is_terminal else [], [], [], PAUSE_SECONDS)
     return bool(waiting) and bool(sys.stdin.readline())

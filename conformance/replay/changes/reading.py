@@ -99,7 +99,6 @@ def _holds_a_password(value: Json) -> bool:
 
 
 def id_in(body: Json) -> str | None:
-    """The id of the record that a request is about."""
     if not isinstance(body, dict):
         return None
     named = (body[name] for name in ID_FIELDS if isinstance(body.get(name), str))

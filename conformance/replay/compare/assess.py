@@ -273,7 +273,6 @@ def _is_not_by_a_change(pair: ReplayedExchange, difference: Difference) -> bool:
 def _weighed_outcome(
     pair: ReplayedExchange, weighed: Sequence[tuple[Difference, MeaningOfDifference]]
 ) -> ExchangeOutcome:
-    """The outcome of a pair with differences: the gravest of them decides."""
     differences = tuple(difference for difference, _ in weighed)
     meanings = tuple(meaning for _, meaning in weighed)
     is_regressed = any(each.meaning in HELD_AGAINST_THE_TARGET for each in meanings)

@@ -64,7 +64,6 @@ class Noise:
         self.excused[operation, pattern(difference), difference.kind] += 1
 
     def is_learned(self, operation: str, difference: Difference) -> bool:
-        """Whether this place was learned to differ in this way."""
         return (operation, pattern(difference), difference.kind) in self.rules
 
     def learn(self, operation: str, difference: Difference) -> bool:
@@ -138,7 +137,6 @@ def _needed(difference: Difference) -> tuple[Weaker, float | None, float | None]
 
 
 def _is_count(difference: Difference) -> bool:
-    """Whether it is a number of records that differs."""
     return difference.kind == "length" or not COUNTS.isdisjoint(difference.place[-1:])
 
 

@@ -129,6 +129,5 @@ def _keys_of(item: Mapping[str, Json]) -> Iterator[Key]:
 
 
 def _current(sessions: Sequence[Json]) -> list[int]:
-    """The places of the session that sends the request."""
     listed = enumerate(sessions)
     return [at for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True]

@@ -42,7 +42,6 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
 
     @property
     def operation(self) -> str:
-        """The operation's key, else the path."""
         operation = self.recorded.request.operation
         return operation.key if operation else self.recorded.request.path
 

@@ -227,7 +227,6 @@ class Driver:
             self.fail(TargetUnreachable(self.gone))
 
     def _probed(self, probed: asyncio.Future[bool], error: str) -> None:
-        """Stops the replay where the probe had no answer either."""
         if not probed.cancelled() and probed.exception() is None and not probed.result():
             self.gone = self._gone_silent(DOUBTFUL_SILENCES, error)
             self.fail(TargetUnreachable(self.gone))

@@ -55,7 +55,6 @@ class ReplayLog:
         """Lines that were written before the newest secret."""
 
     def add(self, exchange: Exchange) -> LogLine:
-        """Registers the secrets of an exchange, and writes it."""
         logged = replace(exchange, n=self.count + 1)
         self._secrets.add_from(logged)
         self._find_secrets(logged)

@@ -128,7 +128,6 @@ class ReplayMachine:
         return ReplayStep(position, outcome, attempt, pair, findings)
 
     def refuse(self, position: int, refusal: str) -> ReplayStep:
-        """The step of an exchange that the plan does not send."""
         state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
         return self._unsent(position, state, refusal)
 

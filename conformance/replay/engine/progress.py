@@ -24,7 +24,6 @@ class Progress:
             self.ended[position] = self.plan.session_of[position] < 0
 
     def client(self, position: int) -> Client:
-        """The client whose session the exchange belongs to."""
         session = self.plan.session_of[position]
         client = self._clients.get(session)
         if client is None:

@@ -99,7 +99,6 @@ class OwnFactors:
         return next((text for text in texts if text.startswith("otpauth://totp/")), None)
 
     def _pair_backup_codes(self, recorded: Exchange, live: Exchange) -> None:
-        """Pairs the backup codes that the recording uses with those at the same places."""
         returned = dict(leaves(live.data, ""))
         for place, code in leaves(recorded.data, ""):
             if code in self.context.plan.sources and place in returned:

@@ -150,7 +150,6 @@ class PasswordMails:
 
 
 def _beside(value: Json, text: str) -> list[str]:
-    """The texts of the innermost objects that hold a text."""
     if isinstance(value, list):
         return [inner for item in value for inner in _beside(item, text)]
     if not isinstance(value, dict):

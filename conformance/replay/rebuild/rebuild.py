@@ -108,7 +108,6 @@ class Rebuilder:
         )
 
     def _account(self, recorded: Exchange, client: Client) -> str | None:
-        """The profile's account whose passwords a request holds."""
         operation = recorded.request.operation
         if operation is not None and operation.key in MAILED:
             return self.context.mails.owner(recorded)

@@ -164,7 +164,6 @@ def following(plan: ReplayPlan, emails: Collection[str], *, accepted: bool = Fal
 
 
 def _signs_in(plan: ReplayPlan, position: int, *, accepted: bool) -> str | None:
-    """The email that an exchange begins to sign in with, where it does."""
     line = plan.line(position)
     if line.operation is None or line.operation.key != LOGIN_INITIATE:
         return None

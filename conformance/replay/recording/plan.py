@@ -208,7 +208,6 @@ def is_no_ciphertext(line: PlanLine) -> bool:
 
 
 def opened_channel(line: PlanLine) -> str | None:
-    """The secure channel that the recorder had opened, where a line shows one."""
     has_plain = line.plain is not None and line.plain.request is not ABSENT
     return line.request.header(CHANNEL_HEADER) if has_plain else None
 

@@ -131,7 +131,6 @@ def _in_header(name: str, value: str) -> Iterator[PlacedValue]:
 
 
 def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
-    """The values in a URL: the parameters of the path, and those of the query."""
     target, _, query = url.partition("?")
     path = "/" + target.split("://", 1)[-1].partition("/")[2]
     if operation is not None and operation.parameters:
@@ -148,7 +147,6 @@ def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
 
 
 def leaves(value: Json, place: str) -> Iterator[tuple[str, str]]:
-    """The texts and large numbers in a JSON value, each with its place."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from leaves(inner, f"{place}.{name}")

@@ -194,7 +194,6 @@ def _is_below(path: str, around: str) -> bool:
 
 
 def key_of(regression: Regression) -> Place:
-    """The place of a difference, as a row names it."""
     return regression.endpoint, pattern_of(regression.path) or WHOLE_BODY, regression.kind
 
 

@@ -122,5 +122,4 @@ def _is_toml(text: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    """The text with a blank line at its end."""
     return text if not text or text.endswith("\n\n") else f"{text}\n"

@@ -86,7 +86,6 @@ def _named(run: Run) -> Iterator[str]:
 
 
 def exit_reason(run: Run) -> str:
-    """The reason of the exit code, and the exit codes of further reasons."""
     reason, *others = [(code, _reason(run, code)) for code in _codes(run)]
     also = [f"; also exit code {code}: {words}" for code, words in others if code != ExitCode.INCONCLUSIVE]
     return reason[1] + "".join(also)

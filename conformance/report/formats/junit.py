@@ -167,7 +167,6 @@ def _case(
 
 
 def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
-    """The findings of a requirement, as a CI server shows them."""
     blocks = [
         "\n".join(
             (

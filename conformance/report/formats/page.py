@@ -101,7 +101,6 @@ def _broken_word(word: str) -> str:
 
 
 def anchor(*words: str) -> str:
-    """The words as the id of an element."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(words)).strip("-") or "part"
 
 

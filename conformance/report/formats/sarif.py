@@ -125,7 +125,6 @@ def _regression(place: RegressedPlace, places: dict[str, int]) -> dict[str, Any]
 
 
 def _location(endpoint: str, exchanges: Sequence[int]) -> dict[str, Any]:
-    """The line of the last exchange, and the endpoint as the logical location."""
     line = exchanges[-1] if exchanges and exchanges[-1] > 0 else 1
     return {
         "physicalLocation": {"artifactLocation": {"uri": EVIDENCE}, "region": {"startLine": line}},

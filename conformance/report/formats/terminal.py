@@ -68,7 +68,6 @@ class Screen(Protocol):
 
 
 def wants_colour(stream: Screen, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a stream is a terminal that shows colours, and NO_COLOR is not set."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):

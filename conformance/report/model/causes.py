@@ -53,7 +53,6 @@ class Clue:
 
     @property
     def wants_invalid(self) -> bool:
-        """Whether a body was to be refused as an invalid parameter."""
         if not isinstance(self.expected, dict) or self.path not in ("code", "status"):
             return False
         code = self.expected.get("code", self.expected)

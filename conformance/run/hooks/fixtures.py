@@ -50,7 +50,6 @@ def limited(portal: Portal) -> Account:
 
 @pytest.fixture
 def pending(portal: Portal) -> Account:
-    """An account that awaits approval."""
     return portal.account("pending")
 
 

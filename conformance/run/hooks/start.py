@@ -157,7 +157,6 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
 
 
 def _wait_for(config: pytest.Config, profile: Profile) -> None:
-    """Waits for the target to answer, where the user asks for it."""
     seconds = _patience(config)
     if seconds is not None:
         wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))

@@ -105,7 +105,6 @@ def _tls_advice(portal: Portal) -> str:
 
 
 def _shows_key(answer: Exchange) -> bool:
-    """Whether an answer is that of a portal to whoever asks for its public key."""
     return answer.success and isinstance(answer.at("data"), dict | str) and bool(answer.at("data"))
 
 

@@ -221,7 +221,6 @@ class Portal:
         return f"{self.run_id}-{next(self._numbers)}"
 
     def wrong_password(self) -> str:
-        """A well-formed password that is nobody's."""
         return self.secrets.made_up(f"Wrong-{random.token_hex(8)}!")
 
     def account(self, name: str) -> ProfileAccount:

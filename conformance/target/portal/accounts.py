@@ -288,7 +288,7 @@ class ProfileAccount:
             if shared is not None and self._portal.clock.now() >= shared.due:
                 shared = self._refreshed(shared)
             self._shared = shared or self.another_session()
-            self._portal.calls.owns_token(self._shared.token, self)
+            self._portal.calls.owns_token(self._shared.token, self.doubt)
             return self._shared
 
     def another_session(self) -> SignedIn:
@@ -445,7 +445,6 @@ class ProfileAccount:
             raise self.attempts.password_refused(refusal(initiated), advice)
 
     def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
-        """Whether the email or the password is refused, or a password whose length is not allowed."""
         if initiated.code == "AUTH.INVALID_CREDENTIALS":
             return True
         return initiated.code in INVALID_PARAMETER and password_problem(self.password) is not None

@@ -132,7 +132,6 @@ def stopped(url: str, problem: Exception) -> str:
 
 
 def _failure(text: str) -> tuple[str, str]:
-    """What an error says in words, and what to ask."""
     reason = text.lower()
     return next(
         (words for marks, words in FAILURES if any(mark in reason for mark in marks)),

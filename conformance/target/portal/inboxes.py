@@ -155,7 +155,6 @@ class AnswerReader:
         return _nothing_came(self._name, self._email, self._settings.timeout)
 
     def _codes(self, answer: str) -> list[list[str]]:
-        """The code of each message, skipping messages without code."""
         return list(filter(None, (codes_in(text, self._settings.pattern) for text in messages(answer))))
 
 

@@ -187,7 +187,6 @@ def refusal(exchange: Exchange) -> str:
 
 
 def blame(refused: SignInRefused) -> FaultClass:
-    """Whom a refused sign-in points to."""
     if refused.exchange.status is None:
         return "environment"
     return "target" if refused.exchange.status >= 500 or refused.exchange.success else "credentials"
@@ -321,7 +320,6 @@ class Login:
         return max(sent.values()) + self.cooldown
 
     def _runs_elsewhere(self, session: Exchange | str, moment: float) -> bool:
-        """Whether the cooldown of another login session of the account runs at a moment."""
         elsewhere = self.sent_elsewhere(session)
         return elsewhere is not None and moment < elsewhere + self.cooldown
 
@@ -331,7 +329,6 @@ class Login:
         return exchange
 
     def _remember_token(self, exchange: Exchange, account: str, client_hash: str | None) -> None:
-        """Takes note of the access token of an answer, where it has one."""
         access, seconds = text_at(exchange, "data.accessToken"), expires_in(exchange)
         self._portal.calls.remember_token(access, account, client_hash, seconds)
 

@@ -125,7 +125,6 @@ def _shown(value: Any) -> str:
 
 
 def _split(place: tuple[Any, ...]) -> tuple[str, str]:
-    """Table name as written, and key."""
     parts = [str(part) for part in place]
     depth = 2 if parts[0] in NESTED else 1
     rest = [

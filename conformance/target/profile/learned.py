@@ -42,7 +42,6 @@ class Learned:
 
 
 def as_toml(learned: Learned) -> str:
-    """What was learned, as tables to paste."""
     return written("", learned)
 
 

@@ -78,7 +78,6 @@ def _head(tables: dict[str, Any]) -> Place:
 
 
 def _numbered(head: Place, numbers: dict[Place, int]) -> Place:
-    """The table head with row numbers of arrays of tables."""
     place: Place = ()
     for index, part in enumerate(head):
         if part == 0:

@@ -209,7 +209,6 @@ class HttpInbox(Mailbox):
 
     @property
     def is_of_one_address(self) -> bool:
-        """Whether it is asked for the messages to one address."""
         return EMAIL in self.url
 
 
@@ -246,7 +245,6 @@ class CommandInbox(Mailbox):
 
     @property
     def is_of_one_address(self) -> bool:
-        """Whether it is asked for the messages to one address."""
         return any(EMAIL in word for word in self.argv)
 
 

@@ -220,7 +220,6 @@ class ProfileAnswers:
 
 
 def filled(answers: ProfileAnswers) -> str:
-    """The whole file with these answers in their places."""
     whole = text()
     for place, value in _places(answers):
         if place not in whole:
@@ -230,7 +229,6 @@ def filled(answers: ProfileAnswers) -> str:
 
 
 def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
-    """Texts of the template, and what takes their place."""
     yield 'url = "http://127.0.0.1:8000"', f'url = "{answers.url}"'
     yield "${PORTAL_ACCESS_CODE}", f"${{{answers.access_code}}}"
     yield 'email = "admin@example.test"', f'email = "{answers.email}"'

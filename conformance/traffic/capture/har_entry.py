@@ -120,7 +120,6 @@ def _response(answer: HarResponse, method: str, source: Source) -> Response:
 def _headers(
     pairs: list[Pair] | None, lacks: tuple[str, ...], source: Source
 ) -> tuple[list[Header], tuple[str, ...]]:
-    """Recorded headers, and names of headers that the tool may have omitted."""
     if not pairs:
         return [], ("*",)
     kept, removed = _sifted(pairs, source)

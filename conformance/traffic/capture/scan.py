@@ -53,7 +53,6 @@ class Scanner:
 
     @property
     def offset(self) -> int:
-        """The byte of the document at which the scanner stands."""
         return self.passed + self.at
 
     def peek(self) -> bytes:

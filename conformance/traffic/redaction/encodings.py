@@ -95,7 +95,6 @@ def may_hold_pairs(text: str) -> bool:
 
 
 def survey(value: Json, texts: list[str], names: set[str]) -> None:
-    """Adds the texts in a JSON value, and the names of all members in it."""
     kind = type(value)
     if kind is dict:
         names.update(value)

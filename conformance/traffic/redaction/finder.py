@@ -254,7 +254,6 @@ def is_redacted(exchange: Exchange) -> bool:
 
 
 def _is_by_place(value: str, exchange: Exchange) -> bool:
-    """Whether the specification names a value as a secret where it stands in an exchange."""
     return any(value == shown for shown, _ in secrets_in(exchange))
 
 

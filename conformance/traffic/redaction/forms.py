@@ -120,7 +120,6 @@ class FormIndex:
             self._first_parts[form] = SecretPart(form, placeholder)
 
     def drop(self, form: str, placeholder: str) -> None:
-        """Removes a form if it belongs to this placeholder."""
         if self._placeholders.get(form) != placeholder:
             return
         if len(form) < WHOLE_GRAM:

@@ -130,7 +130,6 @@ def kind_of_name(name: str) -> tuple[str, bool] | None:
 
 
 def _strong_kind(words: tuple[str, ...]) -> str | None:
-    """The kind of secret that words say without a doubt."""
     if words == ("pass",):
         return "password"
     joined, singular = "".join(words), {word.removesuffix("s") for word in words}

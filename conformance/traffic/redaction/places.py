@@ -105,7 +105,6 @@ def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it is what a recorder wrote in place of a secret."""
     return value[:1] == "[" and PLACEHOLDER.match(value) is not None
 
 

@@ -232,7 +232,6 @@ class SecretScan:
 
 
 def _may_be_secret(name: str) -> bool:
-    """Whether the value of a response's field may be a secret for its name."""
     return name not in DESCRIBED and kind_of_name(name) is not None
 
 

@@ -148,7 +148,6 @@ class ServedCallers:
         return BY_KEY[pair.operation].requirement if is_served else None
 
     def _is_served(self, pair: ReplayedExchange) -> bool:
-        """Whether the caller signed in, or was served where a token is needed."""
         others = self.operations.get(pair.account, set()) - {pair.operation}
         return pair.account is not None and any(
             key == LOGIN_COMPLETE or not (BY_KEY[key].is_prelogin or CONSTANTS in key) for key in others

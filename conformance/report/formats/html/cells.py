@@ -11,5 +11,4 @@ class Cells(SimpleNamespace):
 
 
 def cells(**values: Any) -> Cells:
-    """One line of a list or table."""
     return Cells(**values)

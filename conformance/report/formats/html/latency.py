@@ -82,7 +82,6 @@ def latencies(timings: Sequence[OperationTime]) -> list[Cells]:
 
 
 def has_latencies(run: Run) -> bool:
-    """Whether there is any endpoint of a replay whose latency is known."""
     return next(chain(_of_load(run), _of_replay(run)), None) is not None
 
 

@@ -113,7 +113,6 @@ def _distance(group: Untested) -> int:
 
 
 def _notes(run: Run) -> list[str]:
-    """The remarks of the run, and the command that restores what it left."""
     remarks = [note for note in run.remarks if not (run.command == "replay" and IN_THE_PLAN.search(note))]
     return [*remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 

@@ -44,7 +44,6 @@ class PasswordHistory:
             )
 
     def _is_shown(self) -> bool:
-        """Whether the profile has a body by which a password can be set to a certain one."""
         settings = self._operations.get(PASSWORD_CHANGE)
         return settings is not None and "{new_password}" in str(settings.body)
 

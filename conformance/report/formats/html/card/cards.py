@@ -90,7 +90,6 @@ class Card:
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
     def without_exchanges(self) -> Card:
-        """A copy of the card without exchanges, for a page that is full."""
         if not self.exchanges:
             return self
         lines = exchange_numbers(self.group.lead.exchanges)

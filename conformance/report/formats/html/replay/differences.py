@@ -133,7 +133,6 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
 
 
 def _other(place: Any) -> str:
-    """The contradicting place of the other answer, with its exchange."""
     if not isinstance(place, Mapping):
         return ""
     return one_line(f"{place.get('endpoint', '')} {place.get('path', '')}", 200)
@@ -161,7 +160,6 @@ def _values(row: Row) -> Cells:
 
 
 def _name(row: Row) -> str:
-    """The name of the field that differs at several endpoints."""
     return one_line(str(row.get("path", "")), 200).rpartition(".")[2]
 
 
