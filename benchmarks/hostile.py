@@ -114,8 +114,8 @@ def small_recording(folder: Path) -> Path:
         profile = tomllib.loads(portal.profile())
         walker = Walker(recorder.url, profile)
         walker.sign_in(profile["accounts"]["admin"])
-        for one in PATHS:
-            walker.get(one)
+        for request_path in PATHS:
+            walker.get(request_path)
         walker.sign_out()
     return path
 
@@ -154,8 +154,8 @@ def _waited(child: subprocess.Popen[bytes], began: float) -> Ended:
 def _peak(pid: int) -> float:
     """The most memory of a process so far, in MB: what it takes itself, and not what started it took."""
     with contextlib.suppress(OSError, AttributeError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return int(found[1]) / 1024 if found else 0.0
+        peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return int(peak[1]) / 1024 if peak else 0.0
     return 0.0
 
 
@@ -209,7 +209,7 @@ def tried(name: str, command: str, recording: Path) -> Cell:
             *_wrong_of_text(shown),
             *_wrong_of_traffic(hostile),
         ]
-        wrong += [f"secret: {one}" for one in sorted(_leaked(shown, folder, profile, hostile.given))]
+        wrong += [f"secret: {leak}" for leak in sorted(_leaked(shown, folder, profile, hostile.given))]
         return Cell(name, command, *ended, slowest, says.strip()[:200], wrong)
 
 
@@ -228,10 +228,10 @@ def _wrong_of_process(ended: Ended, says: str, slowest: float) -> Iterator[str]:
 
 def _wrong_of_text(shown: str) -> Iterator[str]:
     yield from (f"“{mark}”" for mark in BROKEN if mark in shown)
-    if found := UNSEEN.findall(shown):
-        yield f"{len(found)} unseen characters in the terminal"
-    if found := COMMAND_LINE.findall(shown):
-        yield f"{len(found)} commands to a CI server"
+    if matches := UNSEEN.findall(shown):
+        yield f"{len(matches)} unseen characters in the terminal"
+    if matches := COMMAND_LINE.findall(shown):
+        yield f"{len(matches)} commands to a CI server"
 
 
 def _wrong_of_traffic(hostile: Hostile) -> Iterator[str]:
@@ -243,15 +243,15 @@ def _wrong_of_traffic(hostile: Hostile) -> Iterator[str]:
         yield "sent a cookie back"
 
 
-def _leaked(shown: str, folder: Path, profile: dict[str, Any], given: Iterable[str]) -> Iterator[str]:
+def _leaked(shown: str, folder: Path, profile: dict[str, Any], secrets: Iterable[str]) -> Iterator[str]:
     """Which secrets stand where, in whatever encoding, or three quarters of one."""
-    known = {profile["portal"]["access_code"]: "access code", profile["bot_challenge"]["token"]: "bot token"}
+    labels = {profile["portal"]["access_code"]: "access code", profile["bot_challenge"]["token"]: "bot token"}
     for account in profile["accounts"].values():
-        known |= {account[kind]: kind for kind in ("password", "otp_secret") if kind in account}
+        labels |= {account[kind]: kind for kind in ("password", "otp_secret") if kind in account}
     apart = ("profile.toml", "stdout", "stderr")
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
     places = {"the terminal": shown, **{path.name: _text(path) for path in files}}
-    for value, kind in {**known, **dict.fromkeys(given, "token")}.items():
+    for value, kind in {**labels, **dict.fromkeys(secrets, "token")}.items():
         raw = value.encode()
         forms = {value, raw.hex(), value[: len(value) * 3 // 4], *blocks(raw), *texts(raw)}
         for place, text in places.items():
@@ -273,9 +273,9 @@ def _slowest(folder: Path) -> float:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def main() -> int:

@@ -73,8 +73,10 @@ class Lodging:
         sign_ins = self.running.seeded.sign_ins.values()
         return {
             "records": dump(portal)["state"],
-            "passwords": [portal.passwords[one.account_id].matches(one.password) for one in sign_ins],
-            "secrets": [portal.security(one.account_id)["otpSecret"] for one in sign_ins],
+            "passwords": [
+                portal.passwords[sign_in.account_id].matches(sign_in.password) for sign_in in sign_ins
+            ],
+            "secrets": [portal.security(sign_in.account_id)["otpSecret"] for sign_in in sign_ins],
         }
 
     def run(self, manner: str, clock: str, moment: random.Random) -> Outcome:
@@ -118,14 +120,14 @@ class Lodging:
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], at: str = "") -> list[str]:
     """The places at which two states differ."""
-    found: list[str] = []
+    lines: list[str] = []
     for name in sorted({*before, *after}):
-        place, one, other = f"{at}/{name}", before.get(name), after.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            found += differences(one, other, place)
-        elif one != other:
-            found.append(f"{place}: {one!r} became {other!r}"[:300])
-    return found
+        place, value, other = f"{at}/{name}", before.get(name), after.get(name)
+        if isinstance(value, dict) and isinstance(other, dict):
+            lines += differences(value, other, place)
+        elif value != other:
+            lines.append(f"{place}: {value!r} became {other!r}"[:300])
+    return lines
 
 
 def lodged(folder: Path, running: Running) -> Lodging:
@@ -156,14 +158,14 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--kills", type=int, default=20)
     options = parser.parse_args()
-    found: list[Outcome] = []
+    rows: list[Outcome] = []
     for outcome in outcomes(runs=options.runs, kills=options.kills, seed=options.seed):
-        found.append(outcome)
-        print(f"{len(found):3} {outcome}", flush=True)
-    clean = sum(outcome.is_clean for outcome in found)
-    slowest = max((outcome.cleanup_seconds for outcome in found), default=0.0)
-    print(f"{clean} of {len(found)} runs left nothing; the slowest clean-up took {slowest:.1f} s.")
-    return int(clean < len(found))
+        rows.append(outcome)
+        print(f"{len(rows):3} {outcome}", flush=True)
+    clean = sum(outcome.is_clean for outcome in rows)
+    slowest = max((outcome.cleanup_seconds for outcome in rows), default=0.0)
+    print(f"{clean} of {len(rows)} runs left nothing; the slowest clean-up took {slowest:.1f} s.")
+    return int(clean < len(rows))
 
 
 if __name__ == "__main__":

@@ -79,7 +79,9 @@ def main() -> int:
         return reported(recordings, list(files), names, workers=asked.workers)
 
 
-def reported(recordings: Sequence[Path], told: Sequence[str], names: Sequence[str], *, workers: int) -> int:
+def reported(
+    recordings: Sequence[Path], origins: Sequence[str], names: Sequence[str], *, workers: int
+) -> int:
     """Prints what the replays report. 0: enough faults in place, of variants only what is lawful, and mostly
     what is harmless where a client survives them."""
     with ProcessPoolExecutor(workers, initializer=prepare, initargs=(recordings,)) as pool:
@@ -88,7 +90,7 @@ def reported(recordings: Sequence[Path], told: Sequence[str], names: Sequence[st
             rows.append(row)
             print(f"\r{len(rows)} of {len(names)}", end="", file=sys.stderr)
     is_enough = True
-    for at, recorded in enumerate(told):
+    for at, recorded in enumerate(origins):
         shown = [row.in_place[at] for row in rows if row.in_place and row.in_place[at] is not None]
         print(f"recorded {recorded}: {sum(map(bool, shown))} of {len(shown)} faults that show are in place")
         is_enough &= sum(map(bool, shown)) >= MIN_IN_PLACE * len(shown)

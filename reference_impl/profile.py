@@ -135,8 +135,8 @@ def _bot_challenge(portal: Portal) -> str:
 
 def _limits(portal: Portal) -> str:
     """Mails and failed sign-ins cost nobody anything here."""
-    known = portal.choices.rate_window_known
-    window = f"login_window = {portal.limits.login_window:g}\n" if known else ""
+    is_stated = portal.choices.rate_window_known
+    window = f"login_window = {portal.limits.login_window:g}\n" if is_stated else ""
     return f"[limits]\n{window}max_mails = 500\nmax_failed_sign_ins = 100"
 
 

@@ -179,11 +179,11 @@ def flag(*names: str, **settings: Any) -> click.RichOption:
 def argument(name: str, metavar: str, **settings: Any) -> click.RichArgument:
     """A positional argument: a path, unless ``type`` says another."""
     settings.setdefault("type", PATH)
-    one = metavar if settings.get("required", settings.get("nargs") != -1) else f"[{metavar}]"
-    shown = f"{one}..." if settings.get("nargs") == -1 else one
-    made = click.RichArgument([name], metavar=shown, **settings)
-    made.opts = [metavar]  # the name in the help; the value goes by ``name``
-    return made
+    shape = metavar if settings.get("required", settings.get("nargs") != -1) else f"[{metavar}]"
+    shown = f"{shape}..." if settings.get("nargs") == -1 else shape
+    parameter = click.RichArgument([name], metavar=shown, **settings)
+    parameter.opts = [metavar]  # the name in the help; the value goes by ``name``
+    return parameter
 
 
 Declared = Callable[[Callable[[Options], int]], click.RichCommand]

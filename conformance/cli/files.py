@@ -201,12 +201,12 @@ def show_history(options: Options) -> int:
             f"{options.history}: there is no such database."
             f" `portal-conformance run --history {options.history}` creates it."
         )
-    found = history.trend(options.history)
+    trend = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        write_report(options.out / "history.html", trends.as_html(found, options.out))
+        write_report(options.out / "history.html", trends.as_html(trend, options.out))
     form = trends.as_json if options.format == "json" else trends.as_text
-    print_text(form(found), form=options.format)
+    print_text(form(trend), form=options.format)
     _name_page("history.html", options)
     return 0
 

@@ -141,52 +141,52 @@ class CachingJudge:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
         if max(len(self._exchanges), len(self._shared), len(self._metadata)) > CAPACITY:
             self._empty()
-        known = self._known(exchange)
-        if known is None:
+        entry = self._entry(exchange)
+        if entry is None:
             return NO_VERDICTS
-        route, bypass = known.route, known.bypass
+        route, bypass = entry.route, entry.bypass
         if bypass.remaining:
             bypass.remaining -= 1
             whole = self._apply(route.whole, exchange)
-            return self._together((_shape(route, exchange), known.verdicts, whole))
+            return self._together((_shape(route, exchange), entry.verdicts, whole))
         digest = cache_key(exchange)
-        cached = None if digest is None else self._exchanges.get((known, digest))
+        cached = None if digest is None else self._exchanges.get((entry, digest))
         if cached is None:
-            return self._judge_anew(known, digest, exchange)
+            return self._judge_anew(entry, digest, exchange)
         bypass.misses = 0
         is_inspected = route.shape is not None and route.shape.is_inspected
         shape = _shape(route, exchange) if is_inspected else NO_VERDICTS
         return self._together((shape, cached, self._apply(route.moment, exchange)))
 
-    def _known(self, exchange: Exchange) -> MetadataCache | None:
+    def _entry(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
         key = metadata(exchange)
         if key is None:
             return None
         if self.dispatcher.generation == self._generation:
-            known = self._metadata.get(key)
-            if known is not None:
-                known.route.count()
-                return known
+            entry = self._metadata.get(key)
+            if entry is not None:
+                entry.route.count()
+                return entry
         route = self.dispatcher.route(exchange)
         if route is None:
             return None
         if self.dispatcher.generation != self._generation:
             self._empty()
         bypass = self._bypasses.setdefault(route, Bypass())
-        known = MetadataCache(route, self._apply(route.metadata, exchange), bypass)
-        if known.verdicts.is_clean:
-            self._metadata[key] = known
-        return known
+        entry = MetadataCache(route, self._apply(route.metadata, exchange), bypass)
+        if entry.verdicts.is_clean:
+            self._metadata[key] = entry
+        return entry
 
-    def _judge_anew(self, known: MetadataCache, digest: Digest | None, exchange: Exchange) -> Verdicts:
+    def _judge_anew(self, entry: MetadataCache, digest: Digest | None, exchange: Exchange) -> Verdicts:
         """Applies all checks, and caches verdicts that do not depend on the moment."""
-        route = known.route
-        known.bypass.note_miss()
+        route = entry.route
+        entry.bypass.note_miss()
         shape = _shape(route, exchange)
-        verdicts = self._together((known.verdicts, self._apply(route.answer, exchange)))
+        verdicts = self._together((entry.verdicts, self._apply(route.answer, exchange)))
         if digest is not None and shape.is_clean and verdicts.is_clean:
-            self._exchanges[known, digest] = verdicts
+            self._exchanges[entry, digest] = verdicts
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
     def _apply(self, checks: CheckSet, exchange: Exchange) -> Verdicts:

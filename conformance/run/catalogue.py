@@ -83,12 +83,12 @@ def row_of(item: pytest.Item) -> CaseRow:
 
 
 def _arguments(item: pytest.Item, mark: str) -> tuple[str, ...]:
-    return tuple(str(each) for found in item.iter_markers(mark) for each in found.args)
+    return tuple(str(each) for marker in item.iter_markers(mark) for each in marker.args)
 
 
 def _argument(item: pytest.Item, mark: str, default: Any) -> Any:
-    found = item.get_closest_marker(mark)
-    return found.args[0] if found else default
+    marker = item.get_closest_marker(mark)
+    return marker.args[0] if marker else default
 
 
 def pytest_arguments() -> list[str]:
@@ -113,27 +113,27 @@ def collect() -> list[CaseRow]:
 
 @cache
 def _rows() -> tuple[CaseRow, ...]:
-    collector, said = _Collector(), io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    collector, output = _Collector(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = pytest.main(
             [*pytest_arguments(), "--collect-only", "-q"], plugins=[collector, Interruptible()]
         )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
+        raise RuntimeError(f"the cases cannot be collected:\n{output.getvalue()}")
     return tuple(collector.rows)
 
 
 def deciders() -> dict[str, list[str]]:
     """For each requirement the cases and checks that decide it."""
-    found: dict[str, list[str]] = {requirement: [] for requirement in REQUIREMENTS}
+    sources: dict[str, list[str]] = {requirement: [] for requirement in REQUIREMENTS}
     for row in collect():
         for requirement in row.requirements:
-            found[requirement].append(row.id)
-    for requirement in {one for model in RESOURCES.values() for one in requirements_of(model)}:
-        found[requirement].append("check shape")
+            sources[requirement].append(row.id)
+    for requirement in {id for model in RESOURCES.values() for id in requirements_of(model)}:
+        sources[requirement].append("check shape")
     for operation in OPERATIONS:
         if operation.data is not None:
-            found[operation.requirement].append("check shape")
+            sources[operation.requirement].append("check shape")
     for check in CHECKS:
-        found[check.requirement].append(f"check {check.name}")
-    return found
+        sources[check.requirement].append(f"check {check.name}")
+    return sources

@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
         "[bot_challenge] with a token",
     ),
     "inboxes": (
-        lambda profile: any(one.inbox for one in profile.accounts.values()),
+        lambda profile: any(account.inbox for account in profile.accounts.values()),
         "[inboxes] table that an account names",
     ),
     "another_account": (
@@ -38,7 +38,7 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
         "[accounts.limited] or [accounts.spare]",
     ),
     "otp": (
-        lambda profile: any(one.otp_secret for one in profile.accounts.values()),
+        lambda profile: any(account.otp_secret for account in profile.accounts.values()),
         "account with otp_secret",
     ),
     "mailed_spare": (
@@ -67,10 +67,10 @@ def lacking(profile: Profile, part: str) -> str | None:
     if table == "records":
         return None if getattr(profile.records, name) else f"the profile names no {name} under [records]"
     if part in BY_KEY:
-        given = profile.operations.get(part)
+        operation = profile.operations.get(part)
         return (
             None
-            if given is not None and given.body is not None
+            if operation is not None and operation.body is not None
             else f'the profile has no body under [operations."{part}"]'
         )
     raise ValueError(f"@mark.needs({part!r}): there is no such part of a profile")

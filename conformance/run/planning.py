@@ -97,8 +97,7 @@ def by_mail(profile: Profile) -> dict[str, float]:
 
 
 def by_either(profile: Profile) -> list[str]:
-    """Accounts that sign in by an authenticator, or by a mailed code to avoid the wait for a new
-    authenticator code."""
+    """Accounts that sign in by an authenticator, or by mail rather than wait for a new authenticator code."""
     return [name for name in by_authenticator(profile) if profile.accounts[name].inbox is not None]
 
 

@@ -146,12 +146,12 @@ class Agenda(Generic[Item]):
                 return self._due(first.item, moment, WINDOW)
         return heapq.heappop(self._suspended) if self._suspended else None
 
-    def _begin(self, one: Planned[Item]) -> None:
-        if not one.sign_ins and self._others[-1] is one:
+    def _begin(self, case: Planned[Item]) -> None:
+        if not case.sign_ins and self._others[-1] is case:
             self._others.pop()
         else:
-            (self._signing if one.sign_ins else self._others).remove(one)
-        if self._turn is one:
+            (self._signing if case.sign_ins else self._others).remove(case)
+        if self._turn is case:
             self._turn = None
 
     def _due(self, item: Item, moment: float, why: str) -> Due[Item]:

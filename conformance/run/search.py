@@ -159,13 +159,13 @@ class Trial:
 
     def news(self) -> dict[str, tuple[str, Contradiction]]:
         """What it contradicts, FAIL or WARN, that the run does not know yet; by signature."""
-        found: dict[str, tuple[str, Contradiction]] = {}
+        contradictions: dict[str, tuple[str, Contradiction]] = {}
         for requirement, contradiction in self.apart.contradictions:
             finding = finding_of(self.apart.requirements[requirement], contradiction)
             weighs = finding.verdict in (Verdict.FAIL, Verdict.WARN)
             if weighs and not self.search.ledger.knows(finding.signature):
-                found.setdefault(finding.signature, (requirement, contradiction))
-        return found
+                contradictions.setdefault(finding.signature, (requirement, contradiction))
+        return contradictions
 
 
 class Search:
@@ -211,13 +211,13 @@ class Search:
 
         self._rounds(run, examples or self.effort.examples, lambda: None)
 
-    def through(self, made: Callable[[Trial], Machine]) -> None:
+    def through(self, new_machine: Callable[[Trial], Machine]) -> None:
         """Takes the moves of a state machine in any order. Raises as ``over`` does."""
 
         def factory() -> Machine:
             trial = self.begin()
             with self.guarding(trial):
-                return made(trial)
+                return new_machine(trial)
 
         def run(chosen: settings, seed: int) -> None:
             # Moves are taken away below, which needs fewer requests than Hypothesis does.
@@ -374,13 +374,13 @@ class Search:
         """Puts what the smallest example contradicts into the run, with all that led there."""
         steps = "; ".join(smallest.steps)
         for requirement, contradiction in smallest.news().values():
-            seen = finding_of(self.ledger.requirements[requirement], contradiction).message
-            told = replace(
+            message = finding_of(self.ledger.requirements[requirement], contradiction).message
+            explained = replace(
                 contradiction,
                 also=tuple(smallest.exchanges[: smallest.length][-TOLD_AT_MOST:]),
-                message=f"{seen} (smallest example found with {self._how}: {steps})",
+                message=f"{message} (smallest example found with {self._how}: {steps})",
             )
-            finding = self.ledger.decide(requirement, told, case=self.case)
+            finding = self.ledger.decide(requirement, explained, case=self.case)
             if finding is not None:
                 self._run.announce(finding)
 
@@ -417,8 +417,8 @@ def move(
     def made(method: Callable[..., None]) -> Any:
         @functools.wraps(method)
         def told(self: Machine, **arguments: Any) -> None:
-            said = {name: value for name, value in arguments.items() if value != _simplest(value)}
-            words = ", ".join(f"{name}={shortly(value)}" for name, value in said.items())
+            chosen = {name: value for name, value in arguments.items() if value != _simplest(value)}
+            words = ", ".join(f"{name}={shortly(value)}" for name, value in chosen.items())
             self.trial.step(f"{method.__name__}({words})")
             self.trial.moves.append((method.__name__, arguments))
             with self.trial.search.guarding(self.trial):

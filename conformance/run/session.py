@@ -234,8 +234,7 @@ class RunSession:
         return ChangesMade(**asdict(self.portal.changes.counts))
 
     def _notes(self) -> list[str]:
-        """Notes on an early end, on requests without a response, on unrestored changes, and on findings that
-        a rerun does not count."""
+        """Notes on an early end, requests without a response, unrestored changes and uncounted findings."""
         transport = self.portal.transport
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None

@@ -132,8 +132,7 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
 
 
 def why_left(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
-    """Reason why no runnable case decides a rule: all its endpoints are ``shut``, or the profile lacks a
-    setting that the rule needs. None otherwise."""
+    """Why no runnable case decides a rule: its endpoints are ``shut``, or the profile lacks a setting."""
     if not concerns_only(rule, shut):
         return lacking(profile, NEEDS[rule]) if rule in NEEDS else None
     parts = (part for key in REQUIREMENTS[rule].operations for part in _opening(BY_KEY[key]))

@@ -169,11 +169,11 @@ class FaultRuns:
         not prove, with all cases."""
         if self.names:
             return
-        found = by_name(outcomes, FAULTS)
-        proven = {source for sources in ProofMatrix(clean, found).proofs.values() for source in sources}
+        by_fault = by_name(outcomes, FAULTS)
+        proven = {source for sources in ProofMatrix(clean, by_fault).proofs.values() for source in sources}
         named = {f"check {check.name}": check.requirement for check in CHECKS}
         unproven = {named[check] for check in named.keys() - proven - OF_RECORDINGS}
-        for name, outcome in found.items():
+        for name, outcome in by_fault.items():
             fault = FAULTS[name]
             if is_doubted(fault, outcome) or not unproven.isdisjoint(fault.breaks):
                 yield name, _job(session, _all_cases(items, fault, clean), name, faults=[name])
@@ -194,8 +194,8 @@ class FaultRuns:
     ) -> Iterator[FaultOutcome]:
         """The outcome of each variant: of the smallest group that it was tried in. A group that shows a
         problem is halved until what shows it is alone."""
-        found = {outcome.name: outcome for outcome in outcomes}
-        groups = [(group, found[_group(group)]) for group in self._groups()]
+        by_group = {outcome.name: outcome for outcome in outcomes}
+        groups = [(group, by_group[_group(group)]) for group in self._groups()]
         while groups:
             halves: list[list[str]] = []
             for group, outcome in groups:
@@ -205,8 +205,8 @@ class FaultRuns:
                     half = len(group) // 2
                     halves += [group[:half], group[half:]]
             jobs = [(_group(half), _job(session, cases, _group(half), variants=half)) for half in halves]
-            found = {outcome.name: outcome for outcome in workers.run(jobs, workers=self.jobs)}
-            groups = [(half, found[_group(half)]) for half in halves]
+            by_group = {outcome.name: outcome for outcome in workers.run(jobs, workers=self.jobs)}
+            groups = [(half, by_group[_group(half)]) for half in halves]
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names

@@ -39,13 +39,13 @@ class ProofMatrix:
     @property
     def proofs(self) -> dict[str, list[str]]:
         """For each requirement the checks and cases that a fault has shown able to contradict it."""
-        found: dict[str, set[str]] = {}
+        by_id: dict[str, set[str]] = {}
         for name, outcome in (*self.faults.items(), *self.alone):
             for requirement, turned in outcome.turned.items():
                 if requirement in listed(FAULTS[name]):
-                    found.setdefault(requirement, set()).update(turned.sources)
+                    by_id.setdefault(requirement, set()).update(turned.sources)
         return {
-            requirement: sorted(found[requirement]) for requirement in REQUIREMENTS if requirement in found
+            requirement: sorted(by_id[requirement]) for requirement in REQUIREMENTS if requirement in by_id
         }
 
     def breaking(self, requirement: str) -> list[str]:
@@ -179,8 +179,8 @@ def _unproven(proofs: Mapping[str, Sequence[str]], deciders: Collection[str]) ->
 
 def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str, FaultOutcome]:
     """Outcomes by name, in an order."""
-    found = {outcome.name: outcome for outcome in outcomes}
-    return {name: found[name] for name in order if name in found}
+    index = {outcome.name: outcome for outcome in outcomes}
+    return {name: index[name] for name in order if name in index}
 
 
 def write(matrix: ProofMatrix, folder: Path) -> None:

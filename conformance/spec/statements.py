@@ -64,15 +64,15 @@ def of_fields(row: Row) -> Iterator[Row]:
 
 def _shown(data: str) -> set[Any]:
     """The models of which an answer shows fields, by the name of its data."""
-    found: set[Any] = set()
+    models: set[Any] = set()
     waiting = [resources.RESOURCES[data.removesuffix("[]")]]
     while waiting:
         annotation = waiting.pop()
         waiting += get_args(annotation)
         if isinstance(annotation, type) and issubclass(annotation, resources.Resource):
-            found.update(annotation.__mro__)
+            models.update(annotation.__mro__)
             waiting += [field.annotation for field in annotation.model_fields.values()]
-    return found
+    return models
 
 
 def of_endpoints(row: Row) -> Iterator[Row]:

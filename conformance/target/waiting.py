@@ -69,7 +69,6 @@ class RestartWatch:
         self._key: Json = None
 
     def begin(self) -> None:
-        """Looks at the target as it is now."""
         first, second = self._look(), self._look()
         self._is_gone = second is None
         self._key = second if first == second else None

@@ -36,13 +36,13 @@ class Done:
     def fails(self) -> list[str]:
         """Each FAIL as its requirement and message, so that a failing assertion reads well."""
         return [
-            f"{one['requirement']} {one['message']}"
-            for one in self.results["findings"]
-            if one["verdict"] == "fail"
+            f"{finding['requirement']} {finding['message']}"
+            for finding in self.results["findings"]
+            if finding["verdict"] == "fail"
         ]
 
     def verdict(self, requirement: str) -> str:
-        return next(str(one["verdict"]) for one in self.results["requirements"] if one["id"] == requirement)
+        return next(str(row["verdict"]) for row in self.results["requirements"] if row["id"] == requirement)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class Listener:
         """Adds what the portal holds: passwords, TOTP seeds, keys of its channels, its own tokens."""
         held, seeded = running.portal, running.seeded.sign_ins.values()
         self.heard |= {held.access_code, held.bot_token, held.other_access_code, held.api_key}
-        self.heard |= {one.password for one in seeded}
-        self.heard |= {one.otp_secret for one in seeded if one.otp_secret}
+        self.heard |= {account.password for account in seeded}
+        self.heard |= {account.otp_secret for account in seeded if account.otp_secret}
         for session in held.secure_sessions.values():
             self.heard.add(base64.b64encode(session.request_key).decode())
             self.heard.add(session.request_key.hex())

@@ -64,7 +64,7 @@ class Bound:
     def places_in(self, trace: Trace) -> list[str]:
         rules = self.rules.split()
         findings = judged(*as_trace(trace)).findings
-        return [one.path or "/" for one in findings if not rules or one.requirement in rules]
+        return [finding.path or "/" for finding in findings if not rules or finding.requirement in rules]
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,11 @@ def connected(
     **options: Any,
 ) -> Iterator[tuple[Portal, list[Exchange], Running]]:
     """The suite's door to a reference portal, what passed through it so far, and the portal itself."""
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     with start(seed=7, **options) as running:
         profile = parse(edit(running.profile()), {})
-        with Portal.connect(profile, impact=impact, on_exchange=seen.append, ledger=ledger) as portal:
-            yield portal, seen, running
+        with Portal.connect(profile, impact=impact, on_exchange=exchanges.append, ledger=ledger) as portal:
+            yield portal, exchanges, running
 
 
 def without(table: str) -> Callable[[str], str]:

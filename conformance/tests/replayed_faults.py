@@ -151,13 +151,13 @@ class Bench:
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
-        for one in faulty.regressions:
+        for regression in faulty.regressions:
             is_there = any(
                 _holds(place, path) or _holds(path, place)
-                for number, path in _named_places(one)
+                for number, path in _named_places(regression)
                 for place in places.get(number, ())
             )
-            (verdict.reported if is_there else verdict.elsewhere).append(one)
+            (verdict.reported if is_there else verdict.elsewhere).append(regression)
         if done and not verdict.reported and not verdict.is_renaming:
             verdict.is_lawful = self.conversation.is_answered_lawfully(fault.name)
         return verdict

@@ -101,7 +101,7 @@ class Sample:
 
     def write(self, path: Path) -> Path:
         """The exchanges as a capture holds them: halves of surrogate pairs never get into one."""
-        lines = (each_text(msgspec.to_builtins(one), encodable) for one in self.exchanges)
+        lines = (each_text(msgspec.to_builtins(exchange), encodable) for exchange in self.exchanges)
         path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         return path
 
@@ -115,7 +115,7 @@ class Sample:
             "finished": START + timedelta(seconds=102.4),
             "impact": "read-only",
             "strict": False,
-            "exit_code": 1 if any(one.verdict is Verdict.FAIL for one in results) else 0,
+            "exit_code": 1 if any(result.verdict is Verdict.FAIL for result in results) else 0,
         }
         arguments.update(changes)
         return Run.of(results, self.ledger.findings, self.ledger.observations, **arguments)
@@ -134,11 +134,11 @@ def card_of(page: str, rule: str) -> str:
 
 def conformant() -> Sample:
     """A run in which everything that can be decided held."""
-    made = Sample()
+    builder = Sample()
     for row in REQUIREMENTS.values():
         if row.level != "open" and not row.untestable:
-            made.ledger.satisfy(row.id, case=f"check {row.chapter.lower()}.holds")
-    made.add(
+            builder.ledger.satisfy(row.id, case=f"check {row.chapter.lower()}.holds")
+    builder.add(
         exchange(
             1,
             INITIATE,
@@ -156,28 +156,28 @@ def conformant() -> Sample:
         ),
     )
     for number in range(3, 40):
-        made.add(
+        builder.add(
             exchange(
                 number, ROLES, answer=envelope([]), after=0.3 + number / 9, took=5 + number % 7, token=True
             )
         )
     for row in REQUIREMENTS.values():
         if row.reading:
-            made.ledger.observe(row.reading, made.exchanges[0], True)
-    made.ledger.observe("page-sizes", made.exchanges[5], [20, 50])
-    return made
+            builder.ledger.observe(row.reading, builder.exchanges[0], True)
+    builder.ledger.observe("page-sizes", builder.exchanges[5], [20, 50])
+    return builder
 
 
 def sample() -> Sample:
     """Five failures, one warning, readings, untested ones, and everything else passed."""
-    made = conformant()
-    _failures(made)
+    builder = conformant()
+    _failures(builder)
     for row in REQUIREMENTS.values():
         if row.chapter in ("FILE", "ORDER") and row.level != "open" and not row.untestable:
-            made.ledger.tallies.pop(row.id, None)
+            builder.ledger.tallies.pop(row.id, None)
             part = "[records] file" if row.chapter == "FILE" else "[bot_challenge]"
-            made.ledger.leave_untested(row.id, f"the profile gives no {part}")
-    return made
+            builder.ledger.leave_untested(row.id, f"the profile gives no {part}")
+    return builder
 
 
 def _failures(made: Sample) -> None:

@@ -31,16 +31,16 @@ def paths(seen: list[Exchange]) -> list[str]:
 
 
 def test_the_session_is_shared_and_begun_once() -> None:
-    with connected() as (portal, seen, _):
+    with connected() as (portal, exchanges, _):
         admin = portal.account("admin")
 
         assert admin.token == admin.token == admin.signed_in().token
-        assert paths(seen) == ["auth/login/initiate", "auth/login/complete"]
+        assert paths(exchanges) == ["auth/login/initiate", "auth/login/complete"]
         assert admin.fresh_sign_in().token != admin.token
 
 
 def test_a_token_near_its_end_is_refreshed_and_not_signed_in_again() -> None:
-    with connected() as (portal, seen, _):
+    with connected() as (portal, exchanges, _):
         admin = portal.account("admin")
         first = admin.token
         portal.clock.wait(3545, "the token to near its end")
@@ -48,18 +48,18 @@ def test_a_token_near_its_end_is_refreshed_and_not_signed_in_again() -> None:
         second = admin.token
 
         assert second != first
-        assert paths(seen)[2:] == ["auth/token/refresh"]
+        assert paths(exchanges)[2:] == ["auth/token/refresh"]
         assert portal.call(PROFILE, token=second).success
 
 
 def test_where_the_refresh_is_refused_a_new_sign_in_follows() -> None:
-    with connected() as (portal, seen, _):
+    with connected() as (portal, exchanges, _):
         admin = portal.account("admin")
         portal.login.logout(admin.token)
         portal.clock.wait(3600, "the token to end")
 
         assert portal.call(PROFILE, token=admin.token).success
-        assert paths(seen)[2:6] == [
+        assert paths(exchanges)[2:6] == [
             "auth/logout",
             "auth/token/refresh",
             "auth/login/initiate",

@@ -208,14 +208,14 @@ def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None
 
 
 def test_on_the_portals_side_no_window_ever_holds_an_eleventh_sign_in_of_ours() -> None:
-    with connected(clock=False, limits=Limits(login_window=1.0)) as (portal, seen, running):
+    with connected(clock=False, limits=Limits(login_window=1.0)) as (portal, exchanges, running):
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: portal.login.initiate(portal.account("admin")), range(25)))
 
         at = sorted(entry["at"] for entry in running.portal.received if entry["path"].endswith("/initiate"))
         assert len(at) == 25
         assert all(later - earlier >= 1.0 for earlier, later in zip(at, at[INITIATIONS:], strict=False))
-        assert {exchange.status for exchange in seen} == {200}
+        assert {exchange.status for exchange in exchanges} == {200}
 
 
 def test_deliberately_wrong_passwords_are_counted_for_each_real_account() -> None:

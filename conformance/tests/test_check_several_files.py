@@ -119,7 +119,7 @@ def test_secrets_that_the_check_redacts_have_other_placeholders_than_those_of_a_
 
     check(files, CheckOptions(out=tmp_path / "out"))
 
-    bearers = [one.request.bearer for one in capture.read(tmp_path / "out" / "exchanges.jsonl")]
+    bearers = [exchange.request.bearer for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")]
     assert len(set(bearers)) == 2
     assert not any(bearer in RAW["Authorization"] for bearer in bearers if bearer)
 
@@ -130,7 +130,7 @@ def test_several_files_without_placeholders_are_redacted_as_one(tmp_path: Path) 
     check(files, CheckOptions(out=tmp_path / "out"))
 
     exchanges = capture.read(tmp_path / "out" / "exchanges.jsonl")
-    assert [one.request.bearer for one in exchanges] == ["[token-1]", "[token-1]"]
+    assert [exchange.request.bearer for exchange in exchanges] == ["[token-1]", "[token-1]"]
 
 
 def test_a_refusal_before_a_recording_shows_its_access_code_is_judged_as_if_alone(tmp_path: Path) -> None:

@@ -296,5 +296,5 @@ def test_what_stands_twice_in_a_list_is_named() -> None:
     first, second = coded("CN", 95010301), coded("JP", 95010302)
     for part in ("code", "value"):
         findings = judged(answer(op.COUNTRIES, [first, {**second, part: first[part]}])).findings
-        twice = [one.actual for one in findings if one.requirement == "CONSTANT-062"]
+        twice = [finding.actual for finding in findings if finding.requirement == "CONSTANT-062"]
         assert twice == [{"twice": [str(first[part])]}]

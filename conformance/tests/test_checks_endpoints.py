@@ -32,9 +32,9 @@ def test_an_endpoint_whose_answer_is_not_shown_may_answer_anything_in_the_envelo
 @pytest.mark.parametrize("status", [405, 501])
 def test_what_is_not_offered_is_told_of_the_status(status: int) -> None:
     (finding,) = [
-        one
-        for one in judged(answer(OPERATIONS[0].key, body=envelope("METHOD"), status=status)).findings
-        if one.requirement == "OP-001"
+        finding
+        for finding in judged(answer(OPERATIONS[0].key, body=envelope("METHOD"), status=status)).findings
+        if finding.requirement == "OP-001"
     ]
 
     assert (finding.path, finding.actual) == ("status", status)

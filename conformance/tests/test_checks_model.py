@@ -286,7 +286,7 @@ def test_a_sign_in_before_does_not_delay_the_comparison() -> None:
 
 def test_a_finding_names_both_places_and_both_values() -> None:
     trace = [profile(4), detail(5, accountPhone=OTHER), profile(6)]
-    (finding,) = [one for one in judged(*trace).findings if one.requirement == "AGREE-001"]
+    (finding,) = [finding for finding in judged(*trace).findings if finding.requirement == "AGREE-001"]
 
     assert (finding.endpoint, finding.path) == (op.PROFILE, "data.accountPhone")
     assert (finding.expected, finding.actual) == (OTHER, account()["accountPhone"])
@@ -336,7 +336,7 @@ def test_two_values_differ_where_they_surely_mean_different_things(
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    (check,) = [one for one in CHECKS if one.requirement == "AGREE-001"]
+    (check,) = [check for check in CHECKS if check.requirement == "AGREE-001"]
     memory = Memory()
     records = account_page(*(account(bizId=f"account-{index}") for index in range(LISTED + 9)))
     for viewer in range(VIEWERS_KEPT + 3):
@@ -397,7 +397,7 @@ def test_what_may_explain_a_timestamp_acquits(trace: list[Exchange]) -> None:
 
 def test_a_finding_names_the_answer_with_the_wrong_timestamp() -> None:
     trace = [stamped(1, 0), frozen(2, -900), stamped(3, 0)]
-    (finding,) = [one for one in judged(*trace).findings if one.requirement == "MODEL-006"]
+    (finding,) = [finding for finding in judged(*trace).findings if finding.requirement == "MODEL-006"]
 
     assert (finding.endpoint, finding.exchanges, finding.path) == (op.CHANNELS_QUERY, (2,), "timestamp")
 

@@ -44,7 +44,7 @@ NAMES = _names()
 def _findings(proof: Proof) -> list[tuple[Finding, Exchange]]:
     trace = as_trace(proof.wrong)
     by_number = {exchange.n: exchange for exchange in trace}
-    found = [one for one in judged(*trace).findings if one.requirement == proof.requirement]
+    found = [finding for finding in judged(*trace).findings if finding.requirement == proof.requirement]
     return [(one, by_number[one.exchanges[-1]]) for one in found]
 
 

@@ -44,7 +44,7 @@ HOURS = 6 * 3600
 @pytest.mark.parametrize("times", [{"timestamp": True}, {"date": True}])
 def test_where_a_clock_says_no_time_the_answers_do_until_it_is_moved(times: dict[str, bool]) -> None:
     ahead = [HOURS]
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
         now = time.time() + ahead[0]
@@ -53,11 +53,11 @@ def test_where_a_clock_says_no_time_the_answers_do_until_it_is_moved(times: dict
         return httpx.Response(200, json=envelope(**stamp), headers=headers)
 
     clock = SimulatedClock(lambda seconds: None)
-    portal = answering(respond, clock=clock, seen=seen)
+    portal = answering(respond, clock=clock, seen=exchanges)
     portal.call("GET /web/v1/system/constants/countries")
 
     assert abs(clock.now() - time.time() - HOURS) < 5
-    assert abs(seen[0].time - time.time() - HOURS) < 5
+    assert abs(exchanges[0].time - time.time() - HOURS) < 5
 
     clock.wait(61, "the cooldown")
     ahead[0] = 0  # what writes this time does not go by the clock that is moved

@@ -27,9 +27,9 @@ Edit = Callable[[str], str]
 def examined(
     edit: Edit = lambda text: text, **options: object
 ) -> tuple[list[Diagnosis], list[Exchange], Running]:
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     with start(seed=7, **options) as running:  # type: ignore[arg-type]
-        return examine(parse(edit(running.profile()), {}), on_exchange=seen.append), seen, running
+        return examine(parse(edit(running.profile()), {}), on_exchange=exchanges.append), exchanges, running
 
 
 def of(found: list[Diagnosis], part: str) -> Diagnosis:

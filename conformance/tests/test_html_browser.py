@@ -286,4 +286,4 @@ def test_axe_finds_no_serious_violation(open_page: Open, name: str) -> None:
             "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
             "one => ({id: one.id, impact: one.impact, where: one.nodes.slice(0, 3).map(node => node.html)}))"
         )
-        assert [one for one in violations if one["impact"] in ("serious", "critical")] == []
+        assert [violation for violation in violations if violation["impact"] in ("serious", "critical")] == []

@@ -154,7 +154,7 @@ def files(tmp_path: Path) -> Path:
     folder = tmp_path / "files"
     folder.mkdir()
     run = sample().run()
-    (finding,) = [one for one in run.findings if one.requirement == RENAMED]
+    (finding,) = [finding for finding in run.findings if finding.requirement == RENAMED]
     write(Baseline("", (known_of(finding, "will be fixed"),)), folder / "known.toml")
     run.write(folder / "results.json")
     record(run, folder / "history.sqlite")

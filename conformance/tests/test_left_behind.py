@@ -31,7 +31,7 @@ def test_addresses_that_join_those_that_are_there_are_named_as_left(
 
 def test_where_addresses_join_no_more_are_set_than_the_first() -> None:
     verify = Deciding()
-    with connected(variants=("whitelist-adds",)) as (portal, seen, _):
+    with connected(variants=("whitelist-adds",)) as (portal, exchanges, _):
         spare = portal.account("spare")
         own = own_addresses(portal, spare)
         test_ip_whitelist.test_addresses_that_were_set_are_read_back(portal, verify, spare)
@@ -42,17 +42,17 @@ def test_where_addresses_join_no_more_are_set_than_the_first() -> None:
         there = addresses(read(portal, spare))
 
     assert set(there) == {*own, ANOTHER}
-    assert not any("not-an-address" in str(exchange.request.body) for exchange in seen)
+    assert not any("not-an-address" in str(exchange.request.body) for exchange in exchanges)
     assert [verify.verdicts[f"IPWHITELIST-00{number}"] for number in (3, 4, 5, 9)] == [Verdict.PASS] * 4
 
 
 def test_an_authenticator_that_was_never_verified_is_revoked() -> None:
     verify = Deciding()
-    with connected(edit=lambda profile: profile.replace('"{otp}"', '"none"')) as (portal, seen, _):
+    with connected(edit=lambda profile: profile.replace('"{otp}"', '"none"')) as (portal, exchanges, _):
         life = test_factors.test_an_authenticator_through_its_life(portal, verify, portal.account("spare"))
         with pytest.raises(Untestable):
             next(life)
-        assert any(is_revocation(exchange) for exchange in seen)
+        assert any(is_revocation(exchange) for exchange in exchanges)
 
 
 def is_revocation(exchange: Exchange) -> bool:

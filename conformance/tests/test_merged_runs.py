@@ -54,7 +54,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> list[list[Exchange]]:
             out = folder / f"{name}.jsonl"
             with record.serve(portal.url, out) as recorder:
                 walk(recorder.url, portal.profile().replace('mfa = "OTP"', 'mfa = "EMAIL"'))
-            visits.append([at_one_address(one) for one in capture.read(out)])
+            visits.append([at_one_address(exchange) for exchange in capture.read(out)])
     return [[spoilt(one, dice) if dice.random() < 0.15 else one for one in visit] for visit in visits]
 
 
@@ -68,7 +68,7 @@ def parts(visits: list[list[Exchange]], tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("parts")
     files = [folder / f"{number}.jsonl" for number in range(3)]
     for path, exchanges in zip(files, visits, strict=True):
-        path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in exchanges))
+        path.write_bytes(b"".join(msgspec.json.encode(exchange) + b"\n" for exchange in exchanges))
         check([path], CheckOptions(out=path.with_suffix(""), rules=ALONE))
     check(files, CheckOptions(out=folder / "3", rules=ALONE))
     return [folder / str(number) for number in range(4)]

@@ -57,7 +57,7 @@ def test_no_case_begins_when_the_time_budget_is_used_up(tmp_path: Path) -> None:
     with deployed(tmp_path) as portal:
         run = portal.run("--impact", "read-only", "--time-budget", "0.1s")
 
-    reasons = [one["reason"] for one in run.results["requirements"]]
+    reasons = [row["reason"] for row in run.results["requirements"]]
 
     assert run.code == 5
     assert reasons.count("the time budget was used up before the case began") > 100

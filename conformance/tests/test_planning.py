@@ -167,7 +167,7 @@ def initiations(seen: list[object]) -> int:
 
 
 def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> None:
-    with connected(clock=False) as (portal, seen, _):
+    with connected(clock=False) as (portal, exchanges, _):
         spare = portal.account("spare")
         portal.login.left.put(spare.email, portal.login.initiate(spare))
         assert portal.left("spare") == 1
@@ -176,9 +176,9 @@ def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> N
 
         assert signed_in.completed.success
         assert portal.left("spare") == 0
-        assert initiations(list(seen)) == 1
+        assert initiations(list(exchanges)) == 1
         spare.another_session()
-        assert initiations(list(seen)) == 2
+        assert initiations(list(exchanges)) == 2
 
 
 def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:

@@ -105,13 +105,13 @@ def test_a_cooldown_is_feared_until_one_was_seen_not_to_count_for_the_account() 
 
 
 def test_a_sign_in_that_would_wait_for_its_code_is_put_off_while_others_go_on() -> None:
-    with connected() as (portal, seen, _running):
+    with connected() as (portal, exchanges, _running):
         spare = portal.account("spare")
         portal.login.send(portal.login.initiate(spare))
-        sent = len(seen)
+        sent = len(exchanges)
         for sign_in in (spare.another_session, spare.fresh_sign_in):
             with portal.putting_off(AMPLE_BUDGET_SECONDS - 1), pytest.raises(PutOff):
                 sign_in()
-        assert len(seen) == sent
+        assert len(exchanges) == sent
 
         assert spare.another_session().token

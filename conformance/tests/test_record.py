@@ -189,7 +189,7 @@ def test_every_method_passes(upstream: str, out: Path) -> None:
 
     assert [answer.status_code for answer in answers] == [200] * len(answers)
     assert [answer.json()["method"] for answer in answers[:-1]] == METHODS
-    assert [one.request.body for one in recorded(out)] == [{"length": 4}] * len(answers)
+    assert [exchange.request.body for exchange in recorded(out)] == [{"length": 4}] * len(answers)
 
 
 def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:
@@ -468,5 +468,5 @@ def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_h
     assert text.count("data:") == 3
     assert recorder.returncode == 0
     assert "Recorded 1 exchanges to" in said
-    assert [one.request.path for one in recorded(tmp_path / "traffic.har")] == ["/slow"]
+    assert [exchange.request.path for exchange in recorded(tmp_path / "traffic.har")] == ["/slow"]
     assert stat.filemode((tmp_path / "traffic.har").stat().st_mode) == "-rw-------"

@@ -54,8 +54,8 @@ def test_a_time_that_does_not_fit_its_response_is_reported(bench: Bench) -> None
         bench.recording, faults=["sessions-began-a-year-ago", "a-channel-was-made-hours-ago"]
     ).regressions
 
-    assert {one.kind for one in regressions} == {"time"}
-    assert {one.path.rpartition(".")[2] for one in regressions} >= {"loginTime", "createdAt"}
+    assert {regression.kind for regression in regressions} == {"time"}
+    assert {regression.path.rpartition(".")[2] for regression in regressions} >= {"loginTime", "createdAt"}
 
 
 @pytest.mark.parametrize("faults", SHOWN_BY_THE_VISIT, ids=" ".join)
@@ -65,8 +65,8 @@ def test_what_the_visit_tries_is_reported_where_it_goes_otherwise(
     faulty = trial(bench.recording, faults=list(faults))
 
     assert faulty.replayed.run.exit_code == 1
-    assert {one.meaning for one in faulty.regressions} == {"breaking"}
-    assert {one.path for one in faulty.regressions} >= set(faults.values())
+    assert {regression.meaning for regression in faulty.regressions} == {"breaking"}
+    assert {regression.path for regression in faulty.regressions} >= set(faults.values())
 
 
 @pytest.mark.parametrize("fault", OTHER_PLACES)

@@ -72,8 +72,8 @@ def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
         text = portal.profile().replace("/inbox/{email}", f"/inbox/{url}")
         told = replay([out], parse(text, {}), options_for(tmp_path / "reports"))
 
-    assert [one.path for one in told.run.regressions] == paths
-    assert all("LOGIN-028" in one.basis for one in told.run.regressions)
+    assert [regression.path for regression in told.run.regressions] == paths
+    assert all("LOGIN-028" in regression.basis for regression in told.run.regressions)
     assert any("inbox: its code is refused" in note for note in told.notes) is not bool(paths)
 
 
@@ -170,7 +170,7 @@ def test_a_recording_that_begins_within_a_cooldown_is_replayed_outside_of_one(tm
 
     told = replayed(out, tmp_path / "reports")
 
-    assert {one.endpoint for one in told.run.regressions} == {LOGIN_MFA_SEND}
+    assert {regression.endpoint for regression in told.run.regressions} == {LOGIN_MFA_SEND}
     assert told.tally.counts[State.SAME] == told.tally.wanted - 1
 
 
@@ -189,7 +189,7 @@ def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(t
 
     told = replayed(rewritten(out, lambda line: line.pop("hidden", None)), tmp_path / "reports")
 
-    left = [one for one in told.tally.kept if one.state is not State.SAME]
+    left = [row for row in told.tally.kept if row.state is not State.SAME]
     assert told.run.regressions == []
     assert [(one.state, one.endpoint) for one in left] == [(State.NOT_REPLAYABLE, PASSWORD_CHANGE)] * 2
     assert all(one.reason.startswith("it was refused (") for one in left)
@@ -216,7 +216,7 @@ def test_secrets_that_were_refused_for_their_form_are_sent_in_that_form(
     result = replayed(out, tmp_path / "reports", faults=() if fault is None else (fault,))
 
     assert result.tally.counts[State.SAME] == result.plan.size - differing
-    assert len({one.exchange for one in result.run.regressions}) == differing
+    assert len({regression.exchange for regression in result.run.regressions}) == differing
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> No
 
     told = replayed(spaced, tmp_path / "reports", pace="5x")
 
-    starts = [one.time for one in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
+    starts = [exchange.time for exchange in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
     assert starts[-1] - starts[0] == pytest.approx(0.4, abs=0.15)
     assert told.lag.count == 5
 

@@ -41,11 +41,11 @@ def test_what_is_not_listed_is_new_and_fails() -> None:
 
 
 def test_an_entry_that_the_run_could_not_decide_is_neither_known_nor_stale() -> None:
-    made = conformant()
-    made.ledger.tallies.pop("ENV-008")
-    made.ledger.leave_untested("ENV-008", "no error was seen")
+    builder = conformant()
+    builder.ledger.tallies.pop("ENV-008")
+    builder.ledger.leave_untested("ENV-008", "no error was seen")
 
-    result = compare(made.run(), Baseline("known.toml", (known(),)), TODAY)
+    result = compare(builder.run(), Baseline("known.toml", (known(),)), TODAY)
 
     assert (result.new, result.stale) == ((), ())
     assert [entry.signature for entry in result.undecided] == [DATA]

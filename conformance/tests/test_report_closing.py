@@ -13,13 +13,13 @@ from conformance.tests.sample_run import ACCOUNTS, PROFILE, conformant, envelope
 
 
 def test_findings_are_counted_as_the_report_shows_them_and_their_rules_where_these_are_fewer() -> None:
-    made = conformant()
+    builder = conformant()
     profile = exchange(40, PROFILE, answer=envelope(timestamp=1795254787))
     accounts = exchange(41, ACCOUNTS, answer=envelope(timestamp=1795254787))
     for answer in (profile, accounts):
-        made.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
-    made.contradict("ENV-008", profile, path="data", expected=None)
-    run = made.run()
+        builder.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
+    builder.contradict("ENV-008", profile, path="data", expected=None)
+    run = builder.run()
 
     assert "findings   3 FAIL of 2 rules · 0 WARN" in "\n".join(closing_block(run, Path("reports")))
     line = verdict_line(run, Path("reports"))
@@ -29,11 +29,11 @@ def test_findings_are_counted_as_the_report_shows_them_and_their_rules_where_the
 
 
 def test_against_a_baseline_a_line_names_the_new_failures_first() -> None:
-    made = conformant()
+    builder = conformant()
     profile, accounts = exchange(40, PROFILE, answer=envelope()), exchange(41, ACCOUNTS, answer=envelope())
     for rule, answer in (("ENV-008", profile), ("ENV-008", accounts), ("ENV-011", accounts)):
-        made.contradict(rule, answer, path="data", expected=None)
-    run = made.run()
+        builder.contradict(rule, answer, path="data", expected=None)
+    run = builder.run()
     known = [
         BaselineEntry(signature=finding.signature, requirement=finding.requirement)
         for finding in run.findings

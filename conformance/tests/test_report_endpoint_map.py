@@ -16,11 +16,11 @@ def tiles(made: Sample) -> dict[str, Cells]:
 
 
 def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
-    made = sample()
-    warned = tiles(made)[ACCOUNTS]
-    made.ledger.tallies.pop(FILES.requirement, None)
-    made.ledger.leave_untested(FILES.requirement, "the profile gives no [records] file")
-    found = tiles(made)
+    builder = sample()
+    warned = tiles(builder)[ACCOUNTS]
+    builder.ledger.tallies.pop(FILES.requirement, None)
+    builder.ledger.leave_untested(FILES.requirement, "the profile gives no [records] file")
+    found = tiles(builder)
 
     assert (found[INITIATE].state, found[PROFILE].state) == ("fail", "fail")
     assert warned.state == "fail", "it fails one rule and warns by another"

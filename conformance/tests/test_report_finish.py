@@ -55,10 +55,10 @@ def test_of_several_reasons_the_gravest_makes_the_exit_code(number: int) -> None
 def test_a_graver_exit_code_does_not_hide_what_regressed(
     tmp_path: Path, reason: dict[str, Any], code: ExitCode
 ) -> None:
-    made = conformant()
-    made.ledger.errors.update(reason.get("errors", {}))
+    builder = conformant()
+    builder.ledger.errors.update(reason.get("errors", {}))
 
-    run = finished(made, tmp_path, command="replay", ending=Ending(**reason), regressions=[LOST])
+    run = finished(builder, tmp_path, command="replay", ending=Ending(**reason), regressions=[LOST])
 
     written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     counts = "1 regression at 1 place in 1 answer"
@@ -103,8 +103,8 @@ def test_what_an_interrupted_run_left_untried_was_not_reached(tmp_path: Path) ->
 
 
 def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: Path) -> None:
-    made = sample()
-    first = finished(made, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
+    builder = sample()
+    first = finished(builder, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
     assert first.exit_code == ExitCode.FAILED
     assert first.baseline is not None
     assert len(first.baseline.new) == 5
@@ -124,8 +124,8 @@ def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: P
         "impact": "read-only",
         "strict": False,
     }
-    assert finish_run(made.ledger, updating, **facts).exit_code == ExitCode.CONFORMANT
-    assert finish_run(made.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
+    assert finish_run(builder.ledger, updating, **facts).exit_code == ExitCode.CONFORMANT
+    assert finish_run(builder.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
 
 
 WITHOUT_REASON = {"badge.json"}

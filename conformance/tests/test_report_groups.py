@@ -128,8 +128,8 @@ def test_other_data_than_a_case_has_written_is_lost_data_and_what_a_check_sees_i
 
 
 def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Path) -> None:
-    made = sample()
-    run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    builder = sample()
+    run = write_all(builder.run(), tmp_path, exchanges=builder.write(tmp_path / "exchanges.jsonl"))
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
 
     assert {each.requirement: each.severity for each in Run.read(tmp_path).findings} == {
@@ -141,12 +141,12 @@ def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Pa
 
 
 def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> None:
-    made = conformant()
+    builder = conformant()
     for number, endpoint in ((40, PROFILE), (41, ROLES), (42, ACCOUNTS)):
         answer = exchange(number, endpoint, answer=envelope(timestamp=1795254787))
-        made.add(answer)
-        made.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
-    html = page_of(made, tmp_path)
+        builder.add(answer)
+        builder.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
+    html = page_of(builder, tmp_path)
 
     assert html.count("<article") == 1
     assert "Also in 2 more places" in html
@@ -262,14 +262,14 @@ def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) ->
 
 def _listings(*asked: dict[str, Any]) -> tuple[Sample, list[Exchange]]:
     """A run, and account listings that each hold an account, whatever was asked for."""
-    made = conformant()
+    builder = conformant()
     answer = envelope({"accounts": [{"accountEmail": RIGHT, "accountName": "Admin"}], "totalElements": 1})
     seen = [
         exchange(at, ACCOUNTS, sent={"name": None, **body, "page": 0}, answer=answer)
         for at, body in enumerate(asked, 40)
     ]
-    made.add(*seen)
-    return made, seen
+    builder.add(*seen)
+    return builder, seen
 
 
 def _cards(made: Sample, folder: Path) -> list[list[str]]:

@@ -135,12 +135,12 @@ def test_entries_of_a_baseline_that_fail_the_run_are_test_cases_that_fail() -> N
 
 
 def test_whatever_the_target_sent_the_document_is_well_formed(tmp_path: Path) -> None:
-    made = conformant()
+    builder = conformant()
     nasty = "".join(map(chr, range(0x250))) + "]]>\ufffe\ud800<script>"
-    made.contradict(
+    builder.contradict(
         "ENV-008", exchange(50, PROFILE, answer=envelope(nasty)), path="data", expected=None, message=nasty
     )
 
-    root = ElementTree.fromstring(document(made.run()).encode())
+    root = ElementTree.fromstring(document(builder.run()).encode())
 
     assert list(breaches(root)) == []

@@ -17,10 +17,10 @@ def timing(endpoint: str, *, p50: float, p95: float, p99: float | None, longest:
 
 
 def test_percentiles_are_those_of_the_answers(tmp_path: Path) -> None:
-    made = Sample()
-    made.add(*(exchange(at, PROFILE, answer=envelope(), took=float(at)) for at in range(1, 201)))
+    builder = Sample()
+    builder.add(*(exchange(at, PROFILE, answer=envelope(), took=float(at)) for at in range(1, 201)))
 
-    (found,) = evidence.read(made.write(tmp_path / "exchanges.jsonl"), ()).timings
+    (found,) = evidence.read(builder.write(tmp_path / "exchanges.jsonl"), ()).timings
 
     assert (found.median_ms, found.p95_ms, found.p99_ms, found.max_ms) == (101.0, 191.0, 199.0, 200.0)
 

@@ -31,8 +31,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reports of a run whose secrets are the very words of the requirements."""
     folder = tmp_path_factory.mktemp("reports")
     secrets = secrets_of(*((word, "access-code") for word in WORDS), ("staging.toml", "password"))
-    made = sample()
-    write_all(made.run(), folder, exchanges=made.write(folder / "exchanges.jsonl"), secrets=secrets)
+    builder = sample()
+    write_all(builder.run(), folder, exchanges=builder.write(folder / "exchanges.jsonl"), secrets=secrets)
     return folder
 
 
@@ -80,9 +80,9 @@ def test_redaction_reaches_every_text_of_a_run() -> None:
     ],
 )
 def test_a_value_is_redacted_by_the_name_of_its_place(path: str, actual: Json, shown: Json) -> None:
-    made = sample()
-    made.contradict("ENV-008", exchange(60, PROFILE, answer=envelope(actual)), path=path, expected="x")
-    run = made.run()
+    builder = sample()
+    builder.contradict("ENV-008", exchange(60, PROFILE, answer=envelope(actual)), path=path, expected="x")
+    run = builder.run()
     (finding,) = [row for row in run.findings if (row.path, row.expected) == (path, "x")]
     run = run.model_copy(update={"findings": [finding.model_copy(update={"actual": actual})]})
 

@@ -74,14 +74,14 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
 
 
 def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> None:
-    made = conformant()
+    builder = conformant()
     nasty = "\x1b[2J\x1b]0;title\x07\r\n\u202eevil"
-    made.contradict(
+    builder.contradict(
         "ENV-008", exchange(50, PROFILE, answer=envelope(nasty)), path="data", expected=None, message=nasty
     )
-    made.ledger.leave_untested("EVENT-001", nasty)
+    builder.ledger.leave_untested("EVENT-001", nasty)
 
-    shown = summary_lines(made.run(target_profile=nasty), colour=False, quiet=False)
+    shown = summary_lines(builder.run(target_profile=nasty), colour=False, quiet=False)
 
     assert not any(char in line for line in shown for char in "\x1b\x07\r\n\u202e")
 
@@ -89,9 +89,9 @@ def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> 
 def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     run = sample().run()
     known = [
-        baseline.KnownFailure(one.requirement, one.signature, NO_REASON)
-        for one in run.findings
-        if one.verdict == "fail"
+        baseline.KnownFailure(finding.requirement, finding.signature, NO_REASON)
+        for finding in run.findings
+        if finding.verdict == "fail"
     ]
     stale = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was so")
     mistyped = baseline.KnownFailure("ENV-2", "ENV-2 GET /x", "was so")
@@ -127,15 +127,15 @@ def test_colour_is_for_terminals_and_for_nobody_who_said_no(
 
 
 def test_failures_of_one_cause_are_one_block_that_names_the_others() -> None:
-    made = conformant()
+    builder = conformant()
     for number, endpoint in ((40, PROFILE), (41, ROLES), (42, ACCOUNTS), (43, INITIATE)):
         answer = exchange(number, endpoint, answer=envelope(timestamp=1795254787))
-        made.add(answer)
-        made.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
+        builder.add(answer)
+        builder.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
     page = exchange(44, ACCOUNTS, answer=envelope({"pageSize": 50}))
-    made.contradict("LIMIT-011", page, path="data.pageSize", expected=20)
-    made.contradict("PAGE-024", page, path="data.pageSize", expected=20)
-    shown = summary_lines(made.run(), colour=False, quiet=True)
+    builder.contradict("LIMIT-011", page, path="data.pageSize", expected=20)
+    builder.contradict("PAGE-024", page, path="data.pageSize", expected=20)
+    shown = summary_lines(builder.run(), colour=False, quiet=True)
 
     assert [line.partition("  ")[0] for line in shown if line.startswith("FAIL")] == [
         "FAIL ENV-011",

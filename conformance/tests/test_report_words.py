@@ -79,12 +79,12 @@ def test_a_pinned_reading_that_differs_contradicts_no_requirement_of_the_specifi
 
 
 def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
-    made = conformant()
-    made.ledger.tallies.pop("FILE-001")
+    builder = conformant()
+    builder.ledger.tallies.pop("FILE-001")
 
     assert headline(conformant().run()).sentence == f"Nothing contradicted · 97 % of {MUSTS} musts tested."
-    untested = len(made.run().by_verdict("untested"))
-    assert headline(made.run()).sentence.endswith(f"{untested} requirements are untested.")
+    untested = len(builder.run().by_verdict("untested"))
+    assert headline(builder.run()).sentence.endswith(f"{untested} requirements are untested.")
 
 
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
@@ -98,7 +98,7 @@ def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
 
 def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
     run = sample().run()
-    run = with_baseline(run, *(one.signature for one in run.findings if one.verdict == "fail"))
+    run = with_baseline(run, *(finding.signature for finding in run.findings if finding.verdict == "fail"))
 
     head = headline(run)
 
@@ -108,7 +108,7 @@ def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
 
 def test_the_headline_says_that_the_other_failures_are_known() -> None:
     run = sample().run()
-    known = [one.signature for one in run.findings if one.requirement in ("ENV-008", "ENV-011")]
+    known = [finding.signature for finding in run.findings if finding.requirement in ("ENV-008", "ENV-011")]
 
     assert headline(with_baseline(run, *known)).sentence == (
         "3 requirements of the specification are contradicted; 2 others are known from the baseline."

@@ -57,18 +57,18 @@ def test_no_secret_stands_in_any_file_in_any_encoding(tmp_path: Path) -> None:
     canary = "S3cr3t-canary/+&<'\"é"
     hidden = Secrets()
     hidden.add(canary, "password")
-    made = sample()
+    builder = sample()
     forms = [canary, base64.b64encode(canary.encode()).decode(), canary.encode().hex()]
     for at, form in enumerate(forms, 60):
         seen = exchange(at, PROFILE, answer=envelope({form: form}))
-        made.contradict(
+        builder.contradict(
             "ENV-008", seen, path=f"data.{form}", expected=form, message=f"the answer holds {form}"
         )
-        made.ledger.observe("extra-fields", seen, form)
-        made.ledger.leave_untested("EVENT-001", form)
+        builder.ledger.observe("extra-fields", seen, form)
+        builder.ledger.leave_untested("EVENT-001", form)
 
     write_all(
-        made.run(target_profile=f"{canary}.toml", notes=[canary]),
+        builder.run(target_profile=f"{canary}.toml", notes=[canary]),
         tmp_path,
         exchanges=tmp_path / "missing.jsonl",
         secrets=hidden,
@@ -82,11 +82,11 @@ def test_no_secret_stands_in_any_file_in_any_encoding(tmp_path: Path) -> None:
 
 
 def test_texts_that_no_encoding_can_carry_are_written_out(tmp_path: Path) -> None:
-    made = conformant()
+    builder = conformant()
     seen = exchange(50, PROFILE, answer=envelope())
-    made.contradict("ENV-008", seen, path="data", expected="\ud800", message="\udfff")
+    builder.contradict("ENV-008", seen, path="data", expected="\ud800", message="\udfff")
 
-    write_all(made.run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+    write_all(builder.run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
 
     assert (
         json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["findings"][0]["expected"]
@@ -95,11 +95,11 @@ def test_texts_that_no_encoding_can_carry_are_written_out(tmp_path: Path) -> Non
 
 
 def test_a_value_that_was_not_there_is_told_from_null(tmp_path: Path) -> None:
-    made = sample()
+    builder = sample()
 
-    run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    run = write_all(builder.run(), tmp_path, exchanges=builder.write(tmp_path / "exchanges.jsonl"))
 
-    assert next(one for one in run.findings if one.requirement == "ACCOUNT-015").missing is True
+    assert next(finding for finding in run.findings if finding.requirement == "ACCOUNT-015").missing is True
     assert "nothing (missing)" in (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 

@@ -21,7 +21,7 @@ class Target:
     """Ten sign-ins in a window, begun by each case as it runs; and the login sessions that were left."""
 
     def __init__(self, planned: Sequence[Planned[str]] = ()) -> None:
-        self.planned = {one.item: one for one in planned}
+        self.planned = {case.item: case for case in planned}
         self.now = 0.0
         self.begun: list[float] = []
         self.left = 0
@@ -100,7 +100,7 @@ def test_what_can_go_on_with_sign_ins_that_are_left_comes_after_them_and_costs_n
     reusing = [case(f"reuses {n}", 2, reuses=2) for n in range(3)]
     planned = [*reusing, waiting("leaves", 10, leaves=10), case("begins", 10)]
 
-    assert order(planned) == [(0, "leaves"), *((0, one.item) for one in reusing), (60, "begins")]
+    assert order(planned) == [(0, "leaves"), *((0, case.item) for case in reusing), (60, "begins")]
 
 
 def test_what_others_go_on_with_is_signed_in_first() -> None:

@@ -85,23 +85,23 @@ def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, Any], readi
 
 def test_what_the_profile_says_is_all_that_is_tried() -> None:
     pinned = '[secure_channel]\nrsa_padding = "pkcs1v15"\n\n'
-    with connected(edit=lambda text: DEFAULT(text) + pinned) as (portal, seen, _):
+    with connected(edit=lambda text: DEFAULT(text) + pinned) as (portal, exchanges, _):
         with pytest.raises(Untestable, match="no secure channel could be opened: HTTP 400, 4000") as caught:
             portal.secure.open()
 
         assert caught.value.fault_class == "configuration"
         assert (
-            len([exchange for exchange in seen if exchange.request.method == "POST"]) == 2
+            len([exchange for exchange in exchanges if exchange.request.method == "POST"]) == 2
         )  # its bytes, and their text
 
 
 def test_a_refusal_of_what_the_body_says_is_not_taken_for_one_of_its_form() -> None:
-    with connected(edit=DEFAULT) as (portal, seen, _):
+    with connected(edit=DEFAULT) as (portal, exchanges, _):
         wrong = change_password(portal, old="not the password")
 
         assert not wrong.success
         assert portal.secure.readings == {}
-        assert 1 <= len([exchange for exchange in seen if exchange.request.path.endswith("change")]) <= 2
+        assert 1 <= len([exchange for exchange in exchanges if exchange.request.path.endswith("change")]) <= 2
 
 
 def test_a_channel_is_shared_until_it_nears_its_end() -> None:
@@ -115,13 +115,13 @@ def test_a_channel_is_shared_until_it_nears_its_end() -> None:
 
 def test_a_channel_that_serves_once_is_replaced_after_each_body() -> None:
     """As the portal calls it expired, in words of its own, only a new one tells that it was the channel."""
-    with connected(faults=["a-used-secure-session-is-called-expired"]) as (portal, seen, _):
+    with connected(faults=["a-used-secure-session-is-called-expired"]) as (portal, exchanges, _):
         spare = portal.account("spare")
         for number in (1, 2, 3):
             assert change_password(portal, number).success
             spare.password_changed_to(spare.next_password(number))
 
-        refused = [each for each in seen if each.code == "SECURE_CHANNEL.SESSION_EXPIRED"]
+        refused = [each for each in exchanges if each.code == "SECURE_CHANNEL.SESSION_EXPIRED"]
         assert len(refused) == 1
 
 

@@ -13,7 +13,7 @@ from conformance.verdicts.findings import HELD, Comparison, Contradiction, Other
 
 
 def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it() -> None:
-    with connected(faults=["generated-codes-raise-the-sessions"]) as (portal, seen, _):
+    with connected(faults=["generated-codes-raise-the-sessions"]) as (portal, exchanges, _):
         token = portal.account("admin").token
         around = Surroundings(portal, token)
         generated = portal.call(op.BACKUP_CODES_GENERATE, token=token)
@@ -26,7 +26,7 @@ def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it() -
     assert before.at("data.maxSessions") == compared.expected
     assert after.at(compared.path) == compared.actual
     assert compared.other == OtherPlace(before.n, op.SESSIONS_CONFIG, "", "maxSessions")
-    assert before.n < done.n < after.n <= len(seen)
+    assert before.n < done.n < after.n <= len(exchanges)
 
 
 def test_a_caller_who_is_refused_is_a_finding_while_the_token_lives() -> None:

@@ -190,12 +190,12 @@ def test_nothing_is_ever_sent_to_another_host(path: str) -> None:
 
 
 def test_no_answer_in_time_is_recorded_without_a_response() -> None:
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     with server(None) as url, pytest.raises(NoAnswer, match=r"nothing came within 0\.2 s") as caught:
-        transport(known=profile(url, timeout=0.2), seen=seen).send("GET", "/web/v1/system/profile")
+        transport(known=profile(url, timeout=0.2), seen=exchanges).send("GET", "/web/v1/system/profile")
 
-    assert seen == [caught.value.exchange]
-    assert seen[0].response is None
+    assert exchanges == [caught.value.exchange]
+    assert exchanges[0].response is None
     assert caught.value.fault_class == "environment"
 
 
@@ -224,16 +224,16 @@ def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() ->
 def test_a_refused_connection_says_what_to_look_at_and_is_not_waited_for() -> None:
     with server() as url:
         pass
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     started = time.monotonic()
 
     with pytest.raises(
         TargetUnreachable, match=r"Nothing answers at .* \(connection refused\)\. Is the portal running\?"
     ):
-        transport(known=profile(url), seen=seen).send("GET", "/x")
+        transport(known=profile(url), seen=exchanges).send("GET", "/x")
 
     assert time.monotonic() - started < 0.5
-    assert seen[0].error is not None
+    assert exchanges[0].error is not None
 
 
 def test_a_connection_refused_once_is_tried_again() -> None:
@@ -263,19 +263,19 @@ def test_secrets_of_the_wire_are_known_before_anyone_is_told_of_the_exchange() -
 
 
 def test_requests_from_threads_are_numbered_without_gaps_and_told_one_at_a_time() -> None:
-    seen: list[Exchange] = []
-    sender = transport(fine, seen=seen)
+    exchanges: list[Exchange] = []
+    sender = transport(fine, seen=exchanges)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: sender.send("GET", "/x"), range(40)))
 
-    assert [exchange.n for exchange in seen] == list(range(1, 41))
+    assert [exchange.n for exchange in exchanges] == list(range(1, 41))
 
 
 def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
 
-    exchange = transport(fine, seen=seen).send(
+    exchange = transport(fine, seen=exchanges).send(
         "POST",
         "/web/v1/system/auth/login/initiate?a=b",
         headers=[("X-Twice", "1"), ("X-Twice", "2"), ("Content-Type", "application/json")],
@@ -283,7 +283,7 @@ def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
         client="admin",
     )
 
-    assert seen == [exchange]
+    assert exchanges == [exchange]
     assert exchange.n == 1
     assert exchange.client == "admin"
     assert exchange.request.url == "http://portal.example.test/web/v1/system/auth/login/initiate?a=b"
@@ -296,16 +296,16 @@ def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
 
 
 def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Path) -> None:
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     row = replace(ROWS["late-second-answer"], when=everywhere)
     with reference.start(seed=1) as portal, Hostile(row, portal.url, tmp_path) as hostile:
-        wire = transport(known=profile(hostile.url), seen=seen)
+        wire = transport(known=profile(hostile.url), seen=exchanges)
         for number in range(5):
             with suppress(NoAnswer):
                 wire.send("GET", f"/web/v1/system/constants/countries?number={number}")
         wire.close()
 
-    first, *others = seen
+    first, *others = exchanges
     assert first.error is not None
     assert "followed the answer" in first.error
     assert ["code" in (exchange.envelope or {}) for exchange in others] == [True] * 4
@@ -313,12 +313,12 @@ def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Pat
 
 def test_a_server_that_closes_after_each_answer_loses_one_request_at_most() -> None:
     words = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-    seen: list[Exchange] = []
+    exchanges: list[Exchange] = []
     with server(words, late=0.3) as url:
-        wire = transport(known=profile(url), seen=seen)
+        wire = transport(known=profile(url), seen=exchanges)
         for number in range(6):
             with suppress(NoAnswer):
                 wire.send("GET", f"/{number}")
         wire.close()
 
-    assert [exchange.response is None for exchange in seen].count(True) == 1
+    assert [exchange.response is None for exchange in exchanges].count(True) == 1

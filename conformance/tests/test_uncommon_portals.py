@@ -73,11 +73,11 @@ def with_one_record(rule: str, *faults: str) -> Verdict:
     by = FILTERS[rule]
     verify = Deciding(rule)
     judge = watch(verify.ledger)
-    with connected(faults=faults) as (portal, seen, running):
+    with connected(faults=faults) as (portal, exchanges, running):
         for record in running.portal.newest(NOUNS[by.key])[1:]:
             running.portal.remove(NOUNS[by.key], record["bizId"])
         is_found_by(portal, verify, portal.account("admin"), by)
-        for exchange in seen:
+        for exchange in exchanges:
             judge(exchange)
     return verify.verdicts[rule]
 

@@ -71,11 +71,11 @@ def test_an_invitation_of_which_nothing_is_known_stays_to_be_restored(
 
 
 def test_what_was_never_changed_is_not_changed_back() -> None:
-    seen: list[Exchange] = []
-    portal = answering(Played(), seen=seen)
+    exchanges: list[Exchange] = []
+    portal = answering(Played(), seen=exchanges)
 
     with pytest.raises(Untestable), put_back(portal, PROFILE_UPDATE, {}, by=portal.account("admin")):
         raise Untestable("what the case reads before is refused")
 
     assert portal.changes.pending == []
-    assert [exchange for exchange in seen if exchange.request.path.endswith("profile")] == []
+    assert [exchange for exchange in exchanges if exchange.request.path.endswith("profile")] == []

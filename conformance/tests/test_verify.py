@@ -54,20 +54,20 @@ def test_an_observation_decides_the_open_requirement_of_its_reading() -> None:
     verify = verifying()
     verify.observe("topic", EXCHANGE, EXCHANGE.status)
     assert verify.decided == {"TEST-003"}
-    assert [one.observed for one in verify.ledger.observations] == [200]
+    assert [observation.observed for observation in verify.ledger.observations] == [200]
     assert verdicts(verify)["TEST-003"] is Verdict.OPEN
 
 
 def test_what_is_not_there_is_observed_as_null() -> None:
     verify = verifying()
     verify.observe("topic", EXCHANGE, EXCHANGE.at("data.missing"))
-    assert [one.observed for one in verify.ledger.observations] == [None]
+    assert [observation.observed for observation in verify.ledger.observations] == [None]
 
 
 def test_what_could_not_be_tried_says_why() -> None:
     verify = verifying()
     verify.untested("TEST-001", "no such account", "credentials")
-    results = {one.requirement.id: one for one in verify.ledger.results()}
+    results = {result.requirement.id: result for result in verify.ledger.results()}
     assert (results["TEST-001"].reason, results["TEST-001"].fault_class) == ("no such account", "credentials")
 
 
@@ -76,6 +76,6 @@ def test_leaving_touches_only_what_is_undecided() -> None:
     verify("TEST-001", HELD)
     verify.leave_unbegun("the profile has no [clock]")
     verify.leave("the target went away", "environment")
-    reasons = {one.requirement.id: (one.reason, one.cases) for one in verify.ledger.results()}
+    reasons = {result.requirement.id: (result.reason, result.cases) for result in verify.ledger.results()}
     assert reasons["TEST-001"] == (None, (CASE,))
     assert reasons["TEST-002"] == ("the target went away", (CASE,))

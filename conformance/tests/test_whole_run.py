@@ -44,7 +44,7 @@ def _untried(run: Done) -> list[str]:
 
 
 def _verdicts(run: Done) -> dict[str, str]:
-    return {one["id"]: one["verdict"] for one in run.results["requirements"]}
+    return {row["id"]: row["verdict"] for row in run.results["requirements"]}
 
 
 def _state(portal: Deployment) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Coverage:
 
     def merged(self, other: Coverage) -> Coverage:
         """What both saw together."""
-        seen = self.missing.keys() | other.missing.keys()
+        keys = self.missing.keys() | other.missing.keys()
         return Coverage(
             self.operations + other.operations,
             self.codes + other.codes,
@@ -85,7 +85,7 @@ class Coverage:
             {
                 key: self.missing.get(key, other.missing.get(key, set()))
                 & other.missing.get(key, self.missing.get(key, set()))
-                for key in seen
+                for key in keys
             },
             self.pages + other.pages,
         )

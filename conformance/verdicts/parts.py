@@ -86,22 +86,22 @@ def _in_order(rows: Mapping[str, tuple[Position, Value]]) -> list[tuple[Position
 
 
 def _united(
-    one: Mapping[Key, Value], other: Mapping[Key, Value], both: Callable[[Value, Value], Value]
+    first: Mapping[Key, Value], other: Mapping[Key, Value], both: Callable[[Value, Value], Value]
 ) -> dict[Key, Value]:
-    united = dict(one)
+    united = dict(first)
     for key, value in other.items():
         united[key] = both(united[key], value) if key in united else value
     return united
 
 
-def _one_finding(one: tuple[Position, Finding], other: tuple[Position, Finding]) -> tuple[Position, Finding]:
-    (position, first), (_, later) = (one, other) if one[0] <= other[0] else (other, one)
+def _one_finding(row: tuple[Position, Finding], other: tuple[Position, Finding]) -> tuple[Position, Finding]:
+    (position, first), (_, later) = (row, other) if row[0] <= other[0] else (other, row)
     return position, replace(first, times=first.times + later.times)
 
 
 def _one_observation(
-    one: tuple[Position, Observation], other: tuple[Position, Observation]
+    row: tuple[Position, Observation], other: tuple[Position, Observation]
 ) -> tuple[Position, Observation]:
-    (position, first), (_, later) = (one, other) if one[0] <= other[0] else (other, one)
+    (position, first), (_, later) = (row, other) if row[0] <= other[0] else (other, row)
     times = first.times if _is_told_once(first) else first.times + later.times
     return position, replace(first, times=times)

@@ -170,7 +170,7 @@ class Cluster:
         from distributed import KilledWorker  # an extra
 
         try:
-            found = task.result(timeout=BETWEEN_LOOKS_SECONDS)
+            result = task.result(timeout=BETWEEN_LOOKS_SECONDS)
         except (TimeoutError, SuiteError):
             raise
         except KilledWorker:
@@ -184,9 +184,9 @@ class Cluster:
             raise Lost(GONE) from None
         except Exception as error:
             raise Lost(str(error) if self.client.status == "running" else GONE) from None
-        if isinstance(found, SuiteError):
-            raise found
-        return found
+        if isinstance(result, SuiteError):
+            raise result
+        return result
 
     def _alone_since(self, earlier: float | None) -> float | None:
         """Since when there has been no worker. Lost: for too long."""

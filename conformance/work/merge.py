@@ -267,14 +267,14 @@ def _order(folder: Folder) -> tuple[Any, ...]:
 def _must_belong_together(folders: Sequence[Folder]) -> None:
     first = folders[0]
     for folder in folders[1:]:
-        for what, one, other in (
+        for what, value, other in (
             ("command", first.run.command, folder.run.command),
             ("suite", first.run.suite.version, folder.run.suite.version),
             ("--strict", first.run.strict, folder.run.strict),
             ("selection", first.run.scope.selection, folder.run.scope.selection),
         ):
-            if one != other:
-                message = f"{what} {one!r} and {other!r}. Judge all parts in the same way."
+            if value != other:
+                message = f"{what} {value!r} and {other!r}. Judge all parts in the same way."
                 raise UsageError(f"{first.path} and {folder.path} do not belong together: {message}")
     places: dict[tuple[str, str], Path] = {}
     for folder in folders:

@@ -63,9 +63,9 @@ def _the_one_before(portal: Portal, caller: Caller, body: Body) -> None:
 
 def _granted_once(call: Call) -> Any:
     """Answers with an existing grant of the currency unchanged, even a revoked grant."""
-    for known in call.portal.newest("currency grant"):
-        if known["currencyCode"] == call.body["currencyCode"]:
-            return call.portal.view("currency grant", known)
+    for grant in call.portal.newest("currency grant"):
+        if grant["currencyCode"] == call.body["currencyCode"]:
+            return call.portal.view("currency grant", grant)
     return call.run()
 
 

@@ -82,8 +82,8 @@ def _empty_is_done(operation: str, name: str, data: Callable[[Portal], Any], rul
 
 def _anybody(portal: Portal) -> Any:
     methods = [portal.enumeration("user-mfa-methods", "EMAIL")]
-    told = {"expiresIn": 300, "accountStatus": None, "pendingApproval": False}
-    return {"sessionId": portal.new_id("login session"), "mfaMethods": methods, **told}
+    state = {"expiresIn": 300, "accountStatus": None, "pendingApproval": False}
+    return {"sessionId": portal.new_id("login session"), "mfaMethods": methods, **state}
 
 
 def _denied_beside_the_code(seen: Seen, answer: Answer) -> None:

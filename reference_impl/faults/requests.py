@@ -52,8 +52,7 @@ def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
 
 @dataclass
 class AnyChannel:
-    """Tries a body with every secure-channel session if the named session exists, or if it is missing
-    (``exists``)."""
+    """Tries a body with every secure-channel session if the named session's existence equals ``exists``."""
 
     app: ASGIApp
     exists: bool

@@ -225,12 +225,12 @@ def _if_the_code_begins_well(call: Call) -> Any:
 def _taking_used_mailed_codes(call: Call) -> Any:
     """A mailed code completes further login sessions of its account."""
     session, code, now = call.login_session, call.body["code"], call.portal.now()
-    given = (session.account_id if session else "", code, call.body["method"])
-    if session and given in call.memory:
+    use = (session.account_id if session else "", code, call.body["method"])
+    if session and use in call.memory:
         call.portal.mfa_codes[session.id] = MfaCode(code, expires=now + 300, sent=now)
     data = call.run()
     if call.body["method"] == EMAIL:
-        call.memory[given] = True
+        call.memory[use] = True
     return data
 
 

@@ -205,7 +205,7 @@ VARIANTS = permitted(
     "whether a listing holds the caller is not stated",
     may(
         "caller-is-not-listed: listed-accounts",
-        seeing(op.ACCOUNTS_QUERY, "account", lambda _, caller, __, one: one["bizId"] != caller.account_id),
+        seeing(op.ACCOUNTS_QUERY, "account", lambda _, caller, __, row: row["bizId"] != caller.account_id),
     ),
     # Transfer orders.
     "how an unknown sort is answered is not stated",

@@ -58,9 +58,9 @@ def _kept_as(operation: str, kind: str, **marks: Any) -> Change:
 
 def _deleted_types_too(plan: Plan) -> None:
     """A type of no known state is shown under a code of its own."""
-    known = plan.lists["notification-channel-type-statuses"]
-    deleted = known[0]._replace(code="DELETED", value=80010309, label="Deleted")
-    plan.lists["notification-channel-type-statuses"] = (*known, deleted)
+    statuses = plan.lists["notification-channel-type-statuses"]
+    deleted = statuses[0]._replace(code="DELETED", value=80010309, label="Deleted")
+    plan.lists["notification-channel-type-statuses"] = (*statuses, deleted)
 
 
 def _inherited(portal: Portal, caller: Caller, body: Body, record: Record) -> bool:

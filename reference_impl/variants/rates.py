@@ -57,7 +57,7 @@ def _slow_down_once_refused(seen: Seen, answer: Answer) -> None:
 Owner = Callable[[Portal, Body], str]
 
 
-def _locking(operation: str, refused: str, owner: Owner, *, told: str) -> Change:
+def _locking(operation: str, refused: str, owner: Owner, *, error: str) -> Change:
     """After three refusals in a row the account is shut for ten minutes."""
 
     def counting() -> Apply:
@@ -67,7 +67,7 @@ def _locking(operation: str, refused: str, owner: Owner, *, told: str) -> Change
             account = owner(portal, body)
             recent = [moment for moment in wrong.get(account, []) if moment > portal.now() - 600]
             if account and len(recent) >= 3:
-                raise Refusal(told)
+                raise Refusal(error)
             try:
                 data = handler(portal, caller, body)
             except Refusal as refusal:
@@ -96,7 +96,7 @@ def _account_of_the_session(portal: Portal, body: Body) -> str:
 
 
 def _locked_loudly(status: int, code: str) -> Change:
-    shut = _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address_of_an_account, told="ACCOUNT_LOCKED")
+    shut = _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address_of_an_account, error="ACCOUNT_LOCKED")
     return together(erring("ACCOUNT_LOCKED", code, status), shut)
 
 
@@ -177,14 +177,14 @@ VARIANTS = permitted(
     "what several refusals in a row lead to is not described",
     may(
         "locked-silently-after-three-passwords: lock",
-        _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address, told="AUTH.INVALID_CREDENTIALS"),
+        _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address, error="AUTH.INVALID_CREDENTIALS"),
     ),
     may("locked-by-423: lock", _locked_loudly(423, "ACCOUNT.LOCKED")),
     may("locked-by-401: lock", _locked_loudly(401, "AUTH.ACCOUNT_LOCKED")),
     may(
         "locked-after-three-codes: code-lock",
         erring("CODES_LOCKED", "AUTH.MFA_LOCKED", 423),
-        _locking(op.COMPLETE, "AUTH.MFA_CODE_INVALID", _account_of_the_session, told="CODES_LOCKED"),
+        _locking(op.COMPLETE, "AUTH.MFA_CODE_INVALID", _account_of_the_session, error="CODES_LOCKED"),
     ),
     "the HTTP status is unspecified",
     may("challenge-401: challenge-status", chosen(bot_refused_status=401)),

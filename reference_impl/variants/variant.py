@@ -193,7 +193,7 @@ def refused(operation: str, refusal: str, when: Callable[[Portal, Caller, Body],
 
 
 def seeing(
-    operation: str, kind: str, keep: Callable[[Portal, Caller, Body, Record], bool], **given: Any
+    operation: str, kind: str, keep: Callable[[Portal, Caller, Body, Record], bool], **values: Any
 ) -> Change:
     """The handler finds some records of a kind only, and has been given other values in its body."""
 
@@ -203,7 +203,7 @@ def seeing(
             id: record for id, record in everything.items() if keep(portal, caller, body, record)
         }
         try:
-            return handler(portal, caller, body | given)
+            return handler(portal, caller, body | values)
         finally:
             portal.records[kind] = everything
 

@@ -44,9 +44,9 @@ def verified_at_is_a_time(exchange: Exchange) -> Iterator[Comparison]:
 
 @check("BACKUP-003", on=successes(op.BACKUP_CODES))
 def no_more_codes_remain_than_were_made(exchange: Exchange) -> Iterator[Comparison]:
-    remaining, made = exchange.at("data.remainingCount"), exchange.at("data.totalGenerated")
-    if is_integer(remaining) and is_integer(made):
-        yield holds(exchange, "data.remainingCount", 0 <= remaining <= made, f"from 0 to {made}")
+    remaining, generated = exchange.at("data.remainingCount"), exchange.at("data.totalGenerated")
+    if is_integer(remaining) and is_integer(generated):
+        yield holds(exchange, "data.remainingCount", 0 <= remaining <= generated, f"from 0 to {generated}")
 
 
 @check("SESSION-020", on=successes(op.SESSIONS))

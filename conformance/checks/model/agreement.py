@@ -266,28 +266,28 @@ def _contradiction(
 def _has_just_changed(kind: Kind, values: tuple[Json, ...], visit: Visit) -> bool:
     """Whether a record is so young, or was changed so lately, that another place may not show it yet."""
     times = [
-        found
+        changed_at
         for name, value in zip(kind.fields, values, strict=True)
-        if name in CHANGED_AT and (found := moment(value)) is not None
+        if name in CHANGED_AT and (changed_at := moment(value)) is not None
     ]
-    return any(visit.portal_time - found.timestamp() < LAG for found in times)
+    return any(visit.portal_time - changed_at.timestamp() < LAG for changed_at in times)
 
 
-def are_different(one: Json, other: Json) -> bool:
+def are_different(value: Json, other: Json) -> bool:
     """Whether two values of one field surely mean different things.
 
     What is null, empty, masked, cut, or of another form at one of the places says nothing.
     """
-    if isinstance(one, str) and isinstance(other, str):
-        return _are_different_texts(one, other)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return _are_different_objects(one, other)
-    if isinstance(one, list) and isinstance(other, list):
-        texts = all(isinstance(text, str) and text for text in (*one, *other))
-        return texts and set(map(folded, one)) != set(map(folded, other))
-    if isinstance(one, bool) or isinstance(other, bool):
-        return isinstance(one, bool) and isinstance(other, bool) and one is not other
-    return isinstance(one, int | float) and isinstance(other, int | float) and one != other
+    if isinstance(value, str) and isinstance(other, str):
+        return _are_different_texts(value, other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return _are_different_objects(value, other)
+    if isinstance(value, list) and isinstance(other, list):
+        texts = all(isinstance(text, str) and text for text in (*value, *other))
+        return texts and set(map(folded, value)) != set(map(folded, other))
+    if isinstance(value, bool) or isinstance(other, bool):
+        return isinstance(value, bool) and isinstance(other, bool) and value is not other
+    return isinstance(value, int | float) and isinstance(other, int | float) and value != other
 
 
 SECRET = "password"
@@ -302,33 +302,33 @@ def _are_different_objects(first: dict[str, Json], second: dict[str, Json]) -> b
     shared = (first.keys() & second.keys()) - {SECRET}
     if any(are_different(first[name], second[name]) for name in shared):
         return True
-    one, other = first.get(SECRET), second.get(SECRET)
-    return _is_shown(one) and _is_shown(other) and _is_masked(one) is not _is_masked(other)
+    secret, other = first.get(SECRET), second.get(SECRET)
+    return _is_shown(secret) and _is_shown(other) and _is_masked(secret) is not _is_masked(other)
 
 
 def _is_shown(value: Json) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _are_different_texts(one: str, other: str) -> bool:
-    if not one.strip() or not other.strip() or _is_masked(one) or _is_masked(other) or are_alike(one, other):
+def _are_different_texts(text: str, other: str) -> bool:
+    if not (text.strip() and other.strip()) or any(map(_is_masked, (text, other))) or are_alike(text, other):
         return False
-    early, late = moment(one), moment(other)
+    early, late = moment(text), moment(other)
     if early is not None and late is not None:
-        return has_offset(one) and has_offset(other) and abs((late - early).total_seconds()) >= 1
+        return has_offset(text) and has_offset(other) and abs((late - early).total_seconds()) >= 1
     if early is not None or late is not None:
         return False
-    return not (_is_part(one, other) or _is_part(other, one))
+    return not (_is_part(text, other) or _is_part(other, text))
 
 
 def _is_masked(text: str) -> bool:
     return is_mask(text) or any(letter in text for letter in "*•●…") or "..." in text
 
 
-def _is_part(one: str, other: str) -> bool:
+def _is_part(text: str, other: str) -> bool:
     """Whether a text is the beginning of another one, or a number's end without its country."""
-    number, longer = _digits(one), _digits(other)
-    return other.startswith(one) or (len(number) >= 5 and longer.endswith(number.lstrip("0")))
+    number, longer = _digits(text), _digits(other)
+    return other.startswith(text) or (len(number) >= 5 and longer.endswith(number.lstrip("0")))
 
 
 def _digits(text: str) -> str:

@@ -147,9 +147,9 @@ def load(path: Path) -> Baseline:
             raise UsageError(
                 f'{path}: there is no key "{name}". {_nearest(name, TABLES)}Entries stand under [[known]].'
             )
-    known, gone = (_entries(path, name, document.get(name, [])) for name in TABLES[:2])
+    failures, gone = (_entries(path, name, document.get(name, [])) for name in TABLES[:2])
     regressions = rows_of(document.get("regression", []), f"{path}: [[regression]]")
-    return Baseline(str(path), known, gone, regressions)
+    return Baseline(str(path), failures, gone, regressions)
 
 
 def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:

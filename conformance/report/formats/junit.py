@@ -39,7 +39,7 @@ def document(run: Run) -> str:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     for section in suites:
         cases = [
-            _case(run, row, by_requirement.get(row.id, []), failures.known) for row in section.requirements
+            _case(run, row, by_requirement.get(row.id, []), failures.accepted) for row in section.requirements
         ]
         root.append(_suite(run, section, cases))
     if run.command == "replay":
@@ -82,8 +82,8 @@ def _test_case(name: str, group: str) -> ElementTree.Element:
 
 def _ended(case: ElementTree.Element, how: str, message: str, *, kind: str = "", text: str = "") -> None:
     """Writes into a test case that it did not pass, and how: ``failure``, ``error`` or ``skipped``."""
-    given = {"type": kind} if kind else {}
-    result = ElementTree.SubElement(case, how, {**given, "message": visible(cut(message, 600))})
+    attributes = {"type": kind} if kind else {}
+    result = ElementTree.SubElement(case, how, {**attributes, "message": visible(cut(message, 600))})
     result.text = visible(text) or None
 
 
@@ -151,10 +151,10 @@ def _difference(same: Sequence[RegressedPlace]) -> str:
 
 
 def _case(
-    run: Run, row: RequirementEntry, findings: Sequence[FindingEntry], known: frozenset[str]
+    run: Run, row: RequirementEntry, findings: Sequence[FindingEntry], accepted: frozenset[str]
 ) -> ElementTree.Element:
     case = _test_case(f"{row.id} {row.statement}", row.chapter)
-    fresh = [finding for finding in findings if finding.signature not in known]
+    fresh = [finding for finding in findings if finding.signature not in accepted]
     weighs = row.verdict in run.weighed
     if weighs and (fresh or not findings):
         message = f"{fresh[0].endpoint}: {message_of(fresh[0])}" if fresh else row.reason or row.statement

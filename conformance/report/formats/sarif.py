@@ -50,7 +50,7 @@ def document(run: Run) -> str:
             {"level": "error", "message": {"text": one_line(text, 1_000)}} for text in notifications
         ]
     results = [
-        _result(finding, places, is_accepted=finding.signature in failures.known) for finding in findings
+        _result(finding, places, is_accepted=finding.signature in failures.accepted) for finding in findings
     ]
     results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}

@@ -129,7 +129,7 @@ def _other_failures(failures: RunFailures) -> Iterator[str]:
         yield ""
         yield f"### {title}"
         yield ""
-        yield from (f"- {quoted(one.sentence, 600)}" for one in islice(same, MOST_FAILURES))
+        yield from (f"- {quoted(failure.sentence, 600)}" for failure in islice(same, MOST_FAILURES))
 
 
 def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:

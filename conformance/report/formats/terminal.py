@@ -87,7 +87,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
         lines += [*_untested(run, pen), *_open(run, pen)]
     lines += _since(run, pen)
     if not quiet:
-        lines += _groups(run, failures.warnings, failures.known, MOST_WARNINGS, "more warning", pen)
+        lines += _groups(run, failures.warnings, failures.accepted, MOST_WARNINGS, "more warning", pen)
     lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
@@ -145,9 +145,9 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
 
 
 def _groups(
-    run: Run, findings: Sequence[FindingEntry], known: frozenset[str], most: int, noun: str, pen: Pen
+    run: Run, findings: Sequence[FindingEntry], accepted: frozenset[str], most: int, noun: str, pen: Pen
 ) -> Iterator[str]:
-    groups = grouped(gravest_first(run, findings), known)
+    groups = grouped(gravest_first(run, findings), accepted)
     for group in groups[:most]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -157,7 +157,7 @@ def _groups(
 
 
 def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    yield from _groups(run, failures.new, failures.known, MOST_FAILURES, "more failure", pen)
+    yield from _groups(run, failures.new, failures.accepted, MOST_FAILURES, "more failure", pen)
     shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:

@@ -77,10 +77,10 @@ class LatencyHistogram:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> LatencyHistogram:
         """The histogram that ``as_json`` wrote; an empty one where none was written."""
-        found = cls(longest=float(row.get("max_ms", 0.0)))
+        histogram = cls(longest=float(row.get("max_ms", 0.0)))
         if text := row.get("histogram"):
-            found.counts.decode_and_add(str(text).encode())
-        return found
+            histogram.counts.decode_and_add(str(text).encode())
+        return histogram
 
     def as_json(self) -> dict[str, Json]:
         """``histogram`` is the HdrHistogram, compressed and in base64, in units of 10 us."""
@@ -107,12 +107,12 @@ class Latencies:
     @classmethod
     def of(cls, rows: Mapping[str, Any]) -> Latencies:
         """The latencies that ``as_json`` wrote."""
-        found = cls()
+        latencies = cls()
         for name, row in rows.items():
-            found.replayed[name] = LatencyHistogram.of(row["replayed"])
+            latencies.replayed[name] = LatencyHistogram.of(row["replayed"])
             if row.get("recorded") is not None:
-                found.recorded[name] = LatencyHistogram.of(row["recorded"])
-        return found
+                latencies.recorded[name] = LatencyHistogram.of(row["recorded"])
+        return latencies
 
     def merged(self, other: Self) -> Latencies:
         both = Latencies()

@@ -51,17 +51,17 @@ class LatencyLimit:
     def _decided_for(
         self, name: str, recorded: LatencyHistogram | None, replayed: LatencyHistogram
     ) -> LimitResult:
-        seen = replayed.bounds(self.percentile)
-        if seen is None:
+        interval = replayed.bounds(self.percentile)
+        if interval is None:
             few = f"{replayed.samples} requests are too few for {self.text.split()[0]}"
             return LimitResult(self.text, name, "not decided", few)
         limits = self._limits(recorded)
         if limits is None:
             return LimitResult(self.text, name, "not decided", "the recording has too few requests")
-        why = f"{_span(seen)} ms, and the limit is {_span(limits)} ms"
-        if seen[0] > limits[1]:
+        why = f"{_span(interval)} ms, and the limit is {_span(limits)} ms"
+        if interval[0] > limits[1]:
             return LimitResult(self.text, name, "exceeded", why)
-        return LimitResult(self.text, name, "kept" if seen[1] <= limits[0] else "not decided", why)
+        return LimitResult(self.text, name, "kept" if interval[1] <= limits[0] else "not decided", why)
 
     def _limits(self, recorded: LatencyHistogram | None) -> tuple[float, float] | None:
         """In ms; None where the recording does not tell."""

@@ -221,11 +221,11 @@ def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
         return None
     name = str(next(reversed(place(finding.path)), ""))
     clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
-    return next((known.text for known in CAUSES if _fits(known, clue)), None)
+    return next((cause.text for cause in CAUSES if _fits(cause, clue)), None)
 
 
-def _fits(known: Cause, clue: Clue) -> bool:
+def _fits(cause: Cause, clue: Clue) -> bool:
     try:
-        return known.fits(clue)
+        return cause.fits(clue)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
         return False  # a hint is never worth an error: what the target sent has any shape

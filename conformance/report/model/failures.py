@@ -53,11 +53,11 @@ class OtherFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunFailures:
-    """What fails a run. ``known`` are the signatures that the baseline lists: these findings fail nothing.
+    """What fails a run. ``accepted`` are the signatures that the baseline lists: these findings fail nothing.
     ``new`` are the findings that do, ``warnings`` those that would where strict, ``blockers`` the rules of
     the new ones, ``regressed`` the places where a replay differs."""
 
-    known: frozenset[str]
+    accepted: frozenset[str]
     new: tuple[FindingEntry, ...]
     warnings: tuple[FindingEntry, ...]
     blockers: tuple[Blocker, ...]
@@ -69,16 +69,16 @@ class RunFailures:
 def failures_of(run: Run) -> RunFailures:
     """What fails a run: every FAIL that no baseline lists, every WARN where strict, and the rest."""
     base, ending = run.baseline, run.ending
-    known = frozenset(entry.signature for entry in base.known) if base else frozenset()
-    unlisted = [finding for finding in run.findings if finding.signature not in known]
+    accepted = frozenset(entry.signature for entry in base.known) if base else frozenset()
+    unlisted = [finding for finding in run.findings if finding.signature not in accepted]
     new = tuple(finding for finding in unlisted if finding.verdict in run.weighed)
     stale = [OutdatedEntry("stale", row, NO_LONGER) for row in base.stale] if base else []
     expired = base.expired if base else []
     return RunFailures(
-        known=known,
+        accepted=accepted,
         new=new,
         warnings=() if run.strict else tuple(each for each in unlisted if each.verdict == "warn"),
-        blockers=_blockers(run, new, known),
+        blockers=_blockers(run, new, accepted),
         regressed=tuple(places(run)),
         others=(
             *(OtherFailure("Too slow", "A limit on latency", "latency", each) for each in ending.too_slow),
@@ -94,11 +94,11 @@ def failures_of(run: Run) -> RunFailures:
     )
 
 
-def _blockers(run: Run, new: tuple[FindingEntry, ...], known: frozenset[str]) -> tuple[Blocker, ...]:
+def _blockers(run: Run, new: tuple[FindingEntry, ...], accepted: frozenset[str]) -> tuple[Blocker, ...]:
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in new:
         by_requirement.setdefault(finding.requirement, []).append(finding)
-    listed = {finding.requirement for finding in run.findings if finding.signature in known}
+    listed = {finding.requirement for finding in run.findings if finding.signature in accepted}
     blockers = [
         Blocker(entry, tuple(by_requirement.get(entry.id, ())))
         for entry in run.requirements

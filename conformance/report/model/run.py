@@ -338,15 +338,15 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
-        rows, given = list(observations), {"exit_code": 0, **facts}
+        rows, values = list(observations), {"exit_code": 0, **facts}
         return cls(
-            target=Target(url=given.pop("target_url"), profile=given.pop("target_profile")),
+            target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
             summary=counted(requirements),
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
             readings=_readings(requirements, rows),
-            **given,
+            **values,
         )
 
     @classmethod

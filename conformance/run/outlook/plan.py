@@ -204,8 +204,7 @@ def _add_rules(
     chosen: Sequence[CaseRow],
     late: Mapping[tuple[str, str], str],
 ) -> None:
-    """Adds the rules and endpoints that the cases and the checks of their requests would decide, and the
-    run's floor."""
+    """Adds rules and endpoints that cases and checks of their requests decide, and the run's floor."""
     whole = {rule for row in chosen for rule in row.requirements}
     possible = [row for row in chosen if row.id not in planned.untested]
     tried = {rule for row in possible for rule in row.requirements}

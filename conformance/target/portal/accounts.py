@@ -288,7 +288,7 @@ class ProfileAccount:
             if shared is not None and self._portal.clock.now() >= shared.due:
                 shared = self._refreshed(shared)
             self._shared = shared or self.another_session()
-            self._portal.calls.owns_token(self._shared.token, self)
+            self._portal.calls.owns_token(self._shared.token, self.doubt)
             return self._shared
 
     def another_session(self) -> SignedIn:

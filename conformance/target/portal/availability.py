@@ -50,7 +50,7 @@ class Availability:
         where so many were."""
         endpoint = _endpoint(request)
         with self._lock:
-            given_up = [one for one, count in self._in_a_row.items() if count >= SILENT_IN_A_ROW]
+            given_up = [name for name, count in self._in_a_row.items() if count >= SILENT_IN_A_ROW]
             silent = self._reasons.total()
             is_gone = silent >= SILENT_REQUESTS and 4 * silent >= self._asked
         if is_gone or len(given_up) >= SILENT_ENDPOINTS:

@@ -128,6 +128,5 @@ def wrong_code(right: set[str]) -> str:
 
 
 def _another(letter: str) -> str:
-    """A random letter of the same kind."""
     kinds = (string.digits, string.ascii_uppercase, string.ascii_lowercase)
     return secrets.choice(next((kind for kind in kinds if letter in kind), letter))

@@ -187,7 +187,6 @@ def refusal(exchange: Exchange) -> str:
 
 
 def blame(refused: SignInRefused) -> FaultClass:
-    """Whom a refused sign-in points to."""
     if refused.exchange.status is None:
         return "environment"
     return "target" if refused.exchange.status >= 500 or refused.exchange.success else "credentials"

@@ -134,7 +134,6 @@ def own_ids(value: Json) -> list[str]:
 
 
 def shows(record: Mapping[str, Json], name: str | None) -> bool:
-    """Whether a field of the record equals or contains this name."""
     return name is not None and any(isinstance(value, str) and name in value for value in record.values())
 
 

@@ -237,7 +237,6 @@ class Connection:
         return True
 
     def is_readable(self) -> bool:
-        """Whether bytes lie there, or an end."""
         return self._is_pending() or self._comes_within(0.0)
 
     def _comes_within(self, seconds: float) -> bool:

@@ -220,7 +220,6 @@ class ProfileAnswers:
 
 
 def filled(answers: ProfileAnswers) -> str:
-    """The whole file with these answers in their places."""
     whole = text()
     for place, value in _places(answers):
         if place not in whole:

@@ -105,7 +105,7 @@ class HtmlReport:
         shown: list[tuple[str, Markup]] = []
         used = without_evidence = 0
         findings = self._ordered()
-        groups = grouped(findings, maker.known)
+        groups = grouped(findings, maker.accepted)
         for at, group in enumerate(groups):
             card = maker.card(group)
             if used > EVIDENCE_BYTES:
@@ -127,10 +127,10 @@ class HtmlReport:
 
     def _ordered(self) -> list[FindingEntry]:
         """New failures first, then the others by verdict and severity; the specification's order within."""
-        known = failures_of(self.run).known
+        signatures = failures_of(self.run).accepted
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
         ordered = gravest_first(self.run, weighed)
-        return sorted(ordered, key=lambda finding: finding.signature in known)
+        return sorted(ordered, key=lambda finding: finding.signature in signatures)
 
     def _findings_hint(self, cards: int) -> str:
         if not self._ordered():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from math import inf
-from typing import Protocol, TypedDict
+from typing import TypedDict
 from urllib.parse import quote, urlencode
 
 from conformance.errors import OutOfTime
@@ -76,13 +76,6 @@ MOST_PAUSES = 300.0
 PASSES = "a rate limit to pass"
 
 
-class TokenOwner(Protocol):
-    """An account with a shared token."""
-
-    def doubt(self) -> None:
-        """Takes note that the token was refused."""
-
-
 class Caller:
     """Sends requests. It knows whose each token is, and which client hash it was issued to."""
 
@@ -102,7 +95,8 @@ class Caller:
         self._tokens: dict[str, tuple[str, str | None]] = {}
         self._ends: dict[str, float] = {}
         """By access token, when its lifetime is over, on the target's clock."""
-        self._shared: dict[str, TokenOwner] = {}
+        self._shared: dict[str, Callable[[], None]] = {}
+        """By shared token, what is called where it is refused."""
         self._pauses_left = MOST_PAUSES
         changes.follow_requests()
 
@@ -231,7 +225,7 @@ class Caller:
             open_answer=outgoing.open_answer,
         )
         if exchange.status == 401 and outgoing.token in self._shared:
-            self._shared[outgoing.token].doubt()
+            self._shared[outgoing.token]()
         return exchange
 
     @property
@@ -252,10 +246,10 @@ class Caller:
         """Whether the lifetime of an access token is over, to the second."""
         return self._clock.now() >= self._ends.get(token, inf) - 1
 
-    def owns_token(self, token: str, account: TokenOwner) -> None:
+    def owns_token(self, token: str, doubt: Callable[[], None]) -> None:
         if token not in self._shared:
-            others = {other: owner for other, owner in self._shared.items() if owner is not account}
-            self._shared = {**others, token: account}
+            others = {other: owner for other, owner in self._shared.items() if owner != doubt}
+            self._shared = {**others, token: doubt}
 
 
 def encoded(json: Json) -> bytes | None:

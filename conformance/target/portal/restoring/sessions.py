@@ -12,7 +12,7 @@ from conformance.checks.records import sent_fields
 from conformance.checks.registry import key_of
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, TOKEN_REFRESH
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import Exchange
 
 LONGEST_END = 15.0
 """Seconds after which no further session is ended: a slow target is not kept busy by it."""
@@ -83,7 +83,8 @@ class OwnSessions:
     def _use(self, token: str, exchange: Exchange, *, is_logout: bool) -> None:
         if is_logout and exchange.success:
             account = self._accounts.pop(token)
-            if not _is_alone(exchange.at("data.terminatedSessions")):
+            number = exchange.at("data.terminatedSessions")
+            if isinstance(number, int) and number > 1:
                 self.ends_alone = False
             self._outlived.update(
                 {other: exchange.time for other, owner in self._accounts.items() if owner == account}
@@ -97,8 +98,3 @@ class OwnSessions:
             if exchange.time > self._outlived.get(token, exchange.time) + HEARD_OF:
                 self._outlived.pop(token)
                 self.ends_alone = self.ends_alone is not False
-
-
-def _is_alone(number: Json) -> bool:
-    """Whether the number of sessions that a logout says it ended is that of one, or not shown."""
-    return not isinstance(number, int) or number <= 1

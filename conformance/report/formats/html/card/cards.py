@@ -105,12 +105,12 @@ class Cards:
     evidence: RunEvidence
     numbers: Mapping[str, int]
     rules: dict[str, RequirementEntry] = field(init=False)
-    known: frozenset[str] = field(init=False)
+    accepted: frozenset[str] = field(init=False)
     taken: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rules = {row.id: row for row in self.run.requirements}
-        self.known = failures_of(self.run).known
+        self.accepted = failures_of(self.run).accepted
 
     def card(self, group: FindingGroup) -> Card:
         lead, record = group.lead, self.evidence.exchanges
@@ -118,7 +118,7 @@ class Cards:
         exchanges = list(numbered.values())
         labels = step_labels(numbered, is_live=self.run.command == "run")
         last = numbered.get(lead.exchanges[-1]) if lead.exchanges else None
-        is_known = lead.signature in self.known
+        is_known = lead.signature in self.accepted
         shown = [lead, *group.elsewhere[:MOST_ROWS], *group.at_once[:MOST_ROWS]]
         return Card(
             group=group,
