@@ -159,6 +159,18 @@ def test_a_certificate_that_cannot_be_read_is_named(
     assert said in capsys.readouterr().err
 
 
+def test_tls_at_an_address_of_plain_http_is_named(
+    secured: Secured, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = secured.folder / "portal.toml"
+    text = path.read_text(encoding="utf-8").replace('url = "https:', 'url = "http:')
+    path.write_text(re.sub("(?m)^(client_cert|verify|proxy) = .*$", "", text), encoding="utf-8")
+
+    assert main(["doctor", "--profile", str(path)]) == 4
+
+    assert "speaks TLS at that port, and no plain HTTP" in capsys.readouterr().out
+
+
 @pytest.fixture
 def portal() -> Iterator[serve.Running]:
     with serve.start() as running:

@@ -78,7 +78,7 @@ def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
 
 
 def mistaken(password: str) -> list[str]:
-    return [password.swapcase(), password[:-1] + ("b" if password[-1] == "a" else "a"), "another password"]
+    return [password.swapcase(), password[:-1] + ("b" if password[-1] in "aA" else "a"), "another password"]
 
 
 @pytest.mark.parametrize("is_first", [True, False])
