@@ -8,7 +8,7 @@ import pytest
 
 import conformance.checks as chapters
 from conformance.checks import CHECKS, READINGS, access
-from conformance.checks.registry import Memory, answers, successes
+from conformance.checks.registry import LEFT_TO_CASES, Memory, answers, successes
 from conformance.judging import Judge
 from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.tests.proof import HERE, Bound, Proof, Reading, chapters_with
@@ -54,6 +54,18 @@ def test_a_check_decides_a_requirement_that_is_not_open() -> None:
     decided = {row.requirement: REQUIREMENTS[row.requirement] for row in CHECKS}
 
     assert [id for id, row in decided.items() if row.level == "open" or row.untestable is not None] == []
+
+
+def test_a_check_and_a_reading_are_named_by_chapter_and_function() -> None:
+    assert [each.name for each in (*CHECKS, *READINGS) if each.name.count(".") != 1] == []
+
+
+def test_a_rule_that_is_left_to_cases_has_a_check() -> None:
+    assert LEFT_TO_CASES - {each.requirement for each in CHECKS} == set()
+
+
+def test_a_list_after_a_cancellation_is_compared_with_it_by_model_alone() -> None:
+    assert [each.compares for each in CHECKS if each.requirement == "INVITE-003"] == [True]
 
 
 def test_a_reading_speaks_of_an_open_requirement() -> None:
