@@ -57,7 +57,8 @@ def test_a_check_decides_a_requirement_that_is_not_open() -> None:
 
 
 def test_a_check_and_a_reading_are_named_by_chapter_and_function() -> None:
-    assert [each.name for each in (*CHECKS, *READINGS) if each.name.count(".") != 1] == []
+    names = [each.name for each in CHECKS] + [each.name for each in READINGS]
+    assert [name for name in names if name.count(".") != 1] == []
 
 
 def test_a_rule_that_is_left_to_cases_has_a_check() -> None:
