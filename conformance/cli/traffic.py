@@ -177,7 +177,7 @@ def record_traffic(options: Options) -> int:
     from conformance.target.tls import tls_context
 
     profile = load(options.profile) if options.profile else None
-    at = None if profile is None else profile.at(options.upstream)
+    at = None if profile is None else profile.at(options.upstream, is_insecure=options.insecure)
     return record.run(
         options.upstream,
         options.out / f"{datetime.now(UTC):%Y%m%d-%H%M%S}.jsonl" if options.out.is_dir() else options.out,
@@ -185,7 +185,7 @@ def record_traffic(options: Options) -> int:
             port=options.port,
             host=options.host,
             open_channel=options.open_channel,
-            verify=not options.insecure and ((at and tls_context(at)) or True),
+            verify=(at and tls_context(at)) or not options.insecure,
             proxy=None if at is None else at.portal.proxy,
             timeout=options.timeout,
             redact=options.redact,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
 
 from conformance.errors import ProfileError
 from conformance.target.profile.model import Profile
@@ -26,7 +25,7 @@ def tls_context(profile: Profile) -> ssl.SSLContext | None:
         try:
             context.load_cert_chain(portal.client_cert, portal.client_key, password=_no_password)
         except (OSError, ssl.SSLError, ValueError) as problem:
-            files = " and ".join(str(Path(file)) for file in (portal.client_cert, portal.client_key) if file)
+            files = " and ".join(filter(None, (portal.client_cert, portal.client_key)))
             raise ProfileError(_unreadable(profile, "client_cert", files, problem)) from None
     return context
 

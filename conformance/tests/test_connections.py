@@ -127,6 +127,22 @@ def test_each_command_reaches_the_portal_by_its_profile(secured: Secured) -> Non
     assert all("Proxy-Authorization: Basic dXNlcjp3b3Jk" in head for head in secured.asked)
 
 
+@pytest.mark.slow
+def test_an_unchecked_certificate_leaves_the_clients_own_in_use(secured: Secured) -> None:
+    path = secured.folder / "portal.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub("(?m)^verify = .*$", "", text), encoding="utf-8")
+    url = load(path).portal.url
+    words = ("--insecure", "--profile", str(path), "--out", "visit.jsonl")
+
+    with command(secured.folder, url, *words) as (recorder, recording):
+        status = httpx.get(f"{recording}{PUBLIC}").status_code
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=30)
+
+    assert status == NO_CODE
+
+
 def test_a_missing_client_certificate_is_named(secured: Secured, capsys: pytest.CaptureFixture[str]) -> None:
     path = secured.folder / "portal.toml"
     path.write_text(re.sub("(?m)^client_cert.*$", "", path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -95,9 +95,10 @@ class Profile(ProfileTable):
         self._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
         return self
 
-    def at(self, url: str) -> Self:
-        """This profile with another address of the portal."""
-        return self.model_copy(update={"portal": self.portal.model_copy(update={"url": url})})
+    def at(self, url: str, *, is_insecure: bool = False) -> Self:
+        """This profile at another address of a portal; ``is_insecure`` leaves its certificate unchecked."""
+        settings = {"url": url} | ({"verify": False} if is_insecure else {})
+        return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
 
     @field_validator("operations")
     @classmethod

@@ -119,8 +119,8 @@ class PortalSettings(ProfileTable):
     @field_validator("proxy")
     @classmethod
     def _is_a_proxy(cls, proxy: str | None) -> str | None:
-        is_one = proxy is None or (re.match(r"http://[^/\s?#]+/?\Z", proxy) and is_http_address(proxy))
-        if not is_one:
+        is_proxy = proxy is None or (re.match(r"http://[^/\s?#]+/?\Z", proxy) and is_http_address(proxy))
+        if not is_proxy:
             raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
         return proxy
 
