@@ -22,10 +22,16 @@ from conformance.checks.registry import (
 )
 from conformance.judging.shapes import Shape
 from conformance.spec import Operation
+from conformance.spec.operations import UNDESCRIBED
 from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
 INGRESSES_KEPT = 100
+
+NO_ENVELOPE: frozenset[Kind] = frozenset({"bare", "odd"})
+NOT_OFFERED = frozenset({404, 405, 501})
+"""Statuses by which a server says without the envelope that it has no such endpoint: whether a path that is
+none of the 88 is one of the other 111 is not known."""
 
 PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
@@ -59,7 +65,7 @@ class RouteKey(NamedTuple):
     """What the choice of checks depends on."""
 
     operation: str
-    """Its key."""
+    """Its key, or UNDESCRIBED."""
     kind: Kind
     ingress: bool
     """Whether the request came through the portal's ingress."""
@@ -124,8 +130,8 @@ class Dispatcher:
     def route(self, exchange: Exchange) -> Route | None:
         """The route of an exchange, which is counted; None where the exchange cannot be judged."""
         request, response = exchange.request, exchange.response
-        operation, layout = request.operation, request.layout
-        if operation is None or response is None or response.form in UNKNOWN_FORMS:
+        called, layout = request.operation_key, request.layout
+        if called is None or response is None or response.form in UNKNOWN_FORMS:
             return None
         if SECURE_SESSION in layout and exchange.is_sealed:
             return None
@@ -135,14 +141,16 @@ class Dispatcher:
             pending = envelope.get("code") == PENDING_APPROVAL
         else:
             kind = kind_of(exchange)
+        if called == UNDESCRIBED and kind in NO_ENVELOPE and response.status in NOT_OFFERED:
+            return None
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
         ingress = at is not None and (
             request.headers[at][1] in self.ingresses
             or self._is_of_ingress(request.headers[at][1], kind, exchange.n)
         )
-        key = operation.key, kind, ingress, body, pending
-        route = self._routes.get(key) or self._new_route(RouteKey(*key), operation)
+        key = called, kind, ingress, body, pending
+        route = self._routes.get(key) or self._new_route(RouteKey(*key), request.operation)
         route.count()
         return route
 
@@ -157,9 +165,10 @@ class Dispatcher:
         """Has every exchange judged anew: a check may judge an equal one otherwise than before."""
         self.generation += 1
 
-    def _new_route(self, key: RouteKey, operation: Operation) -> Route:
+    def _new_route(self, key: RouteKey, operation: Operation | None) -> Route:
         if key.operation not in self._shapes:
-            self._shapes[key.operation] = None if operation.data is None else Shape(operation)
+            has_shape = operation is not None and operation.data is not None
+            self._shapes[key.operation] = Shape(operation) if has_shape else None
         by_sight = checks_by_sight(key, self._checks, steady=self._is_steady)
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
