@@ -28,11 +28,6 @@ from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, 
 
 INGRESSES_KEPT = 100
 
-NO_ENVELOPE: frozenset[Kind] = frozenset({"bare", "odd"})
-NOT_OFFERED = frozenset({404, 405, 501})
-"""Statuses by which a server says without the envelope that it has no such endpoint: whether a path that is
-none of the 88 is one of the other 111 is not known."""
-
 PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
 
@@ -141,7 +136,7 @@ class Dispatcher:
             pending = envelope.get("code") == PENDING_APPROVAL
         else:
             kind = kind_of(exchange)
-        if called == UNDESCRIBED and kind in NO_ENVELOPE and response.status in NOT_OFFERED:
+        if called == UNDESCRIBED and not is_of_an_endpoint(exchange):
             return None
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
@@ -194,6 +189,15 @@ class Dispatcher:
             return True
         block = block_of(code)
         return block is not None and all(block_of(served) not in (None, block) for served in self.ingresses)
+
+
+def is_of_an_endpoint(exchange: Exchange) -> bool:
+    """Whether an answer is surely one of the portal, where the path is none of the 88: it may be none of the
+    other 111 either. Without an envelope, a refusal or a page may be anybody's."""
+    if exchange.envelope is not None and "success" in exchange.envelope:
+        return True
+    is_page = "html" in str(exchange.at("headers.content-type")).lower()
+    return 200 <= (exchange.status or 0) < 300 and not is_page
 
 
 @lru_cache(maxsize=4096)

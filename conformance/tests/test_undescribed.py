@@ -53,6 +53,14 @@ def wallets(
     )
 
 
+def page(status: int) -> Exchange:
+    exchange = wallets(None, status=status, text=b"<p>Hello</p>")
+    assert exchange.response is not None
+    return replace(
+        exchange, response=replace(exchange.response, headers=[("content-type", "text/html; charset=utf-8")])
+    )
+
+
 def checked(folder: Path, *exchanges: Exchange) -> Run:
     folder.mkdir(exist_ok=True)
     return check([written(folder / "traffic.jsonl", *exchanges)], CheckOptions(out=folder / "out")).run
@@ -76,7 +84,7 @@ def test_four_broken_musts_of_an_endpoint_fail_at_it_and_name_it(tmp_path: Path)
     "exchange, rule",
     [
         pytest.param(wallets(["no", "envelope"]), "ENV-001", id="an array in place of the envelope"),
-        pytest.param(wallets(None, text=b"<p>wallets</p>"), "ENV-001", id="a page in HTML"),
+        pytest.param(wallets(None, text=b""), "ENV-001", id="no body"),
         pytest.param(wallets(envelope(success="true")), "ENV-002", id="success as a text"),
         pytest.param(wallets(envelope(success=False)), "ENV-003", id="an error with the code of success"),
         pytest.param(wallets(envelope(code=2000)), "ENV-004", id="the code as a number"),
@@ -118,8 +126,10 @@ def test_a_general_rule_decides_at_an_endpoint_that_is_not_described(
         pytest.param(wallets(envelope()), id="a success"),
         pytest.param(wallets(error(), status=404), id="an error of the table"),
         pytest.param(wallets(error("WALLET.FROZEN"), status=409), id="an error of its own"),
+        pytest.param(wallets({"message": "Forbidden"}, status=403), id="a refusal of a gateway"),
         pytest.param(wallets({"detail": "Not Found"}, status=404), id="a path that does not exist"),
-        pytest.param(wallets(None, status=405, text=b"<p>405</p>"), id="a method that does not exist"),
+        pytest.param(page(405), id="a method that does not exist"),
+        pytest.param(page(200), id="the page of an application in place of a file that does not exist"),
         pytest.param(wallets(envelope(extra=1, data=[1])), id="a field of its own"),
         pytest.param(wallets(listing()), id="a first page"),
         pytest.param(

@@ -82,11 +82,10 @@ def write_all(
     clean = run if secrets is None else redacted(run, secrets)
     found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
     earlier = previous or _earlier_run(clean, out)
-    timings = clean.timings or found_exchanges.timings
-    words = undescribed_in_words(timings)
+    clean = clean.model_copy(update={"timings": clean.timings or found_exchanges.timings})
+    words = undescribed_in_words(clean)
     clean = clean.model_copy(
         update={
-            "timings": timings,
             "notes": [*clean.notes, words] if words and words not in clean.notes else clean.notes,
             "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
         }

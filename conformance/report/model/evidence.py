@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from conformance.report.model.run import OperationTime, moment
+from conformance.report.model.run import OperationTime, Run, moment
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY
 from conformance.spec.operations import endpoint_key
@@ -285,15 +285,16 @@ def _by_name(statuses: Counter[int]) -> dict[str, int]:
     return {str(status or "no answer"): times for status, times in sorted(statuses.items())}
 
 
-def undescribed(timings: Iterable[OperationTime]) -> list[OperationTime]:
-    """The endpoints of the portal that the specification does not describe."""
-    return [row for row in timings if row.group == UNDESCRIBED_GROUP]
+def undescribed(run: Run) -> list[OperationTime]:
+    """The endpoints that the specification does not describe; none of a live run, which calls such paths to
+    see that nothing is there."""
+    return [row for row in run.timings if row.group == UNDESCRIBED_GROUP and run.command != "run"]
 
 
-def undescribed_in_words(timings: Iterable[OperationTime]) -> str:
+def undescribed_in_words(run: Run) -> str:
     """Names the endpoints that the specification does not describe, with their statuses; empty if there are
     none."""
-    rows = undescribed(timings)
+    rows = undescribed(run)
     if not rows:
         return ""
     names = (

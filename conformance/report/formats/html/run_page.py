@@ -192,8 +192,7 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     ]
     counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
     further = [
-        _further_tile(timing, contradictions.get(timing.endpoint, ()), anchors)
-        for timing in undescribed(run.timings)
+        _further_tile(timing, contradictions.get(timing.endpoint, ()), anchors) for timing in undescribed(run)
     ]
     return cells(
         words=" · ".join(f"{counts[state]} {word}" for state, word in SUMMARY.items() if counts[state]),
