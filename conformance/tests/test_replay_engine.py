@@ -16,8 +16,10 @@ import pytest
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.log import ReplayLog
-from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime, WireResponse
+from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime
 from conformance.spec import BY_KEY
+from conformance.target.http1 import WireResponse
+from conformance.target.profile.model import of_target
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
@@ -27,12 +29,12 @@ from conformance.traffic.redaction.redact import Secrets
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_lookup_that_fails_has_the_target_asked_at_the_end_whether_it_is_there(answers: bool) -> None:
     """What needs the code is not sent: a target that died since shows by nothing else."""
-    profile: Any = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
+    profile = of_target("http://127.0.0.1:1", {})
     progress: Any = SimpleNamespace(ended=bytearray(1))
     driver = Driver(profile, cast(Any, NoCode()), progress, concurrency=1, probe=lambda: answers)
 
     def signing_in() -> Iterator[PassTime]:
-        driver.note_silence(WireResponse(status=200))
+        driver.health.note(WireResponse(status=200))
         with suppress(CannotRebuild):
             yield PassTime(1.0, "a code")
 

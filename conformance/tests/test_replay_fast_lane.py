@@ -11,7 +11,8 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.step import Attempt, ReplayStep
 from conformance.replay.fast_lane import CachedResponse, RepeatedStep, cached_response_of
-from conformance.replay.rebuild.actions import Received, Send, WireResponse, exchange_of
+from conformance.replay.rebuild.actions import Received, Send, exchange_of
+from conformance.target.http1 import WireResponse
 from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replay_logs import conclusions, log_of
 from conformance.tests.replays import recorded, steps_of
