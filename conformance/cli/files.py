@@ -16,6 +16,7 @@ from conformance.cli.options import (
     BASELINE_UPDATE,
     FORCE,
     FORMAT,
+    FORMATS,
     NO_CACHE,
     ONLY,
     OUT,
@@ -59,6 +60,7 @@ RUN = "a results.json, or the folder of a run"
     BASELINE_PRUNE,
     OUT_BESIDE,
     FORCE,
+    FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
     *REDACTION,
     NO_CACHE,
@@ -69,6 +71,7 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
+    from conformance.report.formats.write import write_further
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -91,9 +94,12 @@ def check_files(options: Options) -> int:
         scheduler=options.scheduler or "",
     )
     if options.format == "json":
-        return run(files, asked, output=options.format, show=print_line)
-    with status_until_shown("judging the recorded traffic …") as show:
-        return run(files, asked, show=show)
+        code = run(files, asked, output=options.format, show=print_line)
+    else:
+        with status_until_shown("judging the recorded traffic …") as show:
+            code = run(files, asked, show=show)
+    write_further(asked.out, options.formats)
+    return code
 
 
 @command(
@@ -164,17 +170,19 @@ def write_baseline(options: Options) -> int:
     ),
     OUT,
     FORCE,
+    FORMATS,
     FORMAT,
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
     from conformance.report.formats.closing import closing_block
     from conformance.report.formats.terminal import summary_lines, wants_colour
-    from conformance.report.formats.write import refuse_foreign_files
+    from conformance.report.formats.write import refuse_foreign_files, write_further
     from conformance.work.merge import merge
 
     refuse_foreign_files(options.out, force=options.force)
     run = merge([Path(place) for place in options.runs], options.out)
+    write_further(options.out, options.formats)
     if options.format == "json":
         print_text(run.text(), form=options.format)
         return run.exit_code

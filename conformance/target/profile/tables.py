@@ -51,7 +51,7 @@ LONGEST_VALUE = 200
 
 
 class ProfileTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class PortalSettings(ProfileTable):
