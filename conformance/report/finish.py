@@ -179,7 +179,9 @@ def _is_omitted(
     """Whether there were answers of a selection, and each leaves a field out. ``answered``: rules of which
     something held. Where successes alone are judged, there was one if the endpoint's own rule held."""
     keys = {
-        key for key in selection.keys if "error" in selection.kinds or BY_KEY[key].requirement in answered
+        key
+        for key in selection.keys & BY_KEY.keys()
+        if "error" in selection.kinds or BY_KEY[key].requirement in answered
     }
     topic = TOPICS[field]
     return any((topic, key, "absent") in shown for key in keys) and not any(

@@ -170,11 +170,13 @@ class Timed(Part):
 
 
 class OperationTime(Part):
-    """How long the answers of one endpoint took, in milliseconds."""
+    """How long the answers of one endpoint took, in milliseconds. ``statuses``: how often it had each, of an
+    endpoint that the specification does not describe."""
 
     endpoint: str
     group: str
     requests: int
+    statuses: dict[str, int] = {}
     total_ms: float
     median_ms: float
     p95_ms: float
