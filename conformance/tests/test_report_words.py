@@ -85,6 +85,19 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     assert headline(builder.run()).sentence.endswith(f"{untested} requirements are untested.")
 
 
+def test_a_lawful_replay_tells_what_changed_and_not_how_much_of_the_specification_it_came_to() -> None:
+    states = {"same": 250, "changed": 37, "regressed": 3, "skipped": 10}
+    replay = {"states": states, "compared": 290, "wanted": 300}
+
+    head = headline(conformant().run(command="replay").model_copy(update={"replay": replay}))
+
+    assert (head.tone, head.title) == ("good", "No regression")
+    assert head.sentence == (
+        "Nothing contradicted · 290 of 300 exchanges compared: 250 as recorded, 37 changed as the "
+        "specification permits, 3 different as is accepted."
+    )
+
+
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
     ending = Ending(inconclusive="[accounts.admin] never received a token.")
 
