@@ -88,13 +88,6 @@ COMMANDS = (
         "compare reports-old reports-new",
     ),
     CommandRow(
-        "baseline",
-        RUNS,
-        "files",
-        "write what failed in a finished run into a baseline",
-        "baseline reports baseline.toml",
-    ),
-    CommandRow(
         "merge",
         RUNS,
         "files",
@@ -111,19 +104,23 @@ COMMANDS = (
     CommandRow(
         "requirements",
         SPECIFICATION,
-        "cases",
+        "specification",
         "list every requirement with the cases that test it",
         "requirements --format json",
     ),
     CommandRow(
         "explain",
         SPECIFICATION,
-        "cases",
+        "specification",
         "explain a rule: place, level, what decides it",
         "explain LOGIN-022",
     ),
     CommandRow(
-        "openapi", SPECIFICATION, "cases", "print the specification as OpenAPI 3.1", "openapi > openapi.json"
+        "openapi",
+        SPECIFICATION,
+        "specification",
+        "print the specification as OpenAPI 3.1",
+        "openapi > openapi.json",
     ),
     CommandRow("serve", SUITE, "target", "run the bundled reference portal", "serve --port 8000"),
     CommandRow(
@@ -149,7 +146,7 @@ GROUPS = tuple(dict.fromkeys(row.group for row in COMMANDS))
 
 EXIT_CODES = {
     ExitCode.CONFORMANT: "conformant",
-    ExitCode.FAILED: "a requirement failed, a replay regressed, or a baseline entry is stale or expired",
+    ExitCode.FAILED: "a requirement failed, a replay regressed, or a row of --known is stale or expired",
     ExitCode.INTERRUPTED: "interrupted",
     ExitCode.INTERNAL_ERROR: "internal error",
     ExitCode.USAGE: "usage, profile or file error",

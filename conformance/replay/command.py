@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
-from conformance.replay.differences import check_rows, lines_of
+from conformance.replay.differences import lines_of
 from conformance.replay.load import rate_of, seconds_of
 from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
 from conformance.replay.recording.descriptions import foreseen
@@ -20,7 +20,7 @@ from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import listed, plural, regressed_in_words
+from conformance.report.model.words import listed
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
@@ -32,7 +32,6 @@ def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[s
     Raises UsageError, CaptureError."""
     options = options_of(arguments)
     options.check(profile)
-    check_rows(options.accept, is_updated=options.accept_update)
     if arguments.dry_run:
         for line in _foreseen(profile, arguments, options):
             print_line(line)
@@ -67,19 +66,13 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
         skip=arguments.skip,
         recorded_host=arguments.recorded_host,
         accounts=dict(_account_for(text) for text in arguments.account),
-        learn=arguments.learn,
-        noise=arguments.noise,
         salvage=arguments.salvage,
         strict=arguments.strict,
-        baseline=arguments.baseline,
-        baseline_update=arguments.baseline_update,
-        baseline_prune=arguments.baseline_prune,
+        known=arguments.known,
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
         resume=arguments.resume,
         fail_on=arguments.fail_on,
-        accept=arguments.accept,
-        accept_update=arguments.accept_update,
     )
 
 
@@ -113,9 +106,6 @@ def _lines(run: Run, out: Path) -> Iterator[str]:
     others = run.model_copy(update={"notes": [note for note in run.notes if note not in instead]})
     yield from summary_lines(others, colour=wants_colour(sys.stdout), quiet=True)
     yield from _left(run)
-    details = (run.model_extra or {})["replay"]
-    compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
-    yield f"{regressed_in_words(run)}; {compared}."
     yield from closing_block(run, out)
 
 

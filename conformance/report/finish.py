@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,8 +12,7 @@ from conformance.checks import CHECKS
 from conformance.checks.registry import Selection
 from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
-from conformance.report.across.baseline import Baseline
-from conformance.report.across.baseline_update import against_baseline
+from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
@@ -23,6 +23,7 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
 GONE = "the target could not be reached any more"
+RESTARTED = "the target restarted before this was tested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,6 @@ class Outputs:
     exchanges: Path
     secrets: Secrets | None = None
     baseline: Baseline | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
     history: Path | None = None
     counted: RunEvidence | None = None
 
@@ -53,9 +52,8 @@ def finish_run(
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
     if outputs.baseline is not None:
-        is_updated, is_pruned = outputs.baseline_update, outputs.baseline_prune
-        run = against_baseline(run, outputs.baseline, is_updated=is_updated, is_pruned=is_pruned)
-        run = _concluded(run)
+        outcome = outcome_of(run, outputs.baseline, datetime.now(UTC).date())
+        run = _concluded(run.model_copy(update={"baseline": outcome}))
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
     run = write_all(
@@ -88,7 +86,7 @@ def exit_code(run: Run) -> ExitCode:
 def _is_failed(run: Run) -> bool:
     """Whether anything fails it, as every report names it."""
     failures = failures_of(run)
-    return bool(failures.blockers or failures.regressed or failures.others or failures.outdated)
+    return bool(failures.blockers or failures.regressed or failures.too_slow or failures.outdated)
 
 
 def _concluded(run: Run) -> Run:
@@ -102,16 +100,13 @@ def _concluded(run: Run) -> Run:
 
 
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:
-    """The results; a requirement that was not tried because the target went away, or because the user
-    interrupted the run, says so."""
+    """The results; a requirement that was not tried because the target went away or restarted, or because the
+    user interrupted the run, says so."""
     results = results_of(ledger)
-    if ending.unreachable:
-        reason: str = GONE
-    elif ending.interrupted:
-        reason = NOT_REACHED
-    else:
+    if not (ending.unreachable or ending.restarted or ending.interrupted):
         return results
-    fault_class: FaultClass | None = "environment" if ending.unreachable else None
+    reason = GONE if ending.unreachable else RESTARTED if ending.restarted else NOT_REACHED
+    fault_class: FaultClass | None = None if reason == NOT_REACHED else "environment"
     return [
         replace(result, reason=reason, fault_class=fault_class) if _is_unexplained(result) else result
         for result in results

@@ -9,9 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from conformance.impacts import IMPACTS
 from conformance.run.settings import path, text
-from conformance.spec import IMPACTS, Impact
-from conformance.verdicts.selection import RuleSelection
 
 if TYPE_CHECKING:  # ``portal-conformance run --help`` needs the options and no pytest
     import pytest
@@ -76,9 +75,7 @@ OPTIONS = (
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
     Option("force", "write reports also where other files have their names", type=None),
     Option("strict", "a WARN counts as a FAIL", type=None),
-    Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
-    Option("baseline_update", "write this run's failures into the baseline", type=None),
-    Option("baseline_prune", "remove what no longer fails from the baseline", type=None),
+    Option("known", "a file of what is known, which does not fail the run (known.toml)", "FILE", path),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
     Option("wait_for_target", "the longest wait for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id; reports go to reports/again", "ID"),
@@ -111,27 +108,6 @@ OPTIONS = (
     Option("brief", "print the verdict only", type=None, cli="--quiet"),
 )
 BY_NAME = {option.name: option for option in OPTIONS}
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What the user asked of a run. ``bundled``: the bundled reference portal is judged, as no other was
-    named. ``keep_ledger``: whether changes are noted on the disk, which is of no use where the target ends
-    with the run."""
-
-    out: Path = Path("reports")
-    impact: Impact = "read-only"
-    strict: bool = False
-    baseline: Path | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
-    profile_name: str = ""
-    min_tested: int = 0
-    history: Path | None = None
-    rerun: str | None = None
-    rules: RuleSelection | None = None
-    keep_ledger: bool = True
-    bundled: bool = False
 
 
 def add_to_pytest(parser: pytest.Parser) -> None:

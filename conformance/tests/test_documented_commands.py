@@ -28,7 +28,7 @@ from conformance.report.formats.write import write_all
 from conformance.tests.deployment import command, done
 from conformance.tests.documents import GENERATED, ROOT, Command, blocks, commands, is_command
 from conformance.tests.installation import BIN, Installation, shared, wheel
-from conformance.tests.sample_run import conformant
+from conformance.tests.sample_run import conformant, with_rows
 from conformance.tests.test_recordings_guide import commands as commands_of_recordings
 from conformance.tests.test_recordings_guide import record
 from reference_impl import serve as reference
@@ -42,8 +42,11 @@ RULE = "CONSTANT-020"
 IN_A_SHELL = re.compile(r"eval|portal-conformance (record|serve(?! --list)|run\b.* --watch)\b")
 """Commands that go on until they are interrupted, and the one that only a shell understands."""
 
-EXIT_CODES = {"portal-conformance setup": (4,)}
+EXIT_CODES = dict.fromkeys(("portal-conformance setup", "portal-conformance setup --profile next.toml"), (4,))
 """Where it is not 0: ``setup`` asks its questions on a terminal alone."""
+
+REPOSITORY = "git+https://example.test/OWNER/portal-conformance"
+"""What the pages call the repository of the suite."""
 
 PLACEHOLDER = re.compile(r"(?<=\s)[A-Z][A-Z-]+(?=\s|$)")
 """A word that stands for another one, such as FAULT-NAME."""
@@ -71,7 +74,7 @@ RUN_HERE = [
     if not PLACEHOLDER.search(text) and not is_run_elsewhere(text)
 ]
 SHORT = re.compile(
-    r"portal-conformance (setup|init|validate|doctor|plan|baseline|history|compare|requirements|explain"
+    r"portal-conformance (setup|init|validate|doctor|plan|history|compare|requirements|explain"
     r"|openapi|docs|completion)\b"
 )
 """Commands that this process can run as well as one of their own, which would take a second to begin."""
@@ -124,7 +127,7 @@ def _furnish(folder: Path) -> None:
     _write_runs(folder)
     for place in (".zfunc", ".config/fish/completions"):
         (folder / place).mkdir(parents=True)
-    (folder / "baseline.toml").touch()
+    (folder / "known.toml").touch()
     (folder / "reports" / "changes.jsonl").touch()
 
 
@@ -138,10 +141,12 @@ def _write_recording(folder: Path) -> None:
 
 
 def _write_runs(folder: Path) -> None:
-    """The reports of a run with a failure, and a history that holds it."""
+    """The reports of a run with a failure, compared with a baseline, and a history that holds it."""
     example = conformant()
     example.contradict(RULE, example.exchanges[-1], path="data", expected=[], message="not found")
-    run = write_all(example.run(), folder / "reports", exchanges=example.write(folder / "exchanges.jsonl"))
+    run = write_all(
+        with_rows(example.run()), folder / "reports", exchanges=example.write(folder / "exchanges.jsonl")
+    )
     history.record(run, folder / "runs.db")
 
 
@@ -236,12 +241,13 @@ def test_a_command_of_pytest_runs_the_cases_from_an_installation(
 def test_a_command_that_installs_finds_the_suite(
     text: str, installed: Installation, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    place = str(wheel(tmp_path_factory).parent)
+    file = wheel(tmp_path_factory)
+    place = str(file.parent)
     tools = {"UV_FIND_LINKS": place, "PIP_FIND_LINKS": place, "PIP_DRY_RUN": "1", "HOME": str(tmp_path)}
     path = f"{installed.bin}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"
 
     run = subprocess.run(
-        ["bash", "-c", text],
+        ["bash", "-c", re.sub(f"{re.escape(REPOSITORY)}(@v[0-9.]+)?", file.as_uri(), text)],
         cwd=tmp_path,
         env={**installed.environment(), **tools, "PATH": path},
         capture_output=True,

@@ -13,10 +13,10 @@ from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, Outputs, exit_code, finish_run
 from conformance.report.formats.closing import exit_reason, verdict_line
-from conformance.report.formats.write import FORMATS
+from conformance.report.formats.write import FORMATS, FURTHER, write_further
 from conformance.report.model.run import Ending, Regression, Run
 from conformance.report.model.words import NOTHING_TESTED, headline
-from conformance.tests.sample_run import START, URL, Sample, conformant, sample
+from conformance.tests.sample_run import START, URL, Sample, conformant, row_of, sample
 
 LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", kind="changed")
 
@@ -31,7 +31,9 @@ def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **fac
         "impact": "read-only",
         "strict": False,
     }
-    return finish_run(made.ledger, outputs, **(arguments | facts))
+    run = finish_run(made.ledger, outputs, **(arguments | facts))
+    write_further(out, FURTHER)
+    return run
 
 
 GRAVEST_FIRST: list[tuple[dict[str, Any], ExitCode]] = [
@@ -102,36 +104,23 @@ def test_what_an_interrupted_run_left_untried_was_not_reached(tmp_path: Path) ->
     assert reasons == {"not reached: the run was interrupted"}
 
 
-def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: Path) -> None:
-    builder = sample()
-    first = finished(builder, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
+def test_rows_of_failures_decide_about_these_and_not_about_regressions(tmp_path: Path) -> None:
+    first = finished(sample(), tmp_path, baseline=Baseline("known.toml"))
     assert first.exit_code == ExitCode.FAILED
     assert first.baseline is not None
     assert len(first.baseline.new) == 5
 
-    updating = Outputs(
-        tmp_path,
-        tmp_path / "exchanges.jsonl",
-        None,
-        baseline=Baseline(str(tmp_path / "known.toml")),
-        baseline_update=True,
-    )
-    facts: dict[str, Any] = {
-        "target_url": URL,
-        "target_profile": None,
-        "started": START,
-        "finished": START,
-        "impact": "read-only",
-        "strict": False,
-    }
-    assert finish_run(builder.ledger, updating, **facts).exit_code == ExitCode.CONFORMANT
-    assert finish_run(builder.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
+    listing = Baseline("known.toml", tuple(map(row_of, first.findings)))
+    assert finished(sample(), tmp_path, baseline=listing).exit_code == ExitCode.CONFORMANT
+    regressed = finished(sample(), tmp_path, baseline=listing, regressions=[LOST])
+    assert regressed.exit_code == ExitCode.FAILED
 
 
+REPORTS = {*FORMATS, *(file for file, _ in FURTHER.values())}
 WITHOUT_REASON = {"badge.json"}
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", sorted(REPORTS))
 def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never received a token."))
 
@@ -145,7 +134,7 @@ ABOUT_FINDINGS = {"results.sarif"}
 """Formats whose results are findings; what else fails a run has no place there."""
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - WITHOUT_REASON - ABOUT_FINDINGS))
+@pytest.mark.parametrize("name", sorted(REPORTS - WITHOUT_REASON - ABOUT_FINDINGS))
 def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from conformance.report.across import baseline
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
 from conformance.report.model.words import BUNDLED, headline, levels, numbers
 from conformance.spec import REQUIREMENTS
-from conformance.tests.sample_run import Sample, conformant, sample
+from conformance.tests.sample_run import Sample, conformant, row_of, sample, with_rows
 
 MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
 
 
 def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Run:
-    entries = tuple(
-        baseline.KnownFailure(one.split()[0], one, "known", expires=expires) for one in signatures
-    )
-    result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
-    return run.model_copy(
-        update={"baseline": result.record(), "exit_code": int(bool(result.new or result.stale))}
-    )
+    rows = (replace(row_of(each), until=expires) for each in run.findings if each.signature in signatures)
+    against = with_rows(run, *rows)
+    assert against.baseline is not None
+    is_failed = bool(against.baseline.new or against.baseline.stale)
+    return against.model_copy(update={"exit_code": int(is_failed)})
 
 
 LOST = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")
@@ -85,6 +83,19 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     assert headline(conformant().run()).sentence == f"Nothing contradicted · 97 % of {MUSTS} musts tested."
     untested = len(builder.run().by_verdict("untested"))
     assert headline(builder.run()).sentence.endswith(f"{untested} requirements are untested.")
+
+
+def test_a_lawful_replay_tells_what_changed_and_not_how_much_of_the_specification_it_came_to() -> None:
+    states = {"same": 250, "changed": 37, "regressed": 3, "skipped": 10}
+    replay = {"states": states, "compared": 290, "wanted": 300}
+
+    head = headline(conformant().run(command="replay").model_copy(update={"replay": replay}))
+
+    assert (head.tone, head.title) == ("good", "No regression")
+    assert head.sentence == (
+        "Nothing contradicted · 290 of 300 exchanges compared: 250 as recorded, 37 changed as the "
+        "specification permits, 3 different as is accepted."
+    )
 
 
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:

@@ -14,12 +14,12 @@ from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     changes_in_words,
+    coverage,
     findings_in_words,
     headline,
     listed,
     plural,
     regressed_in_words,
-    share_of_musts,
 )
 
 REPORT = "report.html"
@@ -29,7 +29,7 @@ MOST_NAMED = 8
 
 def closing_block(run: Run, out: Path) -> Iterator[str]:
     """What follows the verdict and its numbers, a line each."""
-    yield f"tested     {share_of_musts(run).removesuffix(' tested')}"
+    yield f"tested     {coverage(run).removesuffix(' tested')}"
     yield f"findings   {_findings(run)}"
     if changes_in_words(run):
         yield f"changes    {changes_in_words(run)}"
@@ -129,8 +129,6 @@ def _failures(run: Run) -> Iterator[str]:
         yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
-    if run.ending.outdated_rows:
-        yield f"{plural(len(run.ending.outdated_rows), 'row')} of accepted differences no longer needed"
     for label, count in Counter(row.label for row in failures.outdated).items():
         yield f"{plural(count, f'{label} entry')} in the baseline"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,7 +31,9 @@ VERDICTS: tuple[VerdictName, ...] = ("fail", "warn", "untested", "open", "pass")
 class Part(BaseModel):
     """What all parts of a run have in common: keys that a later version adds are kept, not refused."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+    model_config = ConfigDict(
+        extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings", defer_build=True
+    )
 
 
 class Suite(Part):
@@ -114,6 +117,17 @@ class FindingEntry(Part):
         }
         return self.model_copy(update=named)
 
+    @property
+    def id(self) -> str:
+        """The id by which a finding is accepted; it stays the same from run to run."""
+        return short_id(self.signature)
+
+
+def short_id(*names: str) -> str:
+    """An id of seven characters for what names identify."""
+    text = " ".join(names).encode(errors="backslashreplace")
+    return hashlib.sha256(text).hexdigest()[:7]
+
 
 class ObservationEntry(Part):
     topic: str
@@ -183,12 +197,13 @@ class OperationTime(Part):
 
 
 OF_REPLAYS = "regressions"
-"""Stands in place of a rule where an entry of a baseline lists a difference of replays."""
+"""Stands in place of a rule where a row of a baseline lists a difference of replays."""
 
 
 class BaselineEntry(Part):
-    """One finding set against the baseline."""
+    """One finding or difference set against the baseline."""
 
+    id: str = ""
     signature: str
     requirement: str
     endpoint: str = ""
@@ -228,20 +243,20 @@ class Since(Part):
 
 class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
-    ``left_behind`` is what was changed at the target and not restored, ``cleanup``
-    the command that restores it; ``inconclusive`` says why too little
-    was tested; ``unusable`` says what of the command, the profile or a file ended it; ``too_slow`` are the
-    limits on latency that were exceeded, ``outdated_rows`` accepted differences that were not seen."""
+    ``restarted`` says when the target restarted, ``left_behind`` is what was changed at the target and not
+    restored, ``cleanup`` the command that restores it; ``inconclusive`` says why too little was tested,
+    ``unusable`` what of the command, the profile or a file ended it; ``too_slow`` are the limits on latency
+    that were exceeded."""
 
     interrupted: bool = False
     unreachable: str = ""
+    restarted: str = ""
     errors: dict[str, str] = {}
     left_behind: list[str] = []
     cleanup: str = ""
     inconclusive: str = ""
     unusable: str = ""
     too_slow: list[str] = []
-    outdated_rows: list[str] = []
 
 
 class ChangesMade(Part):

@@ -142,6 +142,20 @@ def share_of_musts(run: Run) -> str:
     return f"{share} % of {len(musts)} musts tested"
 
 
+def coverage(run: Run) -> str:
+    """The share of the musts that was tested; of a replay, what became of its answers:
+    ``287 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits``."""
+    details = (run.model_extra or {}).get("replay", {})
+    states = details.get("states", {})
+    if run.command != "replay" or not states:
+        return share_of_musts(run)
+    differing = "regressed" if run.regressions else "different as is accepted"
+    kinds = {"same": "as recorded", "changed": "changed as the specification permits", "regressed": differing}
+    counts = [f"{states[state]:,} {words}" for state, words in kinds.items() if states.get(state)]
+    compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
+    return ": ".join(filter(None, (compared, ", ".join(counts))))
+
+
 BY_RULE = re.compile(r"--(only|skip|failed|rerun [A-Z]+-)")
 """The options that select rules, and not cases: also those of a rerun of a rule."""
 
@@ -331,12 +345,12 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
-    share = f"{share_of_musts(run)}." if title == nothing else f"{nothing} · {share_of_musts(run)}."
+    share = f"{coverage(run)}." if title == nothing else f"{nothing} · {coverage(run)}."
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
         return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
     left = run.by_verdict("untested")
-    if not all(entry.untestable for entry in left):
+    if run.command != "replay" and not all(entry.untestable for entry in left):
         share += f" {plural(len(left), 'requirement')} {'is' if len(left) == 1 else 'are'} untested."
     return Headline("good", title, share)
 
@@ -353,7 +367,7 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         sentence = run.ending.unreachable or sentence
     if run.exit_code == ExitCode.INCONCLUSIVE:
         reason = run.ending.inconclusive or sentence
-        sentence = f"{reason} {share_of_musts(run)}."
+        sentence = f"{reason} {coverage(run)}."
     if run.ending.unusable and _decided_anything(run):
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
@@ -392,9 +406,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline("bad", "Regressed", _sentence(sentence, blockers, others=others))
     if blockers:
         return _not_conformant(run, _sentence("", blockers, others=others))
-    if failures.others:
-        sentences = " ".join(each.sentence for each in failures.others)
-        return Headline("bad", failures.others[0].title, sentences)
+    if failures.too_slow:
+        return Headline("bad", "Too slow", " ".join(failures.too_slow))
     out_of_date = len(failures.outdated)
     if run.baseline is not None and out_of_date:
         return Headline(
