@@ -86,7 +86,7 @@ class OtherPlaceEntry(Part):
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
-    ``severity`` is ``access``, ``data``, ``client`` or ``differs``; ``filters`` are those of the requests
+    ``severity`` is ``access``, ``secret``, ``data``, ``client`` or ``differs``; ``filters`` are those of the requests
     whose listing was compared, where a finding is about which records it holds."""
 
     requirement: str
@@ -268,6 +268,10 @@ class Scope(Part):
     decided: dict[str, list[str]] = {}
 
 
+EXTRAS = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since", "secrets")
+"""The keys of a run that ``results.json`` leaves out where they are empty."""
+
+
 def _iso(time: Json) -> Json:
     if not isinstance(time, datetime):
         return time
@@ -295,7 +299,11 @@ class RunFacts(TypedDict, total=False):
 
 
 class Run(Part):
-    """One run, replay or check. Everything but the contract's keys is optional and left out where empty."""
+    """One run, replay or check. Everything but the contract's keys is optional and left out where empty.
+
+    ``secrets`` says by placeholder where a secret of the findings' exchanges came from, and how the suite
+    altered it.
+    """
 
     schema_: Literal[1] = Field(1, alias="schema")
     suite: Suite = Suite()
@@ -321,6 +329,7 @@ class Run(Part):
     changes: ChangesMade | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
+    secrets: dict[str, str] = {}
 
     @property
     def weighed(self) -> tuple[VerdictName, ...]:
@@ -394,8 +403,7 @@ class Run(Part):
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
-        optional = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since")
-        for name in optional:
+        for name in EXTRAS:
             if not whole[name]:
                 del whole[name]
         if self.ending == Ending():

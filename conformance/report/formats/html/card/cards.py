@@ -128,13 +128,13 @@ class Cards:
             cause=cause(lead, last),
             trail=_trail(numbers_of(lead), exchanges),
             rerun=again.rerun_finding(self.run, lead),
-            curl=again.curl(last, lead) if last else None,
-            har=again.har(exchanges, version=self.run.suite.version),
+            curl=again.curl(last, lead, self.run.secrets) if last else None,
+            har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
             baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
             is_known=is_known,
             is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
             before=self.evidence.before.get(lead.exchanges[0], ()) if lead.exchanges else (),
-            exchanges=tuple(exchange_views(lead, self.evidence, labels)),
+            exchanges=tuple(exchange_views(lead, self.evidence, labels, origins=self.run.secrets)),
             left_out="" if exchanges or not lead.exchanges else "exchanges.jsonl lacks these exchanges.",
         )
 

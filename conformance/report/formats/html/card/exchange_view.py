@@ -9,6 +9,7 @@ from http import HTTPStatus
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
+from conformance.report.model.origins import Origins, explained
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
 from conformance.spec.endpoints import LOGIN_COMPLETE
@@ -58,9 +59,10 @@ class ExchangeView:
 
 
 def exchange_views(
-    finding: FindingEntry, evidence: RunEvidence, labels: Mapping[int, str]
+    finding: FindingEntry, evidence: RunEvidence, labels: Mapping[int, str], *, origins: Origins
 ) -> Iterator[ExchangeView]:
-    """The exchanges of a finding in order, the last one with the place marked and open."""
+    """The exchanges of a finding in order, the last one with the place marked and open. ``origins`` are shown
+    beside the placeholders of secrets."""
     numbers = numbers_of(finding)
     if len(numbers) > MOST_EXCHANGES:
         numbers = [numbers[0], *numbers[-MOST_EXCHANGES + 1 :]]
@@ -68,7 +70,8 @@ def exchange_views(
         exchange = evidence.exchanges.get(number)
         if exchange is not None:
             is_last = number == finding.exchanges[-1]
-            view = _view(number, exchange, finding.path if is_last else "", is_open=is_last)
+            marked_place = finding.path if is_last else ""
+            view = _view(number, explained(exchange, origins), marked_place, is_open=is_last)
             yield replace(view, label=labels.get(number, ""))
 
 
