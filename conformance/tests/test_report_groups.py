@@ -96,7 +96,8 @@ SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
     ("TOKEN-015", COMPLETE, "success", False, True, "access"),
     ("HEADER-001", PROFILE, "status", KEPT_OUT, 200, "access"),
     ("HEADER-001", PROFILE, "status", FORM, 500, "client"),
-    ("SECURE-007", PROFILE, "data.key", "no AES key", "x", "access"),
+    ("SECURE-007", PROFILE, "data.key", "no AES key", "x", "secret"),
+    ("CHANNEL-046", PROFILE, "data.items[0].emailConfig.password", "a mask", "x", "secret"),
     ("ENV-008", PROFILE, "data", None, {}, "client"),
     ("ENV-008", PROFILE, "data.name", "a", "b", "client"),
     ("ENUM-002", CHANGE, "data.mfaMethods[0].value", "the field to be present", None, "client"),
@@ -137,7 +138,7 @@ def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Pa
     }
     assert html.index('id="finding-SECURE-007"') < html.index('id="finding-ENV-008"')
     assert SEVERITIES["access"] in html
-    assert list(RANK) == ["access", "data", "client", "differs"]
+    assert list(RANK) == ["access", "secret", "data", "client", "differs"]
 
 
 def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> None:
