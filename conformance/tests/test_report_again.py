@@ -20,10 +20,12 @@ from conformance.tests.sample_run import (
     COMPLETE,
     INITIATE,
     PROFILE,
+    card_of,
     envelope,
     error,
     exchange,
     finding,
+    page_of,
     sample,
 )
 from conformance.traffic import capture
@@ -121,6 +123,15 @@ def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_alter
         f"# TOKEN_1: [token-1: {ORIGINS['[token-1]']}]",
     ]
     assert """-H 'Authorization: Bearer '"$TOKEN_3\"""" in line
+
+
+def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path: Path) -> None:
+    page = page_of(sample(), tmp_path).replace("<wbr>", "")
+
+    assert "States and transitions › Moves that are stated › POST login/complete" in card_of(
+        page, "LOGIN-030"
+    )
+    assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
 
 
 def test_har_says_of_each_secret_where_it_came_from_and_stays_readable(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
 
     pages, login = capsys.readouterr().out.split("\n\n")
     assert login.startswith(f"LOGIN-022  {REQUIREMENTS['LOGIN-022'].statement}\nlevel       must: ")
-    assert f'place       section "{REQUIREMENTS["LOGIN-022"].section}" of the specification\n' in login
+    assert "place       States and transitions › Moves that are stated › POST login/mfa/send\n" in login
     assert "decided by  cases/authentication/test_emailed_code.py::" in login
     assert "(needs inboxes)" in login
     assert re.search(

@@ -13,6 +13,7 @@ from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.spec import REQUIREMENTS
+from conformance.spec.places import PARTS, chapter_of
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
@@ -56,30 +57,12 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
     ),
 }
 
-PINNED_SECTION = "Readings pinned by the profile"
-
 BUNDLED = (
     "This was the bundled reference portal, and no portal of yours: name yours by --profile or --target."
 )
 
 GREEN = {"check": "Nothing contradicted", "replay": "No regression"}
 """What a green verdict is called of what is no run: recorded traffic shows a part of a portal only."""
-
-PARTS = (
-    ("Resources and their fields", ()),
-    ("States and transitions", ("States by resource", "Moves that are stated")),
-    ("Endpoints", ("Common request headers", "Endpoints", "Authentication endpoints", "Secure channel",
-                   "Security endpoints", "Profile and workspaces", "Admin accounts", "Constants",
-                   "Currency grants, institutions, invitations", "Notifications", "Roles", "Files",
-                   "Transfer orders (admin)")),
-    ("Authentication", ("Authentication",)),
-    ("Events", ("Events",)),
-    ("Errors", ("Errors",)),
-    ("Limits", ("Limits",)),
-    ("Versioning", ("Versioning",)),
-    ("This deployment", (PINNED_SECTION,)),
-)  # fmt: skip
-"""The specification's chapters with the sections that stand in each; every other section is a resource's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +212,9 @@ def chapters(run: Run) -> list[Chapter]:
     by_section: dict[str, list[RequirementEntry]] = {}
     for entry in run.requirements:
         by_section.setdefault(entry.section, []).append(entry)
-    chapter_of = {section: name for name, sections in PARTS for section in sections}
     by_chapter: dict[str, list[Section]] = {name: [] for name, _ in PARTS}
     for section, entries in by_section.items():
-        by_chapter[chapter_of.get(section, PARTS[0][0])].append(Section(section, tuple(entries)))
+        by_chapter[chapter_of(section)].append(Section(section, tuple(entries)))
     return [Chapter(name, tuple(sections)) for name, sections in by_chapter.items() if sections]
 
 

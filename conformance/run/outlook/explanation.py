@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from conformance.run.catalogue import CaseRow, collect, deciders
 from conformance.run.testable import deciding
 from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Requirement
+from conformance.spec.places import place_of
 from conformance.target.bundled import FAULTS
 from conformance.verdicts.selection import rules_of
 
@@ -45,6 +46,7 @@ class Explanation:
     level: str
     level_reason: str
     section: str
+    place: str
     statement: str
     endpoints: Sequence[str]
     decided_by: Sequence[Decider]
@@ -72,6 +74,7 @@ def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, Cas
         level=row.level,
         level_reason=LEVEL_REASONS[row.level],
         section=row.section,
+        place=place_of(row),
         statement=row.statement,
         endpoints=row.operations,
         decided_by=[Decider(name, _needs(cases.get(name))) for name in _of_its_endpoints(names, row)],
@@ -136,7 +139,7 @@ def as_json(explanations: Sequence[Explanation]) -> str:
 def as_lines(each: Explanation) -> Iterator[str]:
     yield f"{each.id}  {each.statement}"
     yield f"level       {each.level}: {each.level_reason}"
-    yield f'place       section "{each.section}" of the specification'
+    yield f"place       {each.place}"
     yield from _listed("endpoints", each.endpoints)
     if each.reading:
         yield f"reading     {each.reading}: [readings] in the profile pins it"

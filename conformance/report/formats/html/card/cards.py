@@ -31,6 +31,8 @@ from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
+from conformance.spec import REQUIREMENTS
+from conformance.spec.places import place_of
 from conformance.traffic.exchange import Exchange
 
 MOST_ROWS = 100
@@ -148,6 +150,7 @@ class Cards:
             group=card.group,
             lead=card.group.lead,
             rule=self.rules.get(card.group.lead.requirement),
+            stated=REQUIREMENTS.get(card.group.lead.requirement),
             statement=self._statement,
             verdicts=" ".join(dict.fromkeys(each.verdict for each in findings)),
             levels=" ".join(dict.fromkeys(rule.level for rule in rules)),
@@ -188,6 +191,7 @@ WORDS: dict[str, Callable[..., object]] = {
     "numbers_of": numbers_of,
     "one_line": one_line,
     "own_message": own_message,
+    "place_of": place_of,
     "plural": plural,
     "seen": seen,
     "severity": lambda finding: SEVERITIES[severity_of(finding)],
