@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from conformance.run.catalogue import CaseRow, collect, deciders
-from conformance.run.testable import deciding
+from conformance.run.outlook.plan import deciding_cases
 from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Requirement
 from conformance.spec.places import place_of
 from conformance.target.bundled import FAULTS
-from conformance.verdicts.selection import rules_of
+from conformance.verdicts.selection import endpoint_in, selected
 
 LEVEL_REASONS = {
     "must": "the specification states it; a portal that differs gets a FAIL",
@@ -88,12 +87,7 @@ def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, Cas
 
 def _of_its_endpoints(names: Sequence[str], row: Requirement) -> Sequence[str]:
     """The deciders without the cases of another endpoint, which a check looks at only beside its own."""
-    asked = ((name, ENDPOINT.search(name)) for name in names)
-    return [name for name, key in asked if key is None or key[1] in row.operations] or names
-
-
-ENDPOINT = re.compile(r"\[([A-Z]+ /\S+)\]$")
-"""The endpoint in the name of a case that is run once for each."""
+    return [name for name in names if endpoint_in(name) in ("", *row.operations)] or names
 
 
 def _options(row: Requirement, cases: Sequence[CaseRow], *, shown_at: Sequence[str]) -> str:
@@ -105,8 +99,8 @@ def _options(row: Requirement, cases: Sequence[CaseRow], *, shown_at: Sequence[s
     is_offer = any(BY_KEY[key].requirement == row.id for key in row.operations)
     keys = [] if has_cases and not is_offer else [key for key in shown_at if key in row.operations]
     selection = keys[0] if keys else row.id
-    wanted = deciding(rules_of(selection), (rule for case in cases for rule in case.requirements))
-    meant = (case for case in cases if not wanted.isdisjoint(case.requirements))
+    declared = [rule for case in cases for rule in case.requirements]
+    meant = deciding_cases(cases, selected([selection]), declared)
     return f"--only {shlex.quote(selection)} --impact {_greatest_impact(meant)}"
 
 
