@@ -1,4 +1,4 @@
-"""The last lines of a run: the share that was tested, the findings, where the report is, the exit code."""
+"""The last lines of a run: what it changed, where the report is, and the exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     changes_in_words,
-    findings_in_words,
     headline,
     listed,
     plural,
@@ -28,9 +27,7 @@ MOST_NAMED = 8
 
 
 def closing_block(run: Run, out: Path) -> Iterator[str]:
-    """What follows the verdict and its numbers, a line each."""
-    yield f"tested     {share_of_musts(run).removesuffix(' tested')}"
-    yield f"findings   {_findings(run)}"
+    """What follows the verdict and what stands under it, a line each."""
     if changes_in_words(run):
         yield f"changes    {changes_in_words(run)}"
     yield f"report     {out / REPORT}"
@@ -42,7 +39,7 @@ def verdict_line(run: Run, out: Path) -> str:
     head, new = headline(run), list(_new(run))
     parts = [
         f"{head.title}: {new[0] if new else one_line(head.sentence, 300)}",
-        _findings(run),
+        share_of_musts(run),
         *([] if new else _named(run)),
         *_outdated(run),
         str(out / REPORT),
@@ -123,20 +120,13 @@ def _failures(run: Run) -> Iterator[str]:
     failures = failures_of(run)
     blockers = [blocker.requirement.verdict for blocker in failures.blockers]
     if "fail" in blockers:
-        new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
-        yield f"{plural(blockers.count('fail'), 'requirement')} failed{new}"
+        new = " beyond what the baseline lists" if run.baseline is not None and run.baseline.known else ""
+        yield f"the specification is contradicted{new}"
     if "warn" in blockers:
-        yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
+        yield "warnings count with --strict"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     if run.ending.outdated_rows:
         yield f"{plural(len(run.ending.outdated_rows), 'row')} of accepted differences no longer needed"
     for label, count in Counter(row.label for row in failures.outdated).items():
         yield f"{plural(count, f'{label} entry')} in the baseline"
-
-
-def _findings(run: Run) -> str:
-    counts = f"{findings_in_words(run)} · {plural(run.summary.open, 'open reading')}"
-    if run.command != "replay":
-        return counts
-    return f"{counts} · {regressed_in_words(run)}"

@@ -25,8 +25,8 @@ from conformance.report.model.words import (
     left_untested,
     listed,
     not_selected,
-    numbers,
     plural,
+    standing,
     unobservable,
     untested,
 )
@@ -80,7 +80,7 @@ def _top(run: Run) -> Iterator[str]:
     yield ""
     yield head.sentence.replace("<", "&lt;")
     yield ""
-    yield f"**{numbers(run)}**"
+    yield from (f"- **{label}** {quoted(words)}" for label, words in standing(run))
     yield ""
     for note in run.remarks[:MOST_NOTES]:
         yield f"{quoted(note)}"

@@ -23,8 +23,8 @@ from conformance.report.model.words import (
     duration,
     headline,
     listed,
-    numbers,
     plural,
+    standing,
     unobservable,
     untested,
 )
@@ -93,7 +93,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
     lines += ["", f"{pen(TONES[head.tone], head.title)}  {one_line(head.sentence, 400)}"]
-    lines.append(f"{numbers(run)} · {run.summary.open} open · {duration(run.seconds)}")
+    lines += [f"{label:<10} {words}" for label, words in standing(run)]
     return lines[1:] if lines and not lines[0] else lines
 
 

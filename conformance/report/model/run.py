@@ -86,8 +86,8 @@ class OtherPlaceEntry(Part):
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
-    ``severity`` is ``access``, ``secret``, ``data``, ``client`` or ``differs``; ``filters`` are those of the requests
-    whose listing was compared, where a finding is about which records it holds."""
+    ``severity`` is ``access``, ``secret``, ``data``, ``client`` or ``differs``; ``filters`` are those of the
+    requests whose listing was compared, where a finding is about which records it holds."""
 
     requirement: str
     verdict: VerdictName
@@ -257,7 +257,8 @@ class Scope(Part):
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
-    were called, ``decided`` the rules that a selection decided, by endpoint."""
+    were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
+    impact, or an account that the profile lacks, would test beside."""
 
     selection: str = ""
     bundled: bool = False
@@ -266,6 +267,7 @@ class Scope(Part):
     effort: str = ""
     called: list[str] = []
     decided: dict[str, list[str]] = {}
+    more: list[str] = []
 
 
 EXTRAS = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since", "secrets")
