@@ -56,7 +56,7 @@ def also_contradicted(ledger: Ledger) -> Iterator[str]:
     others = {
         row.requirement
         for row in ledger.all_findings
-        if row.verdict is Verdict.FAIL and not ledger.is_selected(row.requirement, row.endpoint)
+        if row.verdict is Verdict.FAIL and not ledger.counts(row)
     }
     if others:
         rules = listed(sorted(others), 8)

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from conformance.report.formats.html.card.exchange_view import exchange_views, step_labels
+from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding
 from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import (
@@ -148,7 +148,7 @@ def test_har_says_of_each_secret_where_it_came_from_and_stays_readable(tmp_path:
 def test_a_card_shows_in_the_exchange_where_a_secret_came_from() -> None:
     evidence = RunEvidence(exchanges={1: FORGED})
 
-    view = next(exchange_views(finding(exchanges=[1]), evidence, {}, origins=ORIGINS))
+    view = next(exchange_views(finding(exchanges=[1]), evidence, ORIGINS))
 
     assert ("Authorization", "Bearer [token-3: token-1, another signature]") in view.request.headers
     assert ("X-PORTAL-ACCESS-CODE", "[access-code-1]") in view.request.headers
@@ -167,25 +167,6 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
 def completing(number: int, code: str) -> Exchange:
     sent: Json = {"sessionId": "9b1f", "method": 10011002, "code": code}
     return exchange(number, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
-
-
-STEPS = {
-    1: completing(1, "000000"),
-    2: completing(2, "[code-1]"),
-    3: completing(3, "[code-1]"),
-    4: exchange(4, PROFILE, answer=envelope()),
-    5: completing(5, "[wrong-code-1]"),
-}
-
-
-def test_steps_say_which_code_they_send_and_what_is_sent_again() -> None:
-    assert step_labels(STEPS) == {
-        1: "wrong code",
-        2: "the account's code",
-        3: "the account's code, again",
-        5: "wrong code",
-    }
-    assert step_labels(STEPS, is_live=False) == {3: "again"}
 
 
 def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> None:

@@ -271,6 +271,10 @@ class Ledger:
     def knows(self, signature: str) -> bool:
         return signature in self._findings
 
+    def counts(self, finding: Finding) -> bool:
+        """Whether a finding is one of a selected rule, at an endpoint where the rule counts."""
+        return self.is_selected(finding.requirement, finding.endpoint)
+
     def is_selected(self, requirement: str, endpoint: str) -> bool:
         """Whether what is decided of a rule at an endpoint counts: ``--only`` and ``--skip`` leave rules out,
         and ``--only`` with an endpoint other endpoints."""
@@ -282,7 +286,7 @@ class Ledger:
 
     @property
     def findings(self) -> list[Finding]:
-        findings = (row for row in self._findings.values() if self.is_selected(row.requirement, row.endpoint))
+        findings = filter(self.counts, self._findings.values())
         return sorted(findings, key=lambda finding: (finding.requirement, finding.endpoint, finding.path))
 
     @property
@@ -321,9 +325,8 @@ class Ledger:
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""
         first: dict[str, Finding] = {}
-        for finding in self._findings.values():
-            if self.is_selected(finding.requirement, finding.endpoint):
-                first.setdefault(finding.requirement, finding)
+        for finding in filter(self.counts, self._findings.values()):
+            first.setdefault(finding.requirement, finding)
         tallies, observed = self.tallies, {row.topic for row in self.observations}
         return [
             self._result(

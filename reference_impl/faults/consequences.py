@@ -16,6 +16,7 @@ CONSEQUENCES = {
     "mfa-method-values-swapped": "ENUM-006",
     "workspace-kind-by-another-name": "MODEL-002",
     "role-types-with-other-values": "AGREE-002",
+    "institution-type-by-another-name": "ENUM-009",
     "cancelled-carries-another-value-each-time": "MODEL-003",
     "account-biz-id-number": "PROFILE-007 SESSION-030",
     "account-account-email-missing": "ACCOUNT-026",

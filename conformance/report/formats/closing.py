@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from conformance.errors import ExitCode
-from conformance.report.model.failures import Blocker, failures_of
+from conformance.report.model.failures import failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -35,27 +35,18 @@ def closing_block(run: Run, out: Path) -> Iterator[str]:
 
 
 def verdict_line(run: Run, out: Path) -> str:
-    """The whole result in a line, for ``--quiet``. Against a baseline what is new stands first."""
-    head, new = headline(run), list(_new(run))
+    """The whole result in a line, for ``--quiet``."""
+    head = headline(run)
     parts = [
-        f"{head.title}: {new[0] if new else one_line(head.sentence, 300)}",
+        f"{head.title}: {one_line(head.sentence, 300)}",
         share_of_musts(run),
-        *([] if new else _named(run)),
+        *_named(run),
         *_outdated(run),
         str(out / REPORT),
         f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if ExitCode.FAILED in _codes(run) else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
-
-
-def _new(run: Run) -> Iterator[str]:
-    """New failures against the baseline: each rule with its first endpoint."""
-    blockers = failures_of(run).blockers
-    if run.baseline is None or not blockers:
-        return
-    named = listed(map(_with_place, blockers), MOST_NAMED)
-    yield f"new, not in {one_line(run.baseline.file, 120)}: {named}; {len(run.baseline.known)} known"
 
 
 def _outdated(run: Run) -> Iterator[str]:
@@ -67,12 +58,6 @@ def _outdated(run: Run) -> Iterator[str]:
             for entry in entries
         )
         yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
-
-
-def _with_place(blocker: Blocker) -> str:
-    """``LOGIN-022 (POST /web/v1/system/auth/login/initiate and 2 more)``."""
-    endpoints = dict.fromkeys(one_line(finding.endpoint, 80) for finding in blocker.findings)
-    return f"{blocker.requirement.id} ({listed(endpoints, 1)})" if endpoints else blocker.requirement.id
 
 
 def _named(run: Run) -> Iterator[str]:

@@ -27,7 +27,6 @@ from conformance.report.model.words import (
     not_selected,
     plural,
     standing,
-    unobservable,
     untested,
 )
 
@@ -219,8 +218,7 @@ def _untested(run: Run) -> Iterator[str]:
         count = sum(len(group.requirements) for group in left_out)
         rows.append(f"- {count}: {plural(len(left_out), 'more reason')} in the report")
     if rows:
-        never = unobservable(groups)
-        yield from _folded(f"{left_untested(run)} untested{f', {never}' if never else ''}", rows)
+        yield from _folded(f"{left_untested(run)} untested", rows)
     if not_selected(run):
         yield from ("", not_selected(run))
 

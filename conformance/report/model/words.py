@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from conformance.errors import ExitCode
 from conformance.report.model.failures import Blocker, failures_of
-from conformance.report.model.gravity import gravity_of
+from conformance.report.model.gravity import causes_in_words
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.spec import REQUIREMENTS
@@ -240,13 +240,6 @@ def untested(run: Run) -> list[Untested]:
     return [Untested(reason, fault, never, tuple(rows)) for (never, reason, fault), rows in ordered]
 
 
-def unobservable(groups: Sequence[Untested]) -> str:
-    """``7 of them cannot be seen from outside``, whatever the profile has; empty where there is none."""
-    ids = [entry.id for group in groups if group.untestable for entry in group.requirements]
-    count = sum(name not in REQUIREMENTS or not REQUIREMENTS[name].can_hold for name in ids)
-    return f"{count:,} of them cannot be seen from outside" if count else ""
-
-
 def counted(base: BaselineOutcome) -> str:
     """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided`` where there are such entries."""
     groups = {"new": base.new, "known": base.known, "stale": base.stale, "expired": base.expired}
@@ -352,7 +345,7 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 
 def _failed_before(run: Run) -> str:
     """What failed before a run was halted, in words."""
-    causes = gravity_of(run).in_words
+    causes = causes_in_words(run)
     parts = [f"it failed for {causes}"] if causes else []
     if run.regressions:
         parts.append(f"the replay found {regressed_in_words(run)}")
@@ -405,7 +398,7 @@ def _not_conformant(run: Run, sentence: str) -> Headline:
 def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int) -> str:
     """What fails a run, after ``first``. ``others``: how many rules fail as the baseline lists."""
     pins = sum(blocker.requirement.id.startswith(PINNED) for blocker in blockers)
-    parts = [part for part in (first, gravity_of(run).in_words) if part]
+    parts = [part for part in (first, causes_in_words(run)) if part]
     if pins:
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")

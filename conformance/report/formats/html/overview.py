@@ -120,13 +120,9 @@ def _notes(run: Run) -> list[str]:
 
 
 def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
-    """The numbers beside the verdict: causes by severity, warnings, and the share of the musts."""
-    gravity = gravity_of(run)
-    yield from [(words, f"{count:,}", "") for count, words in gravity.parts] or [
-        ("causes of failure", "0", "")
-    ]
-    if gravity.warnings:
-        yield "causes of warnings", f"{gravity.warnings:,}", ""
+    """The numbers beside the verdict: causes by severity, and the share of the musts."""
+    causes = [(words, f"{count:,}", "") for count, words in gravity_of(run)]
+    yield from causes or [("causes of failure", "0", "")]
     share, of, rest = share_of_musts(run).removesuffix(" tested").partition(" of ")
     yield "tested", share, f"{of}{rest}".strip()
 
