@@ -13,7 +13,7 @@ from conformance.check.lines import JoinedLines, holds_secrets
 from conformance.check.traffic import DEFAULTS, CheckOptions, FilePart, PortalTraffic, parts_of
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
-from conformance.report.across.baseline import initial_baseline
+from conformance.report.across.baseline import baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
@@ -111,15 +111,9 @@ def check(
 
 
 def _outputs(options: CheckOptions) -> Outputs:
-    """UsageError: the baseline cannot be read."""
-    update, prune = options.baseline_update, options.baseline_prune
-    return Outputs(
-        options.out,
-        options.out / "exchanges.jsonl",
-        baseline=initial_baseline(options.baseline, is_updated=update, is_pruned=prune),
-        baseline_update=update,
-        baseline_prune=prune,
-    )
+    """UsageError: the baseline cannot be used."""
+    baseline = baseline_of(options.known, is_strict=options.strict)
+    return Outputs(options.out, options.out / "exchanges.jsonl", baseline=baseline)
 
 
 def run(

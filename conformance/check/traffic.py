@@ -39,9 +39,7 @@ class CheckOptions:
     salvage: bool = False
     strict: bool = False
     target: str | None = None
-    baseline: Path | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
+    known: Path | None = None
     no_cache: bool = False
     model: bool = False
     redact: Sequence[str] = ()

@@ -10,13 +10,15 @@ from operator import itemgetter
 
 from conformance.checks.registry import Selection, check, reading, successes, with_data
 from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
+from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import LIMITS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
-PAGED = with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage")
+PAGED = (*with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage"), UNDESCRIBED)
+"""Where the object ``pagination`` is shown, and where it may be met."""
 
 
 def _complete(*names: str, under: str = "data") -> Selection:
@@ -27,7 +29,10 @@ def _complete(*names: str, under: str = "data") -> Selection:
     def known(exchange: Exchange) -> bool:
         return all(is_integer(exchange.at(path)) for path in paths)
 
-    return successes().where(known)
+    def beside_items(exchange: Exchange) -> bool:
+        return type(exchange.at("data.items")) is list and known(exchange)
+
+    return successes().where(known if under == "data" else beside_items)
 
 
 def _on(keys: tuple[str, ...], *names: str, under: str = "data") -> Selection:
@@ -50,6 +55,40 @@ def pages_for(total: int, size: int) -> tuple[int, ...]:
 
 
 # The object ``pagination``, beside ``items``.
+
+
+FIELDS_OF_PAGINATION = {
+    "totalPages": "PAGE-001",
+    "totalRecords": "PAGE-002",
+    "currentPage": "PAGE-003",
+    "pageSize": "PAGE-004",
+    "hasNext": "PAGE-005",
+    "empty": "PAGE-006",
+    "paginated": "PAGE-007",
+}
+"""Four integers and three booleans, by name with their rules. Where a listing is described its shape decides
+them."""
+
+
+def _type_rule(name: str, requirement: str) -> None:
+    path, is_count = f"data.pagination.{name}", name not in ("hasNext", "empty", "paginated")
+
+    @check(requirement, on=successes(UNDESCRIBED).where(has_a_pagination_object))
+    def field_of_the_pagination_object_has_its_type(exchange: Exchange) -> Iterator[Comparison]:
+        value = exchange.at(path)
+        if value is not ABSENT and not (is_integer(value) if is_count else isinstance(value, bool)):
+            yield contradicts(exchange, path, "an integer" if is_count else "a boolean", value)
+
+
+def has_a_pagination_object(exchange: Exchange) -> bool:
+    """Whether ``pagination`` stands beside ``items``, and has more than half of its fields."""
+    pagination = exchange.at("data.pagination")
+    is_paginated = type(pagination) is dict and type(exchange.at("data.items")) is list
+    return is_paginated and len(FIELDS_OF_PAGINATION.keys() & pagination.keys()) > 3
+
+
+for _name, _requirement in FIELDS_OF_PAGINATION.items():
+    _type_rule(_name, _requirement)
 
 
 @check("PAGE-008", on=_on(PAGED, "totalPages", "totalRecords", "pageSize", under="data.pagination"))

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Literal
 
 from conformance.spec import BY_KEY, OPERATIONS
+from conformance.spec.operations import UNDESCRIBED
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Comparison
 
@@ -140,12 +141,16 @@ class Selection:
         return all(predicate(exchange) for predicate in self.predicates)
 
 
+EVERYWHERE = frozenset({*BY_KEY, UNDESCRIBED})
+
+
 def answers(*keys: str) -> Selection:
-    """Every answered exchange of these operations; of all 88 where none is named."""
-    unknown = [key for key in keys if key not in BY_KEY]
+    """Every answered exchange of these operations; of all endpoints where none is named, also of those that
+    the specification does not describe."""
+    unknown = [key for key in keys if key not in EVERYWHERE]
     if unknown:
         raise ValueError(f"no such operation: {unknown}")
-    return Selection(frozenset(keys or BY_KEY))
+    return Selection(frozenset(keys or EVERYWHERE))
 
 
 def successes(*keys: str) -> Selection:

@@ -88,13 +88,6 @@ COMMANDS = (
         "compare reports-old reports-new",
     ),
     CommandRow(
-        "baseline",
-        RUNS,
-        "files",
-        "write what failed in a finished run into a baseline",
-        "baseline reports baseline.toml",
-    ),
-    CommandRow(
         "merge",
         RUNS,
         "files",
@@ -149,7 +142,7 @@ GROUPS = tuple(dict.fromkeys(row.group for row in COMMANDS))
 
 EXIT_CODES = {
     ExitCode.CONFORMANT: "conformant",
-    ExitCode.FAILED: "a requirement failed, a replay regressed, or a baseline entry is stale or expired",
+    ExitCode.FAILED: "a requirement failed, a replay regressed, or a row of --known is stale or expired",
     ExitCode.INTERRUPTED: "interrupted",
     ExitCode.INTERNAL_ERROR: "internal error",
     ExitCode.USAGE: "usage, profile or file error",

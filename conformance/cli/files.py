@@ -1,4 +1,4 @@
-"""Commands about recorded traffic and finished runs, with no target: check, compare, baseline and others.
+"""Commands about recorded traffic and finished runs, with no target: check, compare, merge and history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -11,11 +11,9 @@ from pathlib import Path
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
-    BASELINE,
-    BASELINE_PRUNE,
-    BASELINE_UPDATE,
     FORCE,
     FORMAT,
+    KNOWN,
     NO_CACHE,
     ONLY,
     OUT,
@@ -54,9 +52,7 @@ RUN = "a results.json, or the folder of a run"
     SKIP,
     SALVAGE,
     STRICT,
-    BASELINE,
-    BASELINE_UPDATE,
-    BASELINE_PRUNE,
+    KNOWN,
     OUT_BESIDE,
     FORCE,
     flag("--model", help="also compare answers that show the same thing; slower"),
@@ -79,9 +75,7 @@ def check_files(options: Options) -> int:
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,
-        baseline=options.baseline,
-        baseline_update=options.baseline_update,
-        baseline_prune=options.baseline_prune,
+        known=options.known,
         no_cache=options.no_cache,
         model=options.model,
         rules=select_rules(options.only, options.skip),
@@ -106,21 +100,56 @@ def check_files(options: Options) -> int:
         help="also write compare.html and compare.json to this folder, or matrix.html and matrix.json "
         "of three or more runs",
     ),
+    KNOWN,
+    option(
+        "--accept",
+        multiple=True,
+        metavar="ID",
+        allow_from_autoenv=False,
+        help="write a row to --known for what one RUN shows under this id; all: what fails it; noise: what "
+        "differs, where a replay had the recorded build as its target; may be repeated",
+    ),
+    flag(
+        "--prune",
+        help="remove the rows of --known that list nothing in one RUN any more",
+        allow_from_autoenv=False,
+    ),
     FORMAT,
 )
 def compare_runs(options: Options) -> int:
     """Prints how two runs differ, the older one first; exit code 1 where something fails that did not fail
-    before. Of three or more runs it prints the verdicts side by side, with exit code 0."""
+    before. Of three or more runs it prints the verdicts side by side, with exit code 0. One run is compared
+    with what is known, to accept what it shows or to prune what it shows no more."""
+    if options.accept or options.prune:
+        return _change_known(options)
     if len(options.runs) < 2:
         raise UsageError("compare needs at least two runs. Give each by its results.json or its folder.")
+    if options.known and len(options.runs) > 2:
+        raise UsageError("--known says what is accepted of the second of two runs. Leave it out.")
     return (_compare_two if len(options.runs) == 2 else _compare_several)(options)
+
+
+def _change_known(options: Options) -> int:
+    from conformance.replay.stable_values import has_stable_values
+    from conformance.report.across.accepting import accept
+
+    if options.known is None or len(options.runs) != 1:
+        raise UsageError("--accept and --prune change the rows of --known FILE, by one RUN. Give both.")
+    run = _results(options.runs[0])
+    sentences = accept(
+        run, options.known, options.accept, is_pruned=options.prune, is_stable=has_stable_values
+    )
+    for sentence in sentences:
+        print_line(sentence)
+    return ExitCode.CONFORMANT
 
 
 def _compare_two(options: Options) -> int:
     from conformance.report.across import compare, compare_pages
+    from conformance.report.across.baseline import baseline_of
 
     old, new = map(_results, options.runs)
-    comparison = compare.compare(old, new)
+    comparison = compare.compare(old, new, baseline_of(options.known, is_strict=new.strict))
     if options.out:
         compare_pages.write_all(comparison, options.out)
     form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
@@ -139,21 +168,6 @@ def _compare_several(options: Options) -> int:
     form = matrix.as_json if options.format == "json" else matrix.as_text
     print_text(form(runs_matrix), form=options.format)
     _name_page("matrix.html", options)
-    return ExitCode.CONFORMANT
-
-
-@command(
-    "baseline",
-    argument("run", "RUN", help=RUN),
-    argument("file", "FILE", help="the baseline to write, or to add to"),
-    flag("--prune", help="also remove the rows whose rule the run decided and whose failure it did not see"),
-)
-def write_baseline(options: Options) -> int:
-    """Writes the failures of a finished run into a baseline, as ``--baseline-update`` of a run does."""
-    from conformance.report.across.baseline_update import update_from
-
-    for sentence in update_from(_results(options.run), options.file, is_pruned=options.prune):
-        print_line(sentence)
     return ExitCode.CONFORMANT
 
 
@@ -220,4 +234,4 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, write_baseline, merge_runs, show_history)}
+COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_history)}

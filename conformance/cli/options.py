@@ -42,11 +42,6 @@ OUT_BESIDE = option(
 )
 """Of commands whose reports are not to replace those of a run, unless the user names a folder."""
 
-BASELINE = option(
-    "--baseline", metavar="FILE", type=PATH, help="a file of known failures, which do not fail the command"
-)
-BASELINE_UPDATE = flag("--baseline-update", help="write the present failures to the baseline")
-BASELINE_PRUNE = flag("--baseline-prune", help="remove what no longer fails from the baseline")
 STRICT = flag("--strict", help="a WARN counts as a FAIL")
 SALVAGE = flag("--salvage", help="use the part of a damaged file that stands before the damage")
 WAIT = flag("--wait", help="wait until no other run uses this target, --out or --history")
@@ -142,6 +137,7 @@ TIME_BUDGET = option(
 """Of the doctor, which is quick itself."""
 
 ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
+KNOWN = option("--known", metavar="FILE", type=PATH, help="a file of what is known, which fails nothing")
 
 
 def use_default_profile(options: Options) -> None:

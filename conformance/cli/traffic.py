@@ -11,12 +11,10 @@ from datetime import UTC, datetime
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
-    BASELINE,
-    BASELINE_PRUNE,
-    BASELINE_UPDATE,
     FORCE,
     FORMAT,
     IMPACT,
+    KNOWN,
     NO_CACHE,
     OUT_BESIDE,
     PROFILE,
@@ -101,36 +99,13 @@ COMPARISON = (
         "its requests",
     ),
     option(
-        "--learn",
-        type=PATH,
-        metavar="FILE",
-        help="write what differs between replays of one build to this noise file",
-    ),
-    option(
-        "--noise",
-        type=PATH,
-        metavar="FILE",
-        help="compare the places in this noise file by type, shape or range only",
-    ),
-)
-"""Which account stands for a recorded one, and which differences are noise."""
-
-MEANING = (
-    option(
         "--fail-on",
         type=Choice(("contradiction", "breaking", "permitted")),
         default="breaking",
         help="the mildest kind of difference that fails the replay (default: breaking)",
     ),
-    option(
-        "--accept",
-        type=PATH,
-        metavar="FILE",
-        help="accepted differences, each with a reason and a last day (changes.toml)",
-    ),
-    flag("--accept-update", help="write the differences of this replay to --accept"),
 )
-"""Which differences fail a replay, and which are accepted."""
+"""Which account stands for a recorded one, and which differences fail a replay."""
 
 
 @command(
@@ -209,13 +184,10 @@ def record_traffic(options: Options) -> int:
     FORCE,
     *SELECTION,
     *COMPARISON,
-    *MEANING,
     SALVAGE,
     flag("--resume", help="continue the interrupted replay whose reports are in --out"),
     STRICT,
-    BASELINE,
-    BASELINE_UPDATE,
-    BASELINE_PRUNE,
+    KNOWN,
     WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     NO_CACHE,

@@ -42,14 +42,14 @@ def metadata(exchange: Exchange) -> Metadata | None:
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response = exchange.request, exchange.response
-    operation, names = placed(request.method, request.url)[0], _layout_of(request)
-    if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
+    key, names = placed(request.method, request.url)[2], _layout_of(request)
+    if key is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
         return None
     answer = _envelope_of(exchange)
     envelope = NO_ENVELOPE if answer is None else answer
     code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
-        operation.key,
+        key,
         names,
         names.ingress_and_language(request.headers),
         request.lacks,

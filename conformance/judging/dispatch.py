@@ -22,6 +22,7 @@ from conformance.checks.registry import (
 )
 from conformance.judging.shapes import Shape
 from conformance.spec import Operation
+from conformance.spec.operations import UNDESCRIBED
 from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
@@ -59,7 +60,7 @@ class RouteKey(NamedTuple):
     """What the choice of checks depends on."""
 
     operation: str
-    """Its key."""
+    """Its key, or UNDESCRIBED."""
     kind: Kind
     ingress: bool
     """Whether the request came through the portal's ingress."""
@@ -124,8 +125,8 @@ class Dispatcher:
     def route(self, exchange: Exchange) -> Route | None:
         """The route of an exchange, which is counted; None where the exchange cannot be judged."""
         request, response = exchange.request, exchange.response
-        operation, layout = request.operation, request.layout
-        if operation is None or response is None or response.form in UNKNOWN_FORMS:
+        called, layout = request.operation_key, request.layout
+        if called is None or response is None or response.form in UNKNOWN_FORMS:
             return None
         if SECURE_SESSION in layout and exchange.is_sealed:
             return None
@@ -135,14 +136,16 @@ class Dispatcher:
             pending = envelope.get("code") == PENDING_APPROVAL
         else:
             kind = kind_of(exchange)
+        if called == UNDESCRIBED and not is_of_an_endpoint(exchange):
+            return None
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
         ingress = at is not None and (
             request.headers[at][1] in self.ingresses
             or self._is_of_ingress(request.headers[at][1], kind, exchange.n)
         )
-        key = operation.key, kind, ingress, body, pending
-        route = self._routes.get(key) or self._new_route(RouteKey(*key), operation)
+        key = called, kind, ingress, body, pending
+        route = self._routes.get(key) or self._new_route(RouteKey(*key), request.operation)
         route.count()
         return route
 
@@ -157,9 +160,9 @@ class Dispatcher:
         """Has every exchange judged anew: a check may judge an equal one otherwise than before."""
         self.generation += 1
 
-    def _new_route(self, key: RouteKey, operation: Operation) -> Route:
+    def _new_route(self, key: RouteKey, operation: Operation | None) -> Route:
         if key.operation not in self._shapes:
-            self._shapes[key.operation] = None if operation.data is None else Shape(operation)
+            self._shapes[key.operation] = None if operation is None else shape_of(operation)
         by_sight = checks_by_sight(key, self._checks, steady=self._is_steady)
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
@@ -185,6 +188,20 @@ class Dispatcher:
             return True
         block = block_of(code)
         return block is not None and all(block_of(served) not in (None, block) for served in self.ingresses)
+
+
+def shape_of(operation: Operation) -> Shape | None:
+    """The shape of the data of a success; None if none is shown."""
+    return None if operation.data is None else Shape(operation)
+
+
+def is_of_an_endpoint(exchange: Exchange) -> bool:
+    """Whether an answer is surely one of the portal, where the path is none of the 88: it may be none of the
+    other 111 either. Without an envelope, a refusal or a page may be anybody's."""
+    if exchange.envelope is not None and "success" in exchange.envelope:
+        return True
+    is_page = "html" in str(exchange.at("headers.content-type")).lower()
+    return 200 <= (exchange.status or 0) < 300 and not is_page
 
 
 @lru_cache(maxsize=4096)

@@ -24,7 +24,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import JOURNAL, EarlierPart, ReplayJournal, earlier_part, head_of_journal
 from conformance.replay.sharing import AnalysedRecording, OnShare, keep_share, own_placeholders
-from conformance.report.across.baseline import Baseline, initial_baseline
+from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
 from conformance.spec.endpoints import PROFILE
@@ -59,9 +59,7 @@ def replay(
     """
     _driver_module()
     started = datetime.now(UTC)
-    baseline = initial_baseline(
-        options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune
-    )
+    baseline = baseline_of(options.known, is_strict=options.strict)
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
     with rare_garbage_collection(), AnalysedRecording(files, profile, options) as recording:

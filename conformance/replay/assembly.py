@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,8 +13,6 @@ from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.machine import ReplayMachine
@@ -32,6 +31,7 @@ from conformance.replay.rebuild.headers import HeaderRebuild
 from conformance.replay.rebuild.rebuild import Rebuilder
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.turns import turns_of
+from conformance.report.model.regressions import Place
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
@@ -49,7 +49,7 @@ class Replay:
     sessions: Sessions
     secrets: Secrets
     ledger: Ledger
-    noise: Noise
+    drift: Counter[Place]
 
     @property
     def machine(self) -> ReplayMachine:
@@ -85,7 +85,6 @@ class Assembly:
         return Assessor(
             comparer,
             RecordedBaseline(recorded, comparer.correlation, no_cache=no_cache, hidden=self.plan.hidden),
-            learns=self.options.learn is not None,
             reveals=rebuilder.channels.reveals,
             credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
             meanings=self._meanings(rebuilder.context),
@@ -96,10 +95,9 @@ class Assembly:
         self.finder.take_for_ids(self.profile.record_ids())
         progress = Progress(self.plan)
         correlation = Correlation(used=self.plan.sources, counts_ids=self.plan.counts_ids)
-        noise = load_noise(self.options.noise) if self.options.noise else Noise()
         written = frozenset(self.plan.changing.values())
         began = Clocks(min(self.plan.moments, default=0.0), self.clock.now())
-        comparer = Comparer(correlation, noise, written, began)
+        comparer = Comparer(correlation, written, began)
         rebuilder = self._rebuilder(correlation, progress)
         no_cache = not self.options.cache
         log = ReplayLog(
@@ -122,7 +120,7 @@ class Assembly:
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         stepper = machine if no_cache else FastLane(machine)
         sessions = Sessions(machine, stepper, on_step=on_step, turns=turns)
-        return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
+        return Replay(self.plan, sessions, self.secrets, self.ledger, comparer.drift)
 
     def _meanings(self, context: RebuildContext) -> Meanings:
         return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)

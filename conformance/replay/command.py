@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
-from conformance.replay.differences import check_rows, lines_of
+from conformance.replay.differences import lines_of
 from conformance.replay.load import rate_of, seconds_of
 from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
 from conformance.replay.recording.descriptions import foreseen
@@ -32,7 +32,6 @@ def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[s
     Raises UsageError, CaptureError."""
     options = options_of(arguments)
     options.check(profile)
-    check_rows(options.accept, is_updated=options.accept_update)
     if arguments.dry_run:
         for line in _foreseen(profile, arguments, options):
             print_line(line)
@@ -67,19 +66,13 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
         skip=arguments.skip,
         recorded_host=arguments.recorded_host,
         accounts=dict(_account_for(text) for text in arguments.account),
-        learn=arguments.learn,
-        noise=arguments.noise,
         salvage=arguments.salvage,
         strict=arguments.strict,
-        baseline=arguments.baseline,
-        baseline_update=arguments.baseline_update,
-        baseline_prune=arguments.baseline_prune,
+        known=arguments.known,
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
         resume=arguments.resume,
         fail_on=arguments.fail_on,
-        accept=arguments.accept,
-        accept_update=arguments.accept_update,
     )
 
 

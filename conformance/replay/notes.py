@@ -172,10 +172,9 @@ def _reasons(tally: OutcomeTally) -> Iterator[str]:
 
 def _weaknesses(replay: Replay) -> Iterator[str]:
     """What was compared more weakly than it stands in the recording."""
-    excused = replay.noise.excused
-    if excused:
-        count, places = plural(excused.total(), "difference"), plural(len(excused), "place")
-        yield f"{count} at {places} left out as noise: compared by type, shape or range only."
+    if drift := replay.drift:
+        count, places = plural(drift.total(), "difference"), plural(len(drift), "place")
+        yield f"{count} at {places} left out as drift: state, time or data of other requests."
     others = replay.correlation.other_forms
     if others:
         yield (

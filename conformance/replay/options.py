@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from conformance.errors import UsageError
-from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.needs import NO_ACCOUNT
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
+from conformance.report.model.regressions import Place
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile
@@ -67,18 +68,12 @@ class ReplayOptions:
     recorded_host: Sequence[str] = ()
     """The hosts whose requests are replayed; none: all."""
     accounts: Mapping[str, str] = field(default_factory=dict)
-    learn: Path | None = None
-    noise: Path | None = None
     salvage: bool = False
     strict: bool = False
-    baseline: Path | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
+    known: Path | None = None
+    """The file of what is known."""
     fail_on: FailOn = "breaking"
     """The least grave kind of difference that fails a replay."""
-    accept: Path | None = None
-    """The file of accepted differences."""
-    accept_update: bool = False
     min_share: float = 0.5
     profile_name: str = ""
     cache: bool = True
@@ -136,8 +131,6 @@ class ReplayOptions:
             raise UsageError(
                 "--rate starts each request when it is due: leave out --pace, --concurrency and --resume."
             )
-        if self.accept_update and self.accept is None:
-            raise UsageError("--accept-update needs --accept FILE, the file to write.")
         for email, name in self.accounts.items():
             if name != NO_ACCOUNT and name not in profile.accounts:
                 present = ", ".join(sorted(profile.accounts))
@@ -153,7 +146,7 @@ class ReplayResult:
     plan: ReplayPlan
     tally: OutcomeTally
     correlation: Correlation
-    noise: Noise
+    drift: Counter[Place]
     notes: list[str]
     lag: Lag
     seconds: float

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
-from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.noise import save as save_noise
+from conformance.replay.accepted import ComparedPlaces, acceptance_of
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import DecidedDifferences, decided, groups_of, none_if_absent
+from conformance.replay.differences import groups_of, held_from, none_if_absent, weighed_differences
 from conformance.replay.notes import FinishedReplay, notes_of, skipped_for_the_profile
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.descriptions import recorded_latencies, session_rows
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending
-from conformance.report.model.words import passive
+from conformance.report.model.run import Ending, Regression
 from conformance.target.portal.availability import is_poor
 from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
-from conformance.verdicts.findings import Finding, Verdict
-
-NO_DIFFERENCE = (
-    "Rows accept differences. Requirements that fail are no differences: --baseline FILE --baseline-update "
-    "takes these."
-)
-
-
-def _is_failure(finding: Finding) -> bool:
-    return finding.verdict is Verdict.FAIL
 
 
 def finish_replay(
@@ -39,18 +27,16 @@ def finish_replay(
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
     ending = _ending(finished, options)
-    is_complete = finished.is_whole and not ending.inconclusive
-    decision = _decision(finished, profile, options, baseline, is_complete=is_complete)
-    groups = groups_of(decision, replay.noise.excused)
-    notes = [*notes_of(finished), *decision.notes()]
-    if decision.rows and baseline is None and any(_is_failure(each) for each in replay.ledger.findings):
-        notes.append(NO_DIFFERENCE)
-    if options.learn is not None:
-        notes.append(_learned(replay.noise, options.learn))
     ended = datetime.now(UTC)
+    differences = list(weighed_differences(tally))
+    weighty = held_from(differences, options.fail_on)
+    acceptance = acceptance_of(weighty, baseline, ended.date())
+    compared = baseline and _compared(finished, ending, differences, baseline)
+    groups = groups_of(differences, acceptance, replay.drift)
+    notes = [*notes_of(finished), *acceptance.notes()]
     run = finish_run(
         replay.ledger,
-        _outputs(finished, options, decision.baseline),
+        Outputs(options.out, replay.log.path, replay.secrets, compared),
         details={"replay": _overview(finished, options) | {"differences": groups}},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
@@ -59,15 +45,15 @@ def finish_replay(
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=ending.model_copy(update={"outdated_rows": decision.outdated}),
-        regressions=decision.regressions,
+        ending=ending,
+        regressions=acceptance.held,
         notes=notes,
     )
     return ReplayResult(
         plan=finished.plan,
         tally=tally,
         correlation=replay.correlation,
-        noise=replay.noise,
+        drift=replay.drift,
         notes=notes,
         lag=finished.lag,
         seconds=(ended - finished.started).total_seconds(),
@@ -76,38 +62,13 @@ def finish_replay(
     )
 
 
-def _decision(
-    finished: FinishedReplay,
-    profile: Profile,
-    options: ReplayOptions,
-    baseline: Baseline | None,
-    *,
-    is_complete: bool,
-) -> DecidedDifferences:
-    return decided(
-        finished.tally,
-        options,
-        [row.model_dump() for row in profile.replay.accept],
-        baseline,
-        drift=finished.replay.noise.excused.keys(),
-        is_complete=is_complete,
-    )
-
-
-def _learned(noise: Noise, path: Path) -> str:
-    save_noise(noise, path)
-    return f"{passive(len(noise.rules), 'place')} learned as noise: {path}."
-
-
-def _outputs(finished: FinishedReplay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
-    return Outputs(
-        options.out,
-        finished.replay.log.path,
-        finished.replay.secrets,
-        baseline,
-        baseline_update=options.baseline_update,
-        baseline_prune=options.baseline_prune,
-    )
+def _compared(
+    finished: FinishedReplay, ending: Ending, differences: Sequence[Regression], baseline: Baseline
+) -> Baseline:
+    """The baseline with what the replay says of its rows."""
+    is_complete = finished.is_whole and not ending.inconclusive
+    drift = finished.replay.drift.keys()
+    return ComparedPlaces.of(finished.tally, differences, drift, is_complete=is_complete).within(baseline)
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
@@ -167,7 +128,7 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
         ],
         "noise": [
             {"operation": operation, "path": path, "kind": kind, "times": times}
-            for (operation, path, kind), times in replay.noise.excused.most_common()
+            for (operation, path, kind), times in replay.drift.most_common()
         ],
         "ambiguous": len(replay.correlation.ambiguous),
     } | ({} if finished.meter is None else {"load": finished.meter.as_json()})

@@ -142,9 +142,6 @@ def check_options(profile: Profile, options: ReplayOptions, option: str) -> None
     wrong = {
         "--rate": options.rate is not None,
         "--resume": options.resume,
-        "--learn": options.learn is not None,
-        "--accept-update": options.accept_update,
-        "--baseline": options.baseline is not None,
     }
     for name, is_given in wrong.items():
         if is_given:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,8 +12,7 @@ from conformance.checks import CHECKS
 from conformance.checks.registry import Selection
 from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
-from conformance.report.across.baseline import Baseline
-from conformance.report.across.baseline_update import against_baseline
+from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
@@ -34,8 +34,6 @@ class Outputs:
     exchanges: Path
     secrets: Secrets | None = None
     baseline: Baseline | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
     history: Path | None = None
     counted: RunEvidence | None = None
 
@@ -53,9 +51,8 @@ def finish_run(
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
     if outputs.baseline is not None:
-        is_updated, is_pruned = outputs.baseline_update, outputs.baseline_prune
-        run = against_baseline(run, outputs.baseline, is_updated=is_updated, is_pruned=is_pruned)
-        run = _concluded(run)
+        outcome = outcome_of(run, outputs.baseline, datetime.now(UTC).date())
+        run = _concluded(run.model_copy(update={"baseline": outcome}))
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
     run = write_all(
@@ -88,7 +85,7 @@ def exit_code(run: Run) -> ExitCode:
 def _is_failed(run: Run) -> bool:
     """Whether anything fails it, as every report names it."""
     failures = failures_of(run)
-    return bool(failures.blockers or failures.regressed or failures.others or failures.outdated)
+    return bool(failures.blockers or failures.regressed or failures.too_slow or failures.outdated)
 
 
 def _concluded(run: Run) -> Run:
@@ -181,7 +178,9 @@ def _is_omitted(
     """Whether there were answers of a selection, and each leaves a field out. ``answered``: rules of which
     something held. Where successes alone are judged, there was one if the endpoint's own rule held."""
     keys = {
-        key for key in selection.keys if "error" in selection.kinds or BY_KEY[key].requirement in answered
+        key
+        for key in selection.keys & BY_KEY.keys()
+        if "error" in selection.kinds or BY_KEY[key].requirement in answered
     }
     topic = TOPICS[field]
     return any((topic, key, "absent") in shown for key in keys) and not any(

@@ -76,9 +76,7 @@ OPTIONS = (
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
     Option("force", "write reports also where other files have their names", type=None),
     Option("strict", "a WARN counts as a FAIL", type=None),
-    Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
-    Option("baseline_update", "write this run's failures into the baseline", type=None),
-    Option("baseline_prune", "remove what no longer fails from the baseline", type=None),
+    Option("known", "a file of what is known, which does not fail the run (known.toml)", "FILE", path),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
     Option("wait_for_target", "the longest wait for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id; reports go to reports/again", "ID"),
@@ -123,9 +121,7 @@ class RunOptions:
     out: Path = Path("reports")
     impact: Impact = "read-only"
     strict: bool = False
-    baseline: Path | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
+    known: Path | None = None
     profile_name: str = ""
     min_tested: int = 0
     history: Path | None = None

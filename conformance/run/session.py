@@ -10,7 +10,7 @@ from typing import Self
 from conformance.errors import SuiteError, TargetUnreachable
 from conformance.judging import Watch, watch
 from conformance.report.across import history
-from conformance.report.across.baseline import Baseline, initial_baseline
+from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
 from conformance.run import floor
@@ -95,9 +95,7 @@ class RunSession:
     def open(cls, profile: Profile, clock: Clock, options: RunOptions) -> Self:
         """A session that judges as it goes and writes its files. UsageError: the baseline or the history
         cannot be used."""
-        baseline = initial_baseline(
-            options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune
-        )
+        baseline = baseline_of(options.known, is_strict=options.strict)
         if options.history is not None:
             history.check(options.history)
         secrets, acting = Secrets(), ActingCase()
@@ -264,8 +262,6 @@ class RunSession:
             self.log.path,
             self.secrets,
             baseline=self.baseline,
-            baseline_update=self.options.baseline_update,
-            baseline_prune=self.options.baseline_prune,
             history=self.options.history,
         )
 

@@ -165,7 +165,7 @@ def _keys() -> Mapping[str, frozenset[str]]:
     for check in CHECKS:
         if check.requirement in LEFT_TO_CASES:
             continue
-        keys_of.setdefault(check.requirement, set()).update(check.on.keys)
+        keys_of.setdefault(check.requirement, set()).update(check.on.keys & BY_KEY.keys())
     for operation in OPERATIONS:
         if operation.data is None:
             continue

@@ -232,6 +232,13 @@ _AROUND_PARAMETER: Mapping[tuple[str, ...], Operation] = MappingProxyType(
 """The rows with a parameter, by method and path before it, and what follows it."""
 
 
+UNDESCRIBED = "undescribed"
+"""Stands for the key of an operation where a path of the portal is none of the 88."""
+
+_WORD = re.compile(r"[A-Za-z]{1,40}\d{0,2}(?:[-_.](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}))*", re.ASCII)
+"""A segment of a path that names something; any other is taken for an id."""
+
+
 def operation(key: str) -> Operation:
     """The row named by method and path template. KeyError: it is none of the 88."""
     return BY_KEY[key]
@@ -252,3 +259,24 @@ def operation_of(method: str, path: str) -> Operation | None:
             before, _, value = before.rpartition("/")
             row = _AROUND_PARAMETER.get((before, last)) if value else None
     return row
+
+
+@lru_cache(maxsize=4096)
+def endpoint_key(method: str, path: str) -> str | None:
+    """The key of the operation that a request's method and path belong to. Of another path of the portal the
+    method and a template, in which ``{id}`` stands for each id; None of a path outside the portal.
+
+    The specification describes 88 of 199 endpoints, and states the general rules of all ("What the service
+    does").
+    """
+    row = operation_of(method, path)
+    start = path.find(op.PORTAL_PATH)
+    if row is not None or start < 0:
+        return None if row is None else row.key
+    segments = path[start:].strip("/").split("/")
+    words = (name if _WORD.fullmatch(name) else "{id}" for name in segments[:MOST_SEGMENTS])
+    return f"{method} /{'/'.join(words)}"
+
+
+MOST_SEGMENTS = 12
+"""Segments of a path in its template."""

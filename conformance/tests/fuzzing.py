@@ -70,20 +70,20 @@ max_mails = 20
 body = {{ oldPassword = "{{password}}", newPassword = "{{new_password}}" }}
 """
 
-BASELINE = """[[known]]
-requirement = "LOGIN-004"
+KNOWN = """[[known]]
+rule = "LOGIN-004"
 endpoint = "POST /web/v1/system/auth/login/initiate"
-signature = "LOGIN-004 POST /web/v1/system/auth/login/initiate data.expiresIn"
+path = "data.expiresIn"
 reason = "known since spring"
-expires = 2030-01-01
-"""
+until = 2030-01-01
 
-NOISE = """[[noise]]
-operation = "GET /web/v1/system/profile"
+[[known]]
+endpoint = "GET /web/v1/system/profile"
 path = "data.updatedAt"
 kind = "value"
-compare = "shape"
-times = 2
+was = 1
+reason = "moves"
+flaky = true
 """
 
 UPDATE, INVITE = "POST /web/v1/system/profile/update", "POST /web/v1/system/invitations"
@@ -100,7 +100,7 @@ LEDGER = "\n".join(
     )
 )
 
-TEXTS = {"portal.toml": PROFILE, "baseline.toml": BASELINE, "noise.toml": NOISE, "changes.jsonl": LEDGER}
+TEXTS = {"portal.toml": PROFILE, "known.toml": KNOWN, "changes.jsonl": LEDGER}
 """Correct inputs."""
 
 ODD: tuple[Any, ...] = (
@@ -120,9 +120,9 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "replay mutated --profile portal.toml --dry-run",
     ),
     "traffic.har": ("check mutated --out out", "replay mutated --profile portal.toml --dry-run"),
-    "baseline.toml": (
-        "check capture.jsonl --out out --baseline mutated",
-        "check capture.jsonl --out out --baseline mutated --baseline-update",
+    "known.toml": (
+        "check capture.jsonl --out out --known mutated",
+        "compare results.json --known mutated --accept all --prune",
     ),
     "changes.jsonl": ("cleanup mutated --profile portal.toml",),
     "results.json": (
@@ -130,7 +130,6 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "compare results.json mutated --out out",
         "compare results.json mutated results.json mutated",
     ),
-    "noise.toml": ("replay capture.jsonl --profile portal.toml --noise mutated --out out",),
     "history.db": ("history --history mutated", "history --history mutated --out out"),
 }
 """The commands that read each of the correct inputs, with a mutated one in its place."""
@@ -145,8 +144,8 @@ def within(folder: Path, words: Iterable[str]) -> tuple[str, ...]:
 
 
 WORDS = """
-    --profile --target --out --format --impact --strict --baseline --baseline-update --rerun --time-budget
-    --effort --seed --salvage --only --skip --account --pace --concurrency --learn --noise --dry-run
+    --profile --target --out --format --impact --strict --known --accept --prune --rerun --time-budget
+    --effort --seed --salvage --only --skip --account --pace --concurrency --dry-run
     --history --help --version -- -k text json read-only mutating 0 -1 10x 1e999 90s a@example.test=admin x=y
     capture.jsonl traffic.har portal.toml results.json history.db missing é * ["""
 """What drawn command lines are made of; the words that name a file become its path."""

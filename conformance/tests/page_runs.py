@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
-from conformance.report.across import baseline
+from conformance.report.across.baseline_rows import BaselineRow
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, Ending, Regression, Run, Since
 from conformance.spec import BY_KEY, REQUIREMENTS
-from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
+from conformance.tests.sample_run import (
+    PROFILE,
+    Sample,
+    conformant,
+    envelope,
+    exchange,
+    row_of,
+    sample,
+    with_rows,
+)
 
 
 def of_findings(count: int) -> Sample:
@@ -111,15 +121,12 @@ COVERAGE = {
 def against_baseline() -> Run:
     """A run against a baseline whose entries are known, stale and expired."""
     run = sample().run()
-    known = [
-        baseline.KnownFailure(one.requirement, one.signature, "a supplier's, by contract", ticket="PORTAL-1")
-        for one in run.findings[:2]
-    ]
-    gone = baseline.KnownFailure("PAGE-009", f"PAGE-009 {PROFILE} data.pagination", "till the next release")
-    entries = (*known, gone, replace(gone, signature=f"{gone.signature}.x", expires=date(2026, 1, 2)))
-    outcome = baseline.compare(run, baseline.Baseline("known-failures.toml", entries), date(2026, 11, 21))
+    about: dict[str, Any] = {"reason": "a supplier's, by contract", "ticket": "PORTAL-1"}
+    known = [replace(row_of(finding), **about) for finding in run.findings[:2]]
+    gone = BaselineRow("PAGE-009", PROFILE, "data.pagination", reason="till the next release")
+    over = replace(gone, rule="PAGE-999", until=date(2026, 1, 2))
     since = Since(started=run.started, newly_failing=["ENV-008"], fixed=["ENV-001"], changed_readings=["a"])
-    return run.model_copy(update={"baseline": outcome.record(), "since": since})
+    return with_rows(run, *known, gone, over).model_copy(update={"since": since})
 
 
 def out_of_date() -> Run:

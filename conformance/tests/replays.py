@@ -15,7 +15,6 @@ from conformance.replay import ReplayOptions, ReplayResult, replay
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.noise import Noise
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.target.profile.model import Profile, parse
@@ -86,7 +85,7 @@ def without_clock(profile: str) -> str:
 
 def comparer_of(**options: Any) -> Comparer:
     """A comparer that has seen nothing yet."""
-    return Comparer(Correlation(used={}), Noise(), **options)
+    return Comparer(Correlation(used={}), **options)
 
 
 def assessor_of(**options: Any) -> Assessor:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from conformance.report.across.baseline import Baseline, outcome_of
+from conformance.report.across.baseline_rows import BaselineRow
 from conformance.report.formats.write import write_all
 from conformance.report.model.marked import at
+from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import each_text, encodable
 from conformance.spec import REQUIREMENTS
@@ -273,3 +276,14 @@ def finding(**changes: Any) -> FindingEntry:
         "signature": f"ENV-008 {INITIATE} data",
     }
     return FindingEntry.model_validate({**fields, **changes})
+
+
+def row_of(finding: FindingEntry) -> BaselineRow:
+    """The row that lists a finding, without a reason of its own."""
+    return BaselineRow(finding.requirement, finding.endpoint, pattern_of(finding.path))
+
+
+def with_rows(run: Run, *rows: BaselineRow) -> Run:
+    """The run, compared with rows of a baseline on a day."""
+    outcome = outcome_of(run, Baseline("known.toml", rows), date(2026, 11, 21))
+    return run.model_copy(update={"baseline": outcome})

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.across import accepted, baseline
+from conformance.report.across.baseline_rows import KEYS
 from conformance.tests.documents import PAGES, ROOT, blocks
+from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
 
 BASES = (ROOT, ROOT / "conformance", ROOT / "conformance/report")
 WRITTEN = {
@@ -71,12 +72,11 @@ def test_a_sample_that_names_a_secret_of_the_profile_names_all_of_them(language:
 
 def test_the_page_of_baselines_has_every_key_of_a_row_and_no_other() -> None:
     text = (ROOT / "docs" / "baselines.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
-    documented = {name: (tables, meaning) for name, tables, meaning in rows}
+    documented = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", text, re.MULTILINE))
 
-    assert documented.keys() == {*baseline.FORM.keys, *accepted.FORM.keys}
-    for form, table in ((baseline.FORM, "known"), (accepted.FORM, "regression")):
-        for key in form.keys:
-            tables, meaning = documented[key]
-            assert tables == "all" or f"`{table}`" in tables, key
-            assert ("needed" in meaning) or key not in form.needed, key
+    assert tuple(documented) == KEYS
+    assert [key for key, meaning in documented.items() if meaning.endswith("needed")] == [
+        "endpoint",
+        "reason",
+    ]
+    assert all(f"`{kind}`" in documented["kind"] for kind in DIFFERENCE_KINDS)

@@ -28,7 +28,7 @@ from conformance.report.formats.write import write_all
 from conformance.tests.deployment import command, done
 from conformance.tests.documents import GENERATED, ROOT, Command, blocks, commands, is_command
 from conformance.tests.installation import BIN, Installation, shared, wheel
-from conformance.tests.sample_run import conformant
+from conformance.tests.sample_run import conformant, with_rows
 from conformance.tests.test_recordings_guide import commands as commands_of_recordings
 from conformance.tests.test_recordings_guide import record
 from reference_impl import serve as reference
@@ -71,7 +71,7 @@ RUN_HERE = [
     if not PLACEHOLDER.search(text) and not is_run_elsewhere(text)
 ]
 SHORT = re.compile(
-    r"portal-conformance (setup|init|validate|doctor|plan|baseline|history|compare|requirements|explain"
+    r"portal-conformance (setup|init|validate|doctor|plan|history|compare|requirements|explain"
     r"|openapi|docs|completion)\b"
 )
 """Commands that this process can run as well as one of their own, which would take a second to begin."""
@@ -124,7 +124,7 @@ def _furnish(folder: Path) -> None:
     _write_runs(folder)
     for place in (".zfunc", ".config/fish/completions"):
         (folder / place).mkdir(parents=True)
-    (folder / "baseline.toml").touch()
+    (folder / "known.toml").touch()
     (folder / "reports" / "changes.jsonl").touch()
 
 
@@ -138,10 +138,12 @@ def _write_recording(folder: Path) -> None:
 
 
 def _write_runs(folder: Path) -> None:
-    """The reports of a run with a failure, and a history that holds it."""
+    """The reports of a run with a failure, compared with a baseline, and a history that holds it."""
     example = conformant()
     example.contradict(RULE, example.exchanges[-1], path="data", expected=[], message="not found")
-    run = write_all(example.run(), folder / "reports", exchanges=example.write(folder / "exchanges.jsonl"))
+    run = write_all(
+        with_rows(example.run()), folder / "reports", exchanges=example.write(folder / "exchanges.jsonl")
+    )
     history.record(run, folder / "runs.db")
 
 

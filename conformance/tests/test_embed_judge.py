@@ -157,7 +157,7 @@ def test_the_plugin_adds_only_options_and_values_of_its_own(pytester: pytest.Pyt
     pytester.makeconftest(
         """
 def pytest_addoption(parser):
-    for name in ("target", "profile", "impact", "out", "baseline", "seed", "only", "history", "wait"):
+    for name in ("target", "profile", "impact", "out", "known", "seed", "only", "history", "wait"):
         parser.addoption(f"--{name}", help="another plugin's")
 """
     )

@@ -5,19 +5,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from conformance.report.across import baseline, compare, compare_pages, history, matrix, trends
+from conformance.report.across import compare, compare_pages, history, matrix, trends
 from conformance.report.formats.html.run_page import report
 from conformance.report.model.evidence import read
 from conformance.report.model.severity import COMPARING
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
-from conformance.tests.sample_run import PROFILE, card_of, conformant, envelope, exchange, page_of, sample
+from conformance.tests.sample_run import (
+    PROFILE,
+    card_of,
+    conformant,
+    envelope,
+    exchange,
+    page_of,
+    row_of,
+    sample,
+    with_rows,
+)
 
 VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000
@@ -189,7 +198,7 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
         "run --rerun cases/sample.py::test_case --target https://portal.example.test --profile staging.toml",
         "curl -sS -i -X POST https://portal.example.test/web/v1/system/auth/login/initiate",
         "$ACCESS_CODE_1",
-        "[[known]]",
+        "known.toml --accept=",
     ):
         assert told in card, told
 
@@ -206,28 +215,24 @@ def test_encrypted_exchanges_are_shown_in_both_forms(tmp_path: Path) -> None:
 
 def test_known_findings_come_last_and_are_marked(tmp_path: Path) -> None:
     run = sample().run()
-    entry = baseline.KnownFailure(
-        "ENV-008", next(one.signature for one in run.findings if one.requirement == "ENV-008"), "why"
-    )
-    result = baseline.compare(run, baseline.Baseline("known.toml", (entry,)), date(2026, 11, 21))
-    html = report(run.model_copy(update={"baseline": result.record()}), read(tmp_path / "none", ()))
+    entry = row_of(next(one for one in run.findings if one.requirement == "ENV-008"))
+    html = report(with_rows(run, entry), read(tmp_path / "none", ()))
 
     assert html.index('id="finding-ENV-011"') < html.index('id="finding-ENV-008"')
     card = html[html.index('id="finding-ENV-008"') :]
     assert "v-known" in card[: card.index("</article>")]
-    assert "why this is accepted" not in card[: card.index("</article>")]
+    assert "--accept=" not in card[: card.index("</article>")]
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_warning_is_new_and_to_be_accepted_only_where_strict(tmp_path: Path, strict: bool) -> None:
     run = sample().run(strict=strict)
-    result = baseline.compare(run, baseline.Baseline("known.toml"), date(2026, 11, 21))
-    html = report(run.model_copy(update={"baseline": result.record()}), read(tmp_path / "none", ()))
+    html = report(with_rows(run), read(tmp_path / "none", ()))
 
     for rule, is_new in (("ENV-008", True), ("ACCOUNT-015", strict)):
         card = card_of(html, rule)
         assert ("v-new" in card) is is_new
-        assert ("why this is accepted" in card) is is_new
+        assert ("--known known.toml --accept=" in card) is is_new
 
 
 def test_every_requirement_and_every_reason_is_on_the_page(tmp_path: Path) -> None:

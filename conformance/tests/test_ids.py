@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from conformance.report.across.baseline import Baseline, known_of, write
+from conformance.report.across.baseline_rows import write
 from conformance.report.across.history import record
 from conformance.spec import REQUIREMENTS, present_id, present_signature
-from conformance.tests.sample_run import sample
+from conformance.tests.sample_run import row_of, sample
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("conformance", "cases", "reference_impl")
@@ -127,18 +127,18 @@ def rename_a_requirement(folder: Path) -> None:
 READ = """
 import json, sys
 from pathlib import Path
-from conformance.report.across import baseline, history
+from conformance.report.across import baseline_rows, history
 from conformance.report.model.run import Run
 from conformance.run.hooks.selection import rerun_requirements
 
 here = Path(sys.argv[1])
-(entry,) = baseline.load(here / "known.toml").entries
+(row,) = baseline_rows.load(here / "known.toml")
 run = Run.read(here / "results.json")
 (trend,) = history.trend(here / "history.sqlite")
 later = run.model_copy(update={"started": "2026-12-24T00:00:00+00:00"})
 since = history.since(later, here / "history.sqlite")
 print(json.dumps({
-    "baseline": [entry.requirement, entry.signature],
+    "baseline": [row.rule, row.signature],
     "run": [row.id for row in run.requirements if row.verdict == "fail"],
     "findings": [row.signature for row in run.findings],
     "history": [row.requirement for row in trend.failing],
@@ -155,7 +155,7 @@ def files(tmp_path: Path) -> Path:
     folder.mkdir()
     run = sample().run()
     (finding,) = [finding for finding in run.findings if finding.requirement == RENAMED]
-    write(Baseline("", (known_of(finding, "will be fixed"),)), folder / "known.toml")
+    write([row_of(finding)], folder / "known.toml")
     run.write(folder / "results.json")
     record(run, folder / "history.sqlite")
     return folder

@@ -7,33 +7,32 @@ import sys
 from pathlib import Path
 
 import cases
-from conformance.tests.deployment import Deployment, Done, deployed
+from conformance.cli import main
+from conformance.tests.deployment import Done, deployed
 
 FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
 ONE = ("--rerun", BROKEN)
 
 
-def with_baseline(portal: Deployment, known: Path, *options: str) -> Done:
-    return portal.run(*ONE, "--baseline", str(known), *options)
-
-
-def test_what_a_baseline_lists_fails_no_run_until_it_is_gone_or_expired(tmp_path: Path) -> None:
+def test_what_is_known_fails_no_run_until_it_is_gone_or_expired(tmp_path: Path) -> None:
     known = tmp_path / "known.toml"
     with deployed(tmp_path, faults=[FAULT]) as portal:
-        written = with_baseline(portal, known, "--baseline-update")
-        listed = with_baseline(portal, known)
+        found = portal.run(*ONE)
+        assert main(["compare", str(found.out), "--known", str(known), "--accept", "all"]) == 0
+        listed = portal.run(*ONE, "--known", str(known))
+        strict = portal.run(*ONE, "--known", str(known), "--strict")
         text = known.read_text(encoding="utf-8")
-        known.write_text(text + "expires = 2020-01-31\n", encoding="utf-8")
-        expired = with_baseline(portal, known)
+        known.write_text(text + "until = 2020-01-31\n", encoding="utf-8")
+        expired = portal.run(*ONE, "--known", str(known))
     known.write_text(text, encoding="utf-8")
 
     with deployed(tmp_path) as portal:
-        stale = with_baseline(portal, known)
-        updated = with_baseline(portal, known, "--baseline-update")
+        stale = portal.run(*ONE, "--known", str(known))
 
     assert BROKEN in text
-    assert [run.code for run in (written, listed, expired, stale, updated)] == [0, 0, 1, 1, 0]
+    assert [run.code for run in (found, listed, strict, expired, stale)] == [1, 0, 4, 1, 1]
     assert "no longer fits" in stale.said
+    assert "with --strict each row needs a reason of its own" in " ".join(strict.said.split())
     assert f"\nknown {BROKEN}  " in listed.said
     assert f"\nFAIL {BROKEN}  " not in listed.said
     assert f"\nFAIL {BROKEN}  " in expired.said

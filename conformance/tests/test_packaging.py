@@ -199,7 +199,7 @@ def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
     (tmp_path / "known failures.toml").touch()
 
     run = run_action(
-        installed, tmp_path, **{"baseline": "known failures.toml", "wait-for-target": "60s", "strict": "true"}
+        installed, tmp_path, **{"known": "known failures.toml", "wait-for-target": "60s", "strict": "true"}
     )
 
     assert run.returncode == 0, run.stdout + run.stderr
@@ -261,8 +261,8 @@ def test_the_component_runs_the_suite(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    (tmp_path / "baseline.toml").touch()
-    _, content = job(baseline="baseline.toml", package="portal-conformance")
+    (tmp_path / "known.toml").touch()
+    _, content = job(known="known.toml", package="portal-conformance")
     variables = {name: str(value or "") for name, value in content["variables"].items()}
     packages = {"PIP_FIND_LINKS": str(wheel(tmp_path_factory).parent), "PIP_DRY_RUN": "1"}
 
@@ -297,7 +297,7 @@ def test_the_hook_finds_a_wrong_profile(installed: Installation, tmp_path: Path)
 
 def test_the_hook_takes_profiles_alone_and_has_what_pre_commit_wants() -> None:
     profiles = ("portal.toml", "conf/portal-staging.toml", "portal.test.toml")
-    others = ("pyproject.toml", "baseline.toml", "portal/settings.toml", "portal.toml.md")
+    others = ("pyproject.toml", "known.toml", "portal/settings.toml", "portal.toml.md")
 
     assert [name for name in (*profiles, *others) if re.search(HOOK["files"], name)] == list(profiles)
     assert HOOK.keys() >= {"id", "name", "entry", "language"}

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from conformance.cli import main
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -218,26 +219,27 @@ def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regres
     contradicting = tmp_path / "old.jsonl"
 
     before = replayed(contradicting, tmp_path / "a", faults=fault)
-    updated = replayed(contradicting, tmp_path / "b", faults=fault, baseline=known, baseline_update=True)
-    after = replayed(contradicting, tmp_path / "c", faults=fault, baseline=known)
-    regressed = replayed(recording, tmp_path / "d", faults=fault, baseline=known)
+    assert main(["compare", str(tmp_path / "a"), "--known", str(known), "--accept", "all"]) == 0
+    after = replayed(contradicting, tmp_path / "c", faults=fault, known=known)
+    regressed = replayed(recording, tmp_path / "d", faults=fault, known=known)
 
-    assert [one.run.exit_code for one in (before, updated, after)] == [1, 0, 0]
+    assert [one.run.exit_code for one in (before, after)] == [1, 0]
     assert regressed.run.regressions
     assert regressed.run.exit_code == 1
 
 
-def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
-    fault = ("login-session-of-600",)
-    noise = tmp_path / "noise.toml"
+def test_noise_is_accepted_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
+    fault, known = ("login-session-of-600",), tmp_path / "known.toml"
 
-    replayed(recording, tmp_path / "learning", faults=fault, learn=noise)
-    told = replayed(recording, tmp_path / "told", faults=fault, noise=noise)
+    replayed(recording, tmp_path / "first", faults=fault)
+    assert main(["compare", str(tmp_path / "first"), "--known", str(known), "--accept", "noise"]) == 0
+    noisy = replayed(recording, tmp_path / "noisy", faults=fault, known=known)
+    quiet = replayed(recording, tmp_path / "quiet", known=known)
 
-    assert told.run.regressions == []
-    assert any("noise" in note for note in told.notes)
-    (excused,) = told.noise.excused
-    assert excused[1] == "data.expiresIn"
+    assert [one.run.regressions for one in (noisy, quiet)] == [[], []]
+    assert any(note.startswith("Accepted by a row") for note in noisy.notes)
+    assert quiet.run.baseline is not None
+    assert quiet.run.baseline.stale == []
 
 
 def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:

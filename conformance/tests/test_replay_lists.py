@@ -14,7 +14,6 @@ from conformance.replay import replay
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.noise import NEVER, Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.step import ReplayStep
@@ -103,53 +102,6 @@ def test_null_in_place_of_a_list_is_another_form_also_of_another_record(
     old = 2 if kind == "length" else ["ORDER"]
 
     assert Meanings().of(pair, Difference(kind, ("data", "permissionGroups"), old, live)).meaning == meaning
-
-
-QUERY = "POST /web/v1/system/accounts/admin/query"
-
-
-def differs(name: str, old: Json, new: Json) -> Difference:
-    return Difference("value", ("data", name), old, new)
-
-
-def learned(name: str, *pairs: tuple[Json, Json]) -> Noise:
-    noise = Noise()
-    for old, new in pairs:
-        noise.learn(QUERY, differs(name, old, new))
-    return noise
-
-
-@pytest.mark.parametrize(
-    "pairs, new, is_noise",
-    [
-        ([(14, 300)], 200, True),
-        ([(14, 300)], 940, False),
-        ([(14, 300), (14, 200)], 940, False),
-        ([(14, 300), (14, 700)], 940, True),
-        ([(14, 300), (14, 700)], "940", False),
-        ([("505467a859", "9be77a0f31")], "3498637767", True),
-        ([("505467a859", "9be77a0f31")], "", False),
-    ],
-)
-def test_a_number_that_leaves_its_range_again_is_compared_by_its_type(
-    pairs: list[tuple[Json, Json]], new: Json, is_noise: bool
-) -> None:
-    assert learned("rev", *pairs).excuses(QUERY, differs("rev", pairs[0][0], new)) is is_noise
-
-
-@pytest.mark.parametrize("kind", sorted(NEVER))
-def test_a_status_or_another_form_is_never_noise(kind: Any) -> None:
-    noise, other = Noise(), Difference(kind, ("status",), 200, 401)
-
-    assert not noise.learn(QUERY, other)
-    assert not noise.excuses(QUERY, other)
-
-
-def test_a_number_of_records_is_bounded_however_often_it_moves() -> None:
-    noise = learned("totalElements", (5, 6), (5, 9))
-
-    assert noise.excuses(QUERY, differs("totalElements", 5, 20))
-    assert not noise.excuses(QUERY, differs("totalElements", 5, 4))
 
 
 SEED = 23

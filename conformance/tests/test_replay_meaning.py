@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,16 +11,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from conformance.errors import UsageError
+from conformance.cli import main
 from conformance.replay import ReplayResult
 from conformance.replay.compare.callers.owners import ServedCallers, SessionOwners
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.differences import check_rows, lines_of
-from conformance.replay.result import NO_DIFFERENCE
-from conformance.report.across.accepted import load
+from conformance.replay.differences import lines_of
+from conformance.report.across.baseline_rows import load
+from conformance.report.model.regressions import difference_id
 from conformance.spec import BY_KEY
 from conformance.spec import endpoints as op
 from conformance.tests.replays import Replaying, comparer_of, recorder, replayed
@@ -174,41 +173,53 @@ def test_the_same_difference_at_many_answers_is_one_row_with_its_count(
 
 
 def test_accepted_differences_are_written_read_and_end_at_their_day(signed_in: Path, tmp_path: Path) -> None:
-    file, variant = tmp_path / "changes.toml", ("wrong-code-422",)
-
-    first = replayed(signed_in, tmp_path / "a", variants=variant, accept=file, accept_update=True)
-    second = replayed(signed_in, tmp_path / "b", variants=variant, accept=file)
-    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
-    file.write_text(file.read_text() + f"expires = {yesterday}\n")
-    third = replayed(signed_in, tmp_path / "c", variants=variant, accept=file)
-
-    assert [told.run.exit_code for told in (first, second, third)] == [0, 0, 1]
-    assert [bool(told.run.regressions) for told in (first, second, third)] == [False, False, True]
-    assert any(group.get("accepted") for group in second.groups)
-    assert any(note.startswith("No longer accepted since") for note in third.notes)
-
-
-def test_a_regression_stands_in_a_baseline_with_its_reason(signed_in: Path, tmp_path: Path) -> None:
     file, variant = tmp_path / "known.toml", ("wrong-code-422",)
 
-    def told(variants: tuple[str, ...], **options: Any) -> ReplayResult:
-        return replayed(signed_in, tmp_path, variants=variants, baseline=file, **options)
+    first = replayed(signed_in, tmp_path, variants=variant)
+    change(tmp_path, file, "--accept", "all")
+    second = replayed(signed_in, tmp_path / "b", variants=variant, known=file)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    file.write_text(file.read_text() + f"until = {yesterday}\n")
+    third = replayed(signed_in, tmp_path / "c", variants=variant, known=file)
 
-    codes = [told(variant, baseline_update=True).run.exit_code, told(variant).run.exit_code]
-    assert codes == [0, 0]
-    assert told(("credentials-400",)).run.exit_code == 1
-    rows = tomllib.loads(file.read_text())["regression"]
-    assert {row["reason"] for row in rows} == {"say here why this is accepted"}
+    assert [result.run.exit_code for result in (first, second, third)] == [1, 0, 1]
+    assert [bool(result.run.regressions) for result in (first, second, third)] == [True, False, True]
+    assert any(group.get("accepted") for group in second.groups)
+    assert third.run.baseline is not None
+    assert third.run.baseline.expired
 
-    assert [note for note in told(variant, baseline_prune=True).notes if "Removed" in note] == []
-    pruned = told((), baseline_prune=True)
-    (removed,) = (note for note in pruned.notes if note.startswith("Removed from the baseline: "))
-    assert len(tomllib.loads(file.read_text()).get("regression", [])) == len(rows) - 1
-    assert "say here why this is accepted" in removed
+
+def change(reports: Path, file: Path, *words: str) -> None:
+    """Changes what is known by the reports of a replay."""
+    assert main(["compare", str(reports), "--known", str(file), *words]) == 0
+
+
+def test_an_accepted_regression_is_pruned_by_a_replay_that_does_not_show_it(
+    signed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, variant = tmp_path / "known.toml", ("wrong-code-422",)
+
+    def exit_code(variants: tuple[str, ...], **options: Any) -> int:
+        return replayed(signed_in, tmp_path, variants=variants, **options).run.exit_code
+
+    assert exit_code(variant) == 1
+    change(tmp_path, file, "--accept", "all")
+    assert exit_code(("credentials-400",), known=file) == 1
+    rows = load(file)
+    assert {row.reason for row in rows} == {"say here why this is accepted"}
+
+    assert exit_code(variant, known=file) == 0
+    change(tmp_path, file, "--prune")
+    assert load(file) == rows
+
+    assert exit_code((), known=file) == 1
+    change(tmp_path, file, "--prune")
+    assert len(load(file)) == len(rows) - 1
+    assert f"Removed from {file}: {rows[0].signature}" in capsys.readouterr().out
 
 
 ROW = """
-[[regression]]
+[[known]]
 endpoint = "{endpoint}"
 path = "data.accountName"
 kind = "value"
@@ -222,7 +233,7 @@ reason = "renamed in release 7"
     [
         (op.PROFILE, "", "stale"),
         (op.PASSWORD_RESET, "", ""),
-        (op.PASSWORD_RESET, "expires = 2020-01-31", "expired"),
+        (op.PASSWORD_RESET, "until = 2020-01-31", "expired"),
     ],
 )
 def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
@@ -231,41 +242,13 @@ def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
     file = tmp_path / "known.toml"
     file.write_text(ROW.format(endpoint=endpoint, more=more))
 
-    told = replayed(signed_in, tmp_path, baseline=file)
+    told = replayed(signed_in, tmp_path, known=file)
 
     baseline = json.loads((tmp_path / "results.json").read_text())["baseline"]
     listed = {name for name in ("stale", "expired") if baseline[name]}
     assert told.run.exit_code == bool(problem)
     assert listed == ({problem} if problem else set())
     assert (f"{endpoint} data.accountName value" in (tmp_path / "summary.md").read_text()) is bool(problem)
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ("path = ''\nkind = 'value'\n", "lacks path"),
-        ("path = 'b'\nkind = 'value'\nreason = 'd'\nmore = 1\n", 'no key "more"'),
-        ("path = 'b'\nkind = 'value'\nreason = 'd'\nexpires = 'soon'\n", "a day"),
-        ("path = 5\nkind = 'value'\nreason = 'd'\n", "number 1: path must be"),
-        ("path = 'b'\nkind = 'Valeu'\nreason = 'd'\n", r'kind must be .* Did you mean "value"\?'),
-        ("[[accept", "not TOML"),
-    ],
-)
-def test_a_file_of_accepted_differences_that_says_something_wrong_is_refused(
-    tmp_path: Path, row: str, problem: str
-) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(f"[[accept]]\nendpoint = 'a'\n{row}")
-
-    with pytest.raises(UsageError, match=problem):
-        load(file)
-
-
-def test_a_folder_that_accepted_differences_cannot_be_written_to_is_named_before(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no folder .*missing"):
-        check_rows(tmp_path / "missing" / "changes.toml", is_updated=True)
-
-    check_rows(tmp_path / "changes.toml", is_updated=True)
 
 
 def pair_of(key: str, **more: object) -> ReplayedExchange:
@@ -563,18 +546,18 @@ def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
     }
 
 
-def test_requirements_that_fail_beside_accepted_differences_are_for_a_baseline(
+def test_an_accepted_difference_covers_the_rule_that_it_contradicts_and_no_other(
     signed_in: Path, tmp_path: Path
 ) -> None:
     def accepted(fault: str) -> ReplayResult:
-        options: dict[str, Any] = {"faults": (fault,), "accept": tmp_path / f"{fault}.toml"}
-        replayed(signed_in, tmp_path, accept_update=True, **options)
-        return replayed(signed_in, tmp_path, **options)
+        file = tmp_path / f"{fault}.toml"
+        first = replayed(signed_in, tmp_path, faults=(fault,))
+        for id in {difference_id(each) for each in first.run.regressions}:
+            change(tmp_path, file, "--accept", id)
+        return replayed(signed_in, tmp_path, faults=(fault,), known=file)
 
-    failing = accepted("backup-codes-total-generated-missing")
-    fine = accepted("sessions-are-an-unknown-path")
+    for fault in ("backup-codes-total-generated-missing", "sessions-are-an-unknown-path"):
+        result = accepted(fault)
 
-    assert (failing.run.exit_code, failing.run.regressions) == (1, [])
-    assert NO_DIFFERENCE in failing.notes
-    assert (fine.run.exit_code, fine.run.regressions) == (0, [])
-    assert NO_DIFFERENCE not in fine.notes
+        assert result.run.regressions == []
+        assert result.run.exit_code == 0, result.run.baseline

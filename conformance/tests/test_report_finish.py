@@ -16,7 +16,7 @@ from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
 from conformance.report.model.words import NOTHING_TESTED, headline
-from conformance.tests.sample_run import START, URL, Sample, conformant, sample
+from conformance.tests.sample_run import START, URL, Sample, conformant, row_of, sample
 
 LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", kind="changed")
 
@@ -102,30 +102,16 @@ def test_what_an_interrupted_run_left_untried_was_not_reached(tmp_path: Path) ->
     assert reasons == {"not reached: the run was interrupted"}
 
 
-def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: Path) -> None:
-    builder = sample()
-    first = finished(builder, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
+def test_rows_of_failures_decide_about_these_and_not_about_regressions(tmp_path: Path) -> None:
+    first = finished(sample(), tmp_path, baseline=Baseline("known.toml"))
     assert first.exit_code == ExitCode.FAILED
     assert first.baseline is not None
     assert len(first.baseline.new) == 5
 
-    updating = Outputs(
-        tmp_path,
-        tmp_path / "exchanges.jsonl",
-        None,
-        baseline=Baseline(str(tmp_path / "known.toml")),
-        baseline_update=True,
-    )
-    facts: dict[str, Any] = {
-        "target_url": URL,
-        "target_profile": None,
-        "started": START,
-        "finished": START,
-        "impact": "read-only",
-        "strict": False,
-    }
-    assert finish_run(builder.ledger, updating, **facts).exit_code == ExitCode.CONFORMANT
-    assert finish_run(builder.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
+    listing = Baseline("known.toml", tuple(map(row_of, first.findings)))
+    assert finished(sample(), tmp_path, baseline=listing).exit_code == ExitCode.CONFORMANT
+    regressed = finished(sample(), tmp_path, baseline=listing, regressions=[LOST])
+    assert regressed.exit_code == ExitCode.FAILED
 
 
 WITHOUT_REASON = {"badge.json"}

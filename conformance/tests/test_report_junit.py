@@ -130,7 +130,7 @@ def test_entries_of_a_baseline_that_fail_the_run_are_test_cases_that_fail() -> N
     assert stale is not None
     assert expired is not None
     assert (stale.get("type"), expired.get("type")) == ("stale", "expired")
-    assert "--baseline-prune" in str(stale.get("message"))
+    assert "compare --prune" in str(stale.get("message"))
     assert "accepted until 2026-11-20" in str(expired.get("message"))
 
 

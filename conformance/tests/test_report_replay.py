@@ -89,7 +89,9 @@ def test_the_meanings_stand_in_their_order_and_say_why() -> None:
         difference(ROLES, "z", "missing", meaning="drift"),
         difference(ROLES, "data", "type", meaning="contradiction", basis="ENV-008"),
         difference(ROLES, "x", "extra"),
-        difference(ROLES, "y", "missing", meaning="breaking", basis=BREAKING, accepted="renamed"),
+        difference(
+            ROLES, "y", "missing", meaning="breaking", basis=BREAKING, accepted="renamed", id="0a1b2c3"
+        ),
     ]
     run = run_of(differences=rows)
     page = report(run, RunEvidence())
@@ -97,7 +99,7 @@ def test_the_meanings_stand_in_their_order_and_say_why() -> None:
     assert list(groups(run)) == ["Contradictions", "Breaking changes", "Permitted changes", "Drift"]
     assert '<a href="#ENV-008" class="mono small nowrap">ENV-008</a> On an error' in page
     assert "accepted: renamed" in page
-    assert 'field missing <code class="soft">(missing)</code>' in page
+    assert 'field missing <span class="soft small">id 0a1b2c3</span>' in page
 
 
 SHARES = [

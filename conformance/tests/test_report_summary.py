@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from conformance.report.across import baseline
+from conformance.report.across.baseline_rows import BaselineRow
 from conformance.report.formats.html.run_page import report
 from conformance.report.formats.summary import code, markdown, quoted
 from conformance.report.formats.terminal import summary_lines
@@ -23,7 +23,9 @@ from conformance.tests.sample_run import (
     conformant,
     envelope,
     exchange,
+    row_of,
     sample,
+    with_rows,
 )
 from conformance.verdicts.findings import Ledger
 from conformance.verdicts.selection import RuleSelection
@@ -61,13 +63,10 @@ def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
 
 def test_known_failures_are_not_listed_among_what_blocks() -> None:
     run = sample().run()
-    entry = baseline.KnownFailure(
-        "ENV-008", next(one.signature for one in run.findings if one.requirement == "ENV-008"), "why"
-    )
-    gone = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was broken")
-    result = baseline.compare(run, baseline.Baseline("known.toml", (entry, gone)), date(2026, 11, 21))
+    entry = row_of(next(one for one in run.findings if one.requirement == "ENV-008"))
+    gone = BaselineRow("ENV-001", "GET /x", reason="was broken")
 
-    text = markdown(run.model_copy(update={"baseline": result.record()}))
+    text = markdown(with_rows(run, entry, gone))
 
     assert "What fails the run (5)" in text
     assert "4 new · 1 known · 1 stale · 0 expired" in text
@@ -76,14 +75,12 @@ def test_known_failures_are_not_listed_among_what_blocks() -> None:
 
 
 def test_an_entry_of_the_baseline_that_alone_fails_the_run_is_what_fails_it() -> None:
-    old = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was broken", expires=date(2026, 11, 20))
-    run = conformant().run(exit_code=1)
-    result = baseline.compare(run, baseline.Baseline("known.toml", (old,)), date(2026, 11, 21))
+    old = BaselineRow("ENV-999", "GET /x", reason="was broken", until=date(2026, 11, 20))
 
-    text = markdown(run.model_copy(update={"baseline": result.record()}))
+    text = markdown(with_rows(conformant().run(exit_code=1), old))
 
     assert "What fails the run (1)" in text
-    assert "- **EXPIRED** `ENV-001 GET /x`: accepted until 2026-11-20 (was broken)" in text
+    assert "- **EXPIRED** `ENV-999 GET /x`: accepted until 2026-11-20 (was broken)" in text
 
 
 def hostile() -> Sample:

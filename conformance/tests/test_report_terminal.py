@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-from datetime import date
 
 import pytest
 
-from conformance.report.across import baseline
-from conformance.report.across.toml_rows import NO_REASON
+from conformance.report.across.baseline_rows import BaselineRow
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending
 from conformance.spec import REQUIREMENTS
@@ -22,7 +20,9 @@ from conformance.tests.sample_run import (
     conformant,
     envelope,
     exchange,
+    row_of,
     sample,
+    with_rows,
 )
 
 AGAIN = f"portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml"
@@ -46,7 +46,7 @@ def test_a_failure_reads_whole() -> None:
         "     the page asked for is 0, the page given is 1",
         "     seen at data.currentPage: 1",
         "     expected: 0",
-        f"     exchange 41 · reproduce: {AGAIN}",
+        f"     exchange 41 · id 245d984 · reproduce: {AGAIN}",
     ]
 
 
@@ -87,25 +87,16 @@ def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> 
 
 def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     run = sample().run()
-    known = [
-        baseline.KnownFailure(finding.requirement, finding.signature, NO_REASON)
-        for finding in run.findings
-        if finding.verdict == "fail"
-    ]
-    stale = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was so")
-    mistyped = baseline.KnownFailure("ENV-2", "ENV-2 GET /x", "was so")
-    entries = (*known, stale, mistyped)
-    result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
+    known = [row_of(finding) for finding in run.findings if finding.verdict == "fail"]
+    stale, mistyped = (BaselineRow(rule, "GET /x", reason="was so") for rule in ("ENV-001", "ENV-2"))
 
-    shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
+    shown = summary_lines(with_rows(run, *known, stale, mistyped), colour=False, quiet=False)
 
     assert not [line for line in shown if line.startswith("FAIL")]
-    assert any(f"{len(known)} entries without a reason" in line for line in shown)
+    assert any("without a reason of its own" in line and known[0].signature in line for line in shown)
     assert any("unknown ENV-2 GET /x: there is no such rule; did you mean ENV-002?" in line for line in shown)
     stale_line = next(line for line in shown if "stale ENV-001 GET /x" in line)
-    assert stale_line.endswith(
-        "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
-    )
+    assert stale_line.endswith("but no longer fails; remove its row, or have `compare --prune` do it")
 
 
 @pytest.mark.parametrize(

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from conformance.report.across import baseline
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
 from conformance.report.model.words import BUNDLED, headline, levels, numbers, standing
 from conformance.spec import REQUIREMENTS
-from conformance.tests.sample_run import Sample, conformant, sample
+from conformance.tests.sample_run import Sample, conformant, row_of, sample, with_rows
 
 MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
 
 
 def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Run:
-    entries = tuple(
-        baseline.KnownFailure(one.split()[0], one, "known", expires=expires) for one in signatures
-    )
-    result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
-    return run.model_copy(
-        update={"baseline": result.record(), "exit_code": int(bool(result.new or result.stale))}
-    )
+    rows = (replace(row_of(each), until=expires) for each in run.findings if each.signature in signatures)
+    against = with_rows(run, *rows)
+    assert against.baseline is not None
+    is_failed = bool(against.baseline.new or against.baseline.stale)
+    return against.model_copy(update={"exit_code": int(is_failed)})
 
 
 LOST = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")

@@ -146,7 +146,7 @@ def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: P
     known = tmp_path / "known.toml"
     known.write_text(UNDECIDED, encoding="utf-8")
     words = command("run", "--profile", str(profile), "--out", str(out), "--only", "CONSTANT-02?", "--watch")
-    words += ["--baseline", str(known)]
+    words += ["--known", str(known)]
 
     with serve.start(port=port, seed=3, faults=[FAULT]) as broken:
         profile.write_text(broken.profile(), encoding="utf-8")
@@ -170,8 +170,9 @@ def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: P
 
 UNDECIDED = """
 [[known]]
-requirement = "ENV-008"
-signature = "ENV-008 GET /web/v1/system/roles data"
+rule = "ENV-008"
+endpoint = "GET /web/v1/system/roles"
+path = "data"
 reason = "a row of an endpoint that the run does not come to: it ends no stage"
 """
 

@@ -65,7 +65,7 @@ def test_faulty(portal_judge):
 """
 OF_THE_PROJECT = """
 def pytest_addoption(parser):
-    for name in ("target", "impact", "out", "baseline", "seed", "only", "skip", "history"):
+    for name in ("target", "impact", "out", "known", "seed", "only", "skip", "history"):
         parser.addoption(f"--{name}", help="an option of the project")
 """
 

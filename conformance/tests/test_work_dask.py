@@ -507,10 +507,9 @@ def test_a_share_that_no_worker_can_do_is_named_and_what_it_changed_is_restored(
     assert details(run)["recorded"] == 12
 
 
-@pytest.mark.parametrize("option", ["resume", "accept_update", "baseline", "learn", "rate"])
+@pytest.mark.parametrize("option", ["resume", "rate"])
 def test_what_needs_the_whole_replay_is_refused(tmp_path: Path, option: str) -> None:
-    values = {"baseline": tmp_path / "file", "learn": tmp_path / "file", "rate": 1.0}
-    options = options_for(tmp_path, accept=tmp_path / "a", **{option: values.get(option, True)})
+    options = options_for(tmp_path, **{option: 1.0 if option == "rate" else True})
     with reference.start(clock=False) as portal, pytest.raises(UsageError, match="one process"):
         check_options(profile_of(portal), options, "--workers")
 

@@ -14,7 +14,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import msgspec
 
-from conformance.spec.operations import Operation, operation_of
+from conformance.spec import endpoints as op
+from conformance.spec.operations import UNDESCRIBED, Operation, operation_of
 from conformance.spec.tables import CODED_FIELDS
 from conformance.traffic.facts import fact
 
@@ -153,6 +154,11 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     def operation(self) -> Operation | None:
         """The endpoint's row of the specification; None for a path outside the 88."""
         return placed(self.method, self.url)[0]
+
+    @property
+    def operation_key(self) -> str | None:
+        """The key of the operation, UNDESCRIBED for another path of the portal, None for any other path."""
+        return placed(self.method, self.url)[2]
 
     @property
     def bearer(self) -> str | None:
@@ -338,10 +344,13 @@ _USUAL_ORIGIN = re.compile(r"(https?)://([\w.-]+(?::\d+)?)", re.ASCII)
 
 
 @lru_cache(maxsize=512)
-def placed(method: str, url: str) -> tuple[Operation | None, SplitResult]:
-    """The operation of a request, as ``Request.operation``, and the parts of its URL."""
+def placed(method: str, url: str) -> tuple[Operation | None, SplitResult, str | None]:
+    """The operation of a request, the parts of its URL, and its key, as ``Request.operation_key``."""
     parts = _split(url)
-    return operation_of.__wrapped__(method, parts.path), parts
+    row = operation_of.__wrapped__(method, parts.path)
+    if row is not None:
+        return row, parts, row.key
+    return None, parts, UNDESCRIBED if op.PORTAL_PATH in parts.path else None
 
 
 def split_url(url: str) -> SplitResult:

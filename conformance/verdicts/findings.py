@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
+from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection, endpoint_in
@@ -396,9 +397,12 @@ def _message(comparison: Contradiction) -> str:
 
 
 def endpoint_of(exchange: Exchange) -> str:
-    """The method and the specification's path template, or the path as sent where it is none of the 88."""
-    match = exchange.request.operation
-    return match.key if match else f"{exchange.request.method} {exchange.request.path}"
+    """The method and the specification's path template; of a path that is none of the 88 a template of it, or
+    the path as sent where it is not the portal's."""
+    request, match = exchange.request, exchange.request.operation
+    if match is not None:
+        return match.key
+    return endpoint_key(request.method, request.path) or f"{request.method} {request.path}"
 
 
 def shown(value: Json) -> str:

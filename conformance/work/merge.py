@@ -22,7 +22,15 @@ import msgspec
 
 from conformance.errors import UsageError
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
+from conformance.report.model.run import (
+    BaselineEntry,
+    BaselineOutcome,
+    Ending,
+    FindingEntry,
+    ObservationEntry,
+    OtherPlaceEntry,
+    Run,
+)
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import IMPACTS, REQUIREMENTS
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
@@ -36,9 +44,7 @@ from conformance.work.merged_replays import (
     exceeded_limits,
     notes_of_replays,
     replay_details,
-    row_in,
     too_little,
-    unseen_by_all,
 )
 from conformance.work.totals import NO_EXCHANGE, NO_REQUEST, TrafficTotals
 
@@ -186,6 +192,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         for row in folder.run.regressions
     ]
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
+    details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
@@ -453,15 +460,22 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
-        outdated_rows=_outdated_rows([folder.run for folder in folders]),
     )
 
 
-def _outdated_rows(runs: Sequence[Run]) -> list[str]:
-    """The accepted differences that one part should have shown, and none did."""
-    unseen = unseen_by_all([run.notes for run in runs])
-    rows = dict.fromkeys(row_in(row) for run in runs for row in run.ending.outdated_rows)
-    return [unseen[row] for row in rows if row in unseen]
+def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:
+    """What the parts say of the rows of one baseline: a row of which no part shows what it lists is stale
+    where one part decided it. Nothing where there was no baseline."""
+    parts = [run.baseline for run in runs if run.baseline is not None]
+    if not parts:
+        return {}
+    groups: dict[str, list[BaselineEntry]] = {}
+    listed: set[str] = set()
+    for name in ("known", "new", "stale", "expired", "undecided"):
+        entries = {entry.signature: entry for part in parts for entry in getattr(part, name)}
+        groups[name] = [entry for signature, entry in entries.items() if signature not in listed]
+        listed |= entries.keys()
+    return {"baseline": BaselineOutcome(file=parts[0].file, **groups)}
 
 
 def _notes(

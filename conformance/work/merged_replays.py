@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from conformance.report.across.accepted import INSTEAD, UNSEEN
 from conformance.report.latency.histograms import Latencies
 from conformance.report.latency.limits import LatencyLimit, LimitResult
 from conformance.report.latency.slices import LatencySlices
@@ -86,35 +85,15 @@ def too_little(details: Mapping[str, Any], least_share: float) -> str:
 
 
 def notes_of_replays(notes: Sequence[Sequence[str]], replay: Mapping[str, Any]) -> Iterator[str]:
-    """The notes of several replays, each once; how many exchanges there were is counted anew, and what one of
-    them alone did not see was seen."""
+    """The notes of several replays, each once; how many exchanges there were is counted anew."""
     counted = False
-    unseen = unseen_by_all(notes)
     for note in dict.fromkeys(note for each in notes for note in each):
         if COUNTS in note:
             if not counted:
                 yield _counts(replay)
             counted = True
-        elif not note.startswith(UNSEEN):
+        else:
             yield note
-        elif sentence := unseen.pop(row_in(note), ""):
-            yield sentence
-
-
-def row_in(sentence: str) -> str:
-    """What says which row was not seen, whatever was seen there instead."""
-    return sentence.partition(INSTEAD)[0]
-
-
-def unseen_by_all(notes: Sequence[Sequence[str]]) -> dict[str, str]:
-    """The sentences about rows that none of several replays saw, by row; of two the one that says more."""
-    parts = [{row_in(note) for note in each} for each in notes]
-    sentences: dict[str, str] = {}
-    for note in (note for each in notes for note in each if note.startswith(UNSEEN)):
-        row = row_in(note)
-        if all(row in part for part in parts):
-            sentences[row] = max(sentences.get(row, ""), note, key=len)
-    return sentences
 
 
 def _counts(replay: Mapping[str, Any]) -> str:

@@ -21,14 +21,14 @@ ACCESS_CODE = "x-portal-access-code"
 
 @dataclass
 class Turning:
-    """Turns requests away by their headers, where a test says so."""
+    """Turns requests to the portal away by their headers, where a test says so."""
 
     app: ASGIApp
     test: Callable[[Names], bool]
     status: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.test(names(scope)):
+        if not scope["path"].startswith("/web/") or not self.test(names(scope)):
             await self.app(scope, receive, send)
             return
         body = {"success": False, "code": "HEADER.REFUSED", "message": "Not accepted.", "data": None}

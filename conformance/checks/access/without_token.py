@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.access.sign_in import PROTECTED
-from conformance.checks.registry import CREDENTIALS, Selection, answers, check, errors, reading
+from conformance.checks.registry import CREDENTIALS, Memory, Selection, answers, check, errors, reading
 from conformance.spec import OPERATIONS
+from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import INVALID_PARAMETER, TOKEN_REFUSED
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import contradicts, equal, is_held_back, may_keep_a_rate, one_of
@@ -66,6 +67,17 @@ def told_of_its_token(exchange: Exchange) -> bool:
 @check("AUTHN-001", on=without_token(*PROTECTED).where(told_of_its_token))
 def no_token_is_401(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "status", 401)
+
+
+@check("AUTHN-001", on=without_token(UNDESCRIBED).at_its_moment(), remembers=True)
+def no_token_is_401_where_it_was_before(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Which of the endpoints that are not described are protected shows by a refusal for a missing token."""
+    request = exchange.request
+    address = f"{request.method} {request.parts.netloc}{request.path}"
+    if exchange.code == "ACCESS.TOKEN_MISSING":
+        memory[address] = True
+    elif exchange.success and address in memory:
+        yield contradicts(exchange, "status", 401, exchange.status)
 
 
 @check("AUTHN-002", on=without_token(*PROTECTED).where(told_of_its_token))

@@ -51,13 +51,11 @@ HELD_AGAINST_THE_TARGET = frozenset({Meaning.CONTRADICTION, Meaning.BREAKING})
 class Assessor:
     """Decides the outcome of each exchange, from its differences and from the judge's findings.
 
-    ``learns``: a difference that may be noise is learned as noise. ``reveals``: whether a value contains
-    a key of a secure channel.
+    ``reveals``: whether a value contains a key of a secure channel.
     """
 
     comparer: Comparer
     baseline: RecordedBaseline
-    learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
@@ -120,7 +118,7 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> ResponseComparison:
         """The differences of two responses, also from earlier ones of either side."""
-        noise, correlation = self.comparer.noise, self.comparer.correlation
+        correlation = self.comparer.correlation
         self.comparer.own.note(pair)
         self.authenticators.note(pair)
         for record in changed_by(pair):
@@ -132,22 +130,14 @@ class Assessor:
         differences = [*compared, *self.owners.foreign(pair)]
         if pair.repeats:
             places = {each.place for each in differences}
-            broken = [each for each in self.repetitions.broken(pair) if each.place not in places]
-            differences += [each for each in broken if not noise.excuses(pair.operation, each)]
-        if self.learns:
-            differences = [each for each in differences if not noise.learn(pair.operation, each)]
+            differences += [each for each in self.repetitions.broken(pair) if each.place not in places]
         return ResponseComparison(differences, is_stable)
 
     def _new_contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]
     ) -> list[tuple[Finding, Difference]]:
-        """Contradictions that the recording lacks, without learned noise."""
-        new = self.baseline.new(pair.recorded, pair.live, findings) if findings else ()
-        return [
-            (finding, each)
-            for finding, each in new
-            if not self.comparer.noise.is_learned(pair.operation, each)
-        ]
+        """Contradictions that the recording lacks."""
+        return list(self.baseline.new(pair.recorded, pair.live, findings)) if findings else []
 
     def _different(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]

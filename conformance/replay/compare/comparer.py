@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from conformance.replay.compare.difference import Difference, Kind
 from conformance.replay.compare.json_comparison import JsonComparison
-from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
     AT_THE_EPOCH,
@@ -40,6 +40,7 @@ from conformance.replay.compare.written import (
     without_leftovers,
 )
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.report.model.regressions import Place, pattern_of
 from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE, SESSIONS
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Json, Response, dig
 
@@ -64,11 +65,10 @@ class ResponseComparison(NamedTuple):
 class Comparer:
     """Compares responses, and learns on the way which live identity stands for which recorded one.
 
-    ``noise`` makes comparisons weaker at places that differ from one replay to the next.
+    ``drift`` counts differences of state, time or data, which are none, by place.
     """
 
     correlation: Correlation
-    noise: Noise
     written: Collection[str] = frozenset()
     """The operations by which the recording itself changes something."""
     began: Clocks = AT_THE_EPOCH
@@ -78,6 +78,11 @@ class Comparer:
         default_factory=lambda: (StampingClock(), StampingClock())
     )
     """The clocks of the recorded and of the live portal."""
+    drift: Counter[Place] = field(default_factory=Counter)
+
+    def _note(self, operation: str, *differences: Difference) -> None:
+        """Counts differences that are none by the nature of their places."""
+        self.drift.update((operation, pattern_of(each.path), each.kind) for each in differences)
 
     def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
@@ -133,15 +138,11 @@ class Comparer:
             ]
         elif pair.operation in OF_SIGN_INS:
             others = [each for each in differences if is_of_others(each, (old, new), began)]
-            for each in others:
-                self.noise.note(pair.operation, each)
+            self._note(pair.operation, *others)
             differences = [each for each in differences if each not in others]
         differences += [*lacking, *own]
         differences = self._without_leftovers(pair, old, new, differences)
-        # An excused difference is counted each time: nothing here is stable.
-        return ResponseComparison(
-            [each for each in differences if not self.noise.excuses(pair.operation, each)]
-        )
+        return ResponseComparison(differences)  # drift is counted each time: nothing here is stable
 
     def _own_session(
         self, pair: ReplayedExchange, old: Json, new: Json, differences: list[Difference]
@@ -189,7 +190,7 @@ class Comparer:
                 differences = JsonComparison(
                     self.correlation, old, shorter, operation=operation, pair=pair
                 ).differences()
-                self.noise.note(operation, Difference("length", ("data",), None, None))
+                self._note(operation, Difference("length", ("data",), None, None))
         written = self.written if is_written or operation not in LISTINGS else ()
         left = [
             each
@@ -197,8 +198,7 @@ class Comparer:
             if is_moving_time(each, moments)
             or (is_leftover(operation, each, written) and not self._is_written_anew(pair, each))
         ]
-        for each in left:
-            self.noise.note(operation, each)
+        self._note(operation, *left)
         return [each for each in differences if each not in left] if left else differences
 
     def _is_written_anew(self, pair: ReplayedExchange, difference: Difference) -> bool:
@@ -210,7 +210,7 @@ class Comparer:
         """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""
         is_by_growth = _is_of_length(difference) or _is_of_another_entry(difference)
         if is_by_growth:
-            self.noise.note(operation, difference)
+            self._note(operation, difference)
         return is_by_growth
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from math import inf
 
 from pydantic import JsonValue
 
+from conformance.report.across.baseline import Baseline
 from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
 from conformance.report.model.json_differences import differences_in
+from conformance.report.model.regressions import place_of
 from conformance.report.model.run import (
     FindingEntry,
     ObservationEntry,
@@ -144,8 +147,11 @@ class Comparison(FrozenModel):
         return bool(self.newly_failing or self.new_places or self.new_regressions)
 
 
-def compare(old: Run, new: Run) -> Comparison:
-    """What changed from one run to the other. A WARN weighs where the new run was strict."""
+def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
+    """What changed from one run to the other, without what a baseline lists of the new one. A WARN weighs
+    where the new run was strict."""
+    sides = {"old": _side(old), "new": _side(new)}
+    old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
     weighed = BAD if new.strict else ("fail",)
     before = {row.id: row for row in old.requirements}
     after = {row.id: row for row in new.requirements}
@@ -161,8 +167,7 @@ def compare(old: Run, new: Run) -> Comparison:
     gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
-        old=_side(old),
-        new=_side(new),
+        **sides,
         scope_changes=scope_changes(old, new),
         left_out_by_new=left_out_by_new,
         left_out_by_old=left_out_by_old,
@@ -182,6 +187,26 @@ def compare(old: Run, new: Run) -> Comparison:
         faster=[row for row in reversed(times) if row.is_faster],
         timings=times,
     )
+
+
+def _unlisted(old: Run, new: Run, baseline: Baseline) -> tuple[Run, Run]:
+    """The runs without the findings and regressions of the new one that a baseline lists, and without the
+    rules that it contradicts in no other place."""
+    today = datetime.now(UTC).date()
+    listed = [finding for finding in new.findings if baseline.row_of(finding, today) is not None]
+    findings = [finding for finding in new.findings if finding not in listed]
+    bad = {finding.requirement for finding in findings if finding.verdict in BAD}
+    rules = {finding.requirement for finding in listed} - bad
+
+    def without_rules(run: Run) -> list[RequirementEntry]:
+        return [entry for entry in run.requirements if entry.id not in rules]
+
+    rows = baseline.by_place(today)
+    regressions = [
+        each for each in new.regressions if not any(row.accepts(each) for row in rows.get(place_of(each), ()))
+    ]
+    changes = {"requirements": without_rules(new), "findings": findings, "regressions": regressions}
+    return old.model_copy(update={"requirements": without_rules(old)}), new.model_copy(update=changes)
 
 
 def _is_lost(change: VerdictChange) -> bool:

@@ -57,25 +57,11 @@ class TomlText:
             lead = lead_of_next
         return file if _is_whole(file, text) else None
 
-    def add(self, block: TomlBlock) -> None:
-        """Adds a row below those of its table; the first of its table comes last."""
-        places = [number for number, each in enumerate(self.blocks) if each.table == block.table]
-        self.blocks.insert(places[-1] + 1 if places else len(self.blocks), block)
-
-    def text(self, about: Mapping[str, str]) -> str:
-        """The text; ``about`` is the comment above the first row of a table, left out where it has no row."""
-        text, tables = self.opening, {block.table for block in self.blocks if not block.is_removed}
+    def text(self) -> str:
+        text = self.opening
         for block in self.blocks:
-            comment = about.get(block.table, "")
-            if not block.is_removed and comment and comment not in "".join([text, *self._gaps()]):
-                text = f"{_spaced(text)}{comment}"
-            text = _spaced(text) + block.text if not block.is_removed else text + block.text
-        for table, comment in about.items():
-            text = text if table in tables else text.replace(comment, "")
+            text = text + block.text if block.is_removed else _spaced(text) + block.text
         return f"{text.rstrip()}\n"
-
-    def _gaps(self) -> Iterator[str]:
-        yield from (block.gap for block in self.blocks)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -111,7 +111,5 @@ def _failures(run: Run) -> Iterator[str]:
         yield "warnings count with --strict"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
-    if run.ending.outdated_rows:
-        yield f"{plural(len(run.ending.outdated_rows), 'row')} of accepted differences no longer needed"
     for label, count in Counter(row.label for row in failures.outdated).items():
         yield f"{plural(count, f'{label} entry')} in the baseline"

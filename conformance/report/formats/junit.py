@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from conformance.errors import ExitCode
 from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.failures import OtherFailure, OutdatedEntry, RunFailures, failures_of
+from conformance.report.model.failures import OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.regressions import (
     RegressedPlace,
     ReplayedEndpoint,
@@ -116,14 +116,13 @@ def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
     cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
-    return _suite_of(run, "Replayed traffic", [*cases, *map(_other_failure, failures.others)])
+    return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, failures.too_slow)])
 
 
-def _other_failure(failure: OtherFailure) -> ElementTree.Element:
-    """A limit on latency that was exceeded, or an accepted difference that is none any more, as a test case
-    that fails."""
-    case = _test_case(failure.name, "Replayed traffic")
-    _ended(case, "failure", failure.sentence, kind=failure.kind)
+def _too_slow(sentence: str) -> ElementTree.Element:
+    """A limit on latency that was exceeded, as a test case that fails."""
+    case = _test_case("A limit on latency", "Replayed traffic")
+    _ended(case, "failure", sentence, kind="latency")
     return case
 
 

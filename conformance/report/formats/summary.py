@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
-from operator import attrgetter
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
@@ -42,7 +40,7 @@ def markdown(run: Run) -> str:
     lines = [
         *_top(run),
         *_regressions(failures),
-        *_other_failures(failures),
+        *_too_slow(failures),
         *_blocking(run, failures),
         *_baseline(run),
         *_since(run),
@@ -123,12 +121,10 @@ def _change(place: RegressedPlace) -> str:
     return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
 
 
-def _other_failures(failures: RunFailures) -> Iterator[str]:
-    for title, same in groupby(failures.others, key=attrgetter("title")):
-        yield ""
-        yield f"### {title}"
-        yield ""
-        yield from (f"- {quoted(failure.sentence, 600)}" for failure in islice(same, MOST_FAILURES))
+def _too_slow(failures: RunFailures) -> Iterator[str]:
+    if failures.too_slow:
+        yield from ("", "### Too slow", "")
+        yield from (f"- {quoted(sentence, 600)}" for sentence in failures.too_slow[:MOST_FAILURES])
 
 
 def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
@@ -174,7 +170,8 @@ def _finding(finding: FindingEntry) -> str:
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     numbers = f" ({noun} {', '.join(map(str, finding.exchanges[-4:]))})" if finding.exchanges else ""
     other = f"{contrast(finding)} {code(expectation(finding.expected))}"
-    return f"{code(finding.endpoint)}{place}: seen {code(seen(finding, 120))}, {other}{numbers}"
+    shown = f"seen {code(seen(finding, 120))}, {other}{numbers}"
+    return f"{code(finding.endpoint)}{place}: {shown}, id {code(finding.id)}"
 
 
 def _baseline(run: Run) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from conformance.report.across.toml_rows import NO_REASON
+from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.failures import RunFailures, failures_of
@@ -116,7 +116,7 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
         *([f"     {message}"] if message else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
         f"     {contrast(finding)}: {expectation(finding.expected)[:300]}",
-        pen("dim", f"     {noun} {numbers}{_reproduced(run, finding)}"),
+        pen("dim", f"     {noun} {numbers} · id {finding.id}{_reproduced(run, finding)}"),
     ]
 
 
@@ -200,9 +200,10 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
         label = pen("warn" if row.label == "stale" else "fail", row.label)
         yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
     yield from _unknown_rules(base, pen)
-    unexplained = sum(entry.reason == NO_REASON for entry in base.known)
+    unexplained = dict.fromkeys(entry.signature for entry in base.known if entry.reason in UNEXPLAINED)
     if unexplained:
-        yield f"     {plural(unexplained, 'entry')} without a reason: write why it is accepted"
+        names = listed((one_line(name, 120) for name in unexplained), MOST_KNOWN)
+        yield f"     without a reason of its own, write why it is accepted: {names}"
 
 
 def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:

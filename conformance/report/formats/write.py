@@ -17,7 +17,7 @@ from conformance.report.across.compare import since
 from conformance.report.formats import junit, sarif, summary
 from conformance.report.formats.html.run_page import report
 from conformance.report.model import evidence
-from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.evidence import RunEvidence, undescribed_in_words
 from conformance.report.model.groups import filters_of
 from conformance.report.model.marked import at
 from conformance.report.model.origins import origins_in
@@ -86,9 +86,11 @@ def write_all(
     clean = run if secrets is None else redacted(run, secrets)
     found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
     earlier = previous or _earlier_run(clean, out)
+    clean = clean.model_copy(update={"timings": clean.timings or found_exchanges.timings})
+    words = undescribed_in_words(clean)
     clean = clean.model_copy(
         update={
-            "timings": clean.timings or found_exchanges.timings,
+            "notes": [*clean.notes, words] if words and words not in clean.notes else clean.notes,
             "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
             "secrets": _origins(found_exchanges, secrets),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,8 +12,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from conformance.report.model.run import OperationTime, moment
-from conformance.spec import operation_of
+from conformance.report.model.run import OperationTime, Run, moment
+from conformance.report.model.words import listed
+from conformance.spec import BY_KEY
+from conformance.spec.operations import endpoint_key
 from conformance.traffic.exchange import ABSENT, Exchange
 
 LONGEST_LINE = 64_000_000
@@ -33,19 +36,26 @@ MOST_TIMES = 2_000
 """The size of the sample for an endpoint's median; a full sample is thinned out."""
 
 OTHER = "Other paths"
+UNDESCRIBED_GROUP = "Not described by the specification"
+
+MOST_ENDPOINTS = 1_000
+"""Endpoints that are counted one by one; all others together."""
 
 
 @dataclass
 class Times:
-    """How long the answers of one endpoint took, in a bounded sample."""
+    """How long the answers of one endpoint took, in a bounded sample, and how often it had each status."""
 
     requests: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    """0 where there was no answer."""
     total: float = 0.0
     longest: float = 0.0
     sample: array[float] = field(default_factory=lambda: array("d"))
     every: int = 1
 
-    def add(self, elapsed_ms: float) -> None:
+    def add(self, elapsed_ms: float, status: int) -> None:
+        self.statuses[status] += 1
         if self.requests % self.every == 0:
             self.sample.append(elapsed_ms)
         self.requests += 1
@@ -74,21 +84,25 @@ class RunEvidence:
         """Counts a line. One of ``UNREADABLE``: it cannot be decoded."""
         self.total += 1
         glance = _glance.decode(line)
-        self._add(glance.endpoint, moment(glance.started), min(glance.elapsed_ms, LONGEST_ELAPSED))
+        status = 0 if glance.response is None else glance.response.status
+        elapsed_ms = min(glance.elapsed_ms, LONGEST_ELAPSED)
+        self._add(glance.endpoint, status, moment(glance.started), elapsed_ms)
 
     def extend(self, part: CountedPart) -> None:
         """Adds the lines of a part, which follow those that are counted."""
         self.total += part.total
         self.unread += part.unread
         endpoints = list(part.endpoints)
-        for at, started, elapsed_ms in zip(part.at, part.started, part.elapsed, strict=True):
-            self._add(endpoints[at], started, elapsed_ms)
+        for at, status, started, elapsed_ms in zip(
+            part.at, part.status, part.started, part.elapsed, strict=True
+        ):
+            self._add(endpoints[at], status, started, elapsed_ms)
 
-    def _add(self, endpoint: str, started: float, elapsed_ms: float) -> None:
+    def _add(self, endpoint: str, status: int, started: float, elapsed_ms: float) -> None:
         times = self.times.get(endpoint)
         if times is None:
-            times = self.times[endpoint] = Times()
-        times.add(elapsed_ms)
+            times = self.times.setdefault(endpoint if len(self.times) < MOST_ENDPOINTS else OTHER, Times())
+        times.add(elapsed_ms, status)
         if started > self.latest:
             self.latest = started
         if started > 0 and (started < self.earliest or not self.earliest):
@@ -102,10 +116,11 @@ class RunEvidence:
 
 @dataclass
 class CountedPart:
-    """Counts of a part of the exchanges: endpoint, start and duration of each exchange."""
+    """Counts of a part of the exchanges: endpoint, status, start and duration of each exchange."""
 
     endpoints: dict[str, int] = field(default_factory=dict)
     at: array[int] = field(default_factory=lambda: array("H"))
+    status: array[int] = field(default_factory=lambda: array("l"))
     started: array[float] = field(default_factory=lambda: array("d"))
     elapsed: array[float] = field(default_factory=lambda: array("d"))
     total: int = 0
@@ -118,7 +133,10 @@ class CountedPart:
             self.unread += 1
             return
         endpoint = _endpoint(exchange.request.method, exchange.request.url)
+        if len(self.endpoints) >= MOST_ENDPOINTS and endpoint not in self.endpoints:
+            endpoint = OTHER
         self.at.append(self.endpoints.setdefault(endpoint, len(self.endpoints)))
+        self.status.append(exchange.status or 0)
         self.started.append(moment(exchange.started))
         self.elapsed.append(min(exchange.elapsed_ms, LONGEST_ELAPSED))
 
@@ -130,7 +148,6 @@ class _Head(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     status: int
-    body: msgspec.Raw = msgspec.Raw(b"")
 
 
 class Glance(msgspec.Struct):
@@ -139,7 +156,6 @@ class Glance(msgspec.Struct):
     request: _Head
     started: str = ""
     elapsed_ms: float = 0.0
-    client: str = ""
     response: _Answer | None = None
 
     @property
@@ -206,8 +222,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 @lru_cache(maxsize=4096)
 def _endpoint(method: str, url: str) -> str:
-    row = operation_of(method, _path(url))
-    return row.key if row else OTHER
+    return endpoint_key(method, _path(url)) or OTHER
 
 
 def _path(url: str) -> str:
@@ -219,14 +234,39 @@ def _path(url: str) -> str:
     )
 
 
+def _by_name(statuses: Counter[int]) -> dict[str, int]:
+    return {str(status or "no answer"): times for status, times in sorted(statuses.items())}
+
+
+def undescribed(run: Run) -> list[OperationTime]:
+    """The endpoints that the specification does not describe; none of a live run, which calls such paths to
+    see that nothing is there."""
+    return [row for row in run.timings if row.group == UNDESCRIBED_GROUP and run.command != "run"]
+
+
+def undescribed_in_words(run: Run) -> str:
+    """Names the endpoints that the specification does not describe, with their statuses; empty if there are
+    none."""
+    rows = undescribed(run)
+    if not rows:
+        return ""
+    names = (
+        f"{row.endpoint} ({', '.join(f'{status}: {times:,}' for status, times in row.statuses.items())})"
+        for row in rows
+    )
+    are = "1 endpoint is" if len(rows) == 1 else f"{len(rows):,} endpoints are"
+    return f"{are} not described by the specification, and judged by its general rules: {listed(names)}."
+
+
 def _timing(endpoint: str, times: Times) -> OperationTime:
     ordered = sorted(times.sample)
-    method, _, path = endpoint.partition(" ")
-    row = operation_of(method, path) if endpoint != OTHER else None
+    row = BY_KEY.get(endpoint)
+    group = OTHER if endpoint == OTHER else UNDESCRIBED_GROUP if row is None else row.group
     return OperationTime(
         endpoint=endpoint,
-        group=row.group if row else OTHER,
+        group=group,
         requests=times.requests,
+        statuses={} if row is not None else _by_name(times.statuses),
         total_ms=round(times.total, 3),
         median_ms=round(ordered[len(ordered) // 2], 3),
         p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),

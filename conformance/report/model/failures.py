@@ -9,7 +9,7 @@ from conformance.report.model.regressions import RegressedPlace, places
 from conformance.report.model.run import BaselineEntry, FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import RANK, gravity
 
-NO_LONGER = "in the baseline, but no longer fails; remove the entry, or give --baseline-prune"
+NO_LONGER = "in the baseline, but no longer fails; remove its row, or have `compare --prune` do it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +42,24 @@ class OutdatedEntry(NamedTuple):
         return f"{self.entry.signature}: {self.problem}."
 
 
-class OtherFailure(NamedTuple):
-    """What fails a replay beside its differences: a title, a name, its kind, and a sentence."""
-
-    title: str
-    name: str
-    kind: str
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True)
 class RunFailures:
     """What fails a run. ``accepted`` are the signatures that the baseline lists: these findings fail nothing.
     ``new`` are the findings that do, ``warnings`` those that would where strict, ``blockers`` the rules of
-    the new ones, ``regressed`` the places where a replay differs."""
+    the new ones, ``regressed`` the places where a replay differs, ``too_slow`` limits on latency."""
 
     accepted: frozenset[str]
     new: tuple[FindingEntry, ...]
     warnings: tuple[FindingEntry, ...]
     blockers: tuple[Blocker, ...]
     regressed: tuple[RegressedPlace, ...]
-    others: tuple[OtherFailure, ...]
+    too_slow: tuple[str, ...]
     outdated: tuple[OutdatedEntry, ...]
 
 
 def failures_of(run: Run) -> RunFailures:
     """What fails a run: every FAIL that no baseline lists, every WARN where strict, and the rest."""
-    base, ending = run.baseline, run.ending
+    base = run.baseline
     accepted = frozenset(entry.signature for entry in base.known) if base else frozenset()
     unlisted = [finding for finding in run.findings if finding.signature not in accepted]
     new = tuple(finding for finding in unlisted if finding.verdict in run.weighed)
@@ -80,13 +71,7 @@ def failures_of(run: Run) -> RunFailures:
         warnings=() if run.strict else tuple(each for each in unlisted if each.verdict == "warn"),
         blockers=_blockers(run, new, accepted),
         regressed=tuple(places(run)),
-        others=(
-            *(OtherFailure("Too slow", "A limit on latency", "latency", each) for each in ending.too_slow),
-            *(
-                OtherFailure("Accepted differences out of date", "An accepted difference", "accepted", each)
-                for each in ending.outdated_rows
-            ),
-        ),
+        too_slow=tuple(run.ending.too_slow),
         outdated=(
             *stale,
             *(OutdatedEntry("expired", row, f"accepted until {row.expires}") for row in expired),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.report.model.marked import literal
-from conformance.report.model.run import Regression, Run
+from conformance.report.model.run import Regression, Run, short_id
 from conformance.traffic.exchange import dig
 
 KINDS = {
@@ -44,6 +44,21 @@ _INDEX = re.compile(r"\[\d+\]")
 def pattern_of(path: str) -> str:
     """The path with ``[*]`` in place of each index, equal for all items of a list."""
     return _INDEX.sub("[*]", path)
+
+
+Place = tuple[str, str, str]
+"""The endpoint, the path with ``[*]`` for each index, and the kind of a difference."""
+WHOLE_BODY = "body"
+"""The path of a difference that is no place within the body."""
+
+
+def place_of(regression: Regression) -> Place:
+    return regression.endpoint, pattern_of(regression.path) or WHOLE_BODY, regression.kind
+
+
+def difference_id(regression: Regression) -> str:
+    """The id by which all differences of a place are accepted; it stays the same from replay to replay."""
+    return short_id(*place_of(regression))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -114,6 +115,17 @@ class FindingEntry(Part):
         }
         return self.model_copy(update=named)
 
+    @property
+    def id(self) -> str:
+        """The id by which a finding is accepted; it stays the same from run to run."""
+        return short_id(self.signature)
+
+
+def short_id(*names: str) -> str:
+    """An id of seven characters for what names identify."""
+    text = " ".join(names).encode(errors="backslashreplace")
+    return hashlib.sha256(text).hexdigest()[:7]
+
 
 class ObservationEntry(Part):
     topic: str
@@ -168,11 +180,13 @@ class Timed(Part):
 
 
 class OperationTime(Part):
-    """How long the answers of one endpoint took, in milliseconds."""
+    """How long the answers of one endpoint took, in milliseconds. ``statuses``: how often it had each, of an
+    endpoint that the specification does not describe."""
 
     endpoint: str
     group: str
     requests: int
+    statuses: dict[str, int] = {}
     total_ms: float
     median_ms: float
     p95_ms: float
@@ -181,12 +195,13 @@ class OperationTime(Part):
 
 
 OF_REPLAYS = "regressions"
-"""Stands in place of a rule where an entry of a baseline lists a difference of replays."""
+"""Stands in place of a rule where a row of a baseline lists a difference of replays."""
 
 
 class BaselineEntry(Part):
-    """One finding set against the baseline."""
+    """One finding or difference set against the baseline."""
 
+    id: str = ""
     signature: str
     requirement: str
     endpoint: str = ""
@@ -229,7 +244,7 @@ class Ending(Part):
     ``left_behind`` is what was changed at the target and not restored, ``cleanup``
     the command that restores it; ``inconclusive`` says why too little
     was tested; ``unusable`` says what of the command, the profile or a file ended it; ``too_slow`` are the
-    limits on latency that were exceeded, ``outdated_rows`` accepted differences that were not seen."""
+    limits on latency that were exceeded."""
 
     interrupted: bool = False
     unreachable: str = ""
@@ -239,7 +254,6 @@ class Ending(Part):
     inconclusive: str = ""
     unusable: str = ""
     too_slow: list[str] = []
-    outdated_rows: list[str] = []
 
 
 class ChangesMade(Part):

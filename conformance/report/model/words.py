@@ -372,9 +372,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline("bad", "Regressed", _sentence(run, sentence, blockers, others=others))
     if blockers:
         return _not_conformant(run, _sentence(run, "", blockers, others=others))
-    if failures.others:
-        sentences = " ".join(each.sentence for each in failures.others)
-        return Headline("bad", failures.others[0].title, sentences)
+    if failures.too_slow:
+        return Headline("bad", "Too slow", " ".join(failures.too_slow))
     out_of_date = len(failures.outdated)
     if run.baseline is not None and out_of_date:
         return Headline(

@@ -13,7 +13,7 @@ import pytest
 import conformance
 from conformance.errors import TargetUnreachable
 from conformance.report.across import history
-from conformance.report.across.baseline import initial_baseline
+from conformance.report.across.baseline import baseline_of
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
@@ -51,9 +51,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         out=value_of(config, "out"),
         impact=impact,
         strict=value_of(config, "strict"),
-        baseline=value_of(config, "baseline"),
-        baseline_update=value_of(config, "baseline_update"),
-        baseline_prune=value_of(config, "baseline_prune"),
+        known=value_of(config, "known"),
         profile_name=name,
         min_tested=value_of(config, "min_tested"),
         history=value_of(config, "history"),
@@ -133,7 +131,7 @@ def _check(config: pytest.Config, options: RunOptions) -> None:
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _budget(config)
     _patience(config)
-    initial_baseline(options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune)
+    baseline_of(options.known, is_strict=options.strict)
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from conformance.report.across.baseline import listed_today
 from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
@@ -73,12 +72,13 @@ def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Fin
     display = display_of(config)
     if display is None or not findings or value_of(config, "brief"):
         return
-    listed = listed_today(run.baseline, datetime.now(UTC).date())
+    today = datetime.now(UTC).date()
     for finding in findings:
         if finding.times == 1 and finding.verdict in (Verdict.FAIL, Verdict.WARN):
             statement = run.ledger.requirements[finding.requirement].statement
             text = one_line(run.secrets.redact(f"{statement} ({finding.endpoint})"), 300)
-            verdict = "known" if finding.signature in listed else finding.verdict.value.upper()
+            is_known = run.baseline is not None and run.baseline.row_of(finding, today) is not None
+            verdict = "known" if is_known else finding.verdict.value.upper()
             display.finding(verdict, finding.requirement, text)
 
 

@@ -23,6 +23,12 @@ KINDS = {
     "model_attributes_type": "a table",
 }
 NESTED = ("accounts", "inboxes", "operations")
+ACCEPTED = (
+    " A difference that was accepted there is a [[known]] row of the file that --known names, with the same "
+    "keys, and until in place of expires."
+)
+GONE = {("replay",): ACCEPTED}
+"""What replaces the tables of former profiles."""
 UNION_ARMS = ("bool", "str", "http", "imap", "command", "fixed")
 
 
@@ -84,7 +90,8 @@ def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
         return str(error["ctx"]["error"])
     head, key = _split(place)
     if kind == "extra_forbidden":
-        return f'{head or "the profile"} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'
+        hint = GONE.get(place) or _hint(place, model)
+        return f'{head or "the profile"} has no {"key" if head else "table"} "{key}".{hint}'
     if kind == "missing":
         return (
             f"{head} has no {key}, which is needed.".strip()
@@ -140,7 +147,7 @@ def _split(place: tuple[Any, ...]) -> tuple[str, str]:
 
 
 def _key(parts: list[str | int]) -> str:
-    """The parts of a key: ``headers.X-LOCALE``, ``accept number 1: kind``."""
+    """The parts of a key: ``headers.X-LOCALE``, ``argv number 1``."""
     text = ""
     for part in parts:
         if isinstance(part, int):

@@ -34,7 +34,6 @@ from conformance.target.profile.tables import (
     PortalSettings,
     ProfileTable,
     Records,
-    ReplaySettings,
     SecureChannelSettings,
 )
 from conformance.traffic.documents import document_text
@@ -73,7 +72,6 @@ class Profile(ProfileTable):
     )
     clock: ClockSettings = ClockSettings()
     expect: Expect = Expect()
-    replay: ReplaySettings = ReplaySettings()
 
     _source: str = PrivateAttr("profile")
     _hidden: tuple[str, ...] = PrivateAttr(())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +18,6 @@ from conformance.target.profile.errors import hint_at, nearest
 from conformance.target.profile.placeholders import PLACEHOLDERS, placeholders_in
 from conformance.traffic.address import is_http_address
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
-from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
 from conformance.traffic.patterns import compiled
 
@@ -45,9 +43,6 @@ ACCOUNTS: Mapping[str, str] = {
 
 WAYS_IN = ("admin", "spare", "limited")
 """Those of them that a run expects to be given a token."""
-
-LONGEST_VALUE = 200
-"""Characters of a text that is a value of an accepted difference."""
 
 
 class ProfileTable(BaseModel):
@@ -405,33 +400,3 @@ class Expect(ProfileTable):
             if chapter not in existing:
                 raise ValueError(f'has no chapter "{chapter}".{hint_at(chapter, existing)}')
         return chapters
-
-
-class AcceptedRow(ProfileTable):
-    """A difference of replays that is accepted until a day."""
-
-    endpoint: str = Field(description="The method and path of the endpoint.")
-    path: str = Field(description="The place of the difference, with `[*]` for each index, or `body`.")
-    kind: DifferenceKind = Field(description="The kind of the difference, as the report shows it.")
-    reason: str = Field(description="Why it is accepted.")
-    ticket: str = Field("", description="The ticket that tracks it.")
-    was: str | int | float | bool | None = Field(
-        None, description="The recorded value. Without it, any value is accepted."
-    )
-    now: str | int | float | bool | None = Field(
-        None, description="The replayed value. Without it, any value is accepted."
-    )
-    expires: date | None = Field(None, description="The last day on which it is accepted.")
-
-    @field_validator("was", "now", mode="before")
-    @classmethod
-    def _is_short(cls, value: object) -> object:
-        if isinstance(value, int | float) or (isinstance(value, str) and len(value) <= LONGEST_VALUE):
-            return value
-        raise ValueError(f"must be a text of at most {LONGEST_VALUE} characters, a number, true or false")
-
-
-class ReplaySettings(ProfileTable):
-    """What concerns replays alone."""
-
-    accept: list[AcceptedRow] = Field([], description="Differences that do not fail a replay.")

@@ -98,11 +98,6 @@ RECORDS = """\
 """
 
 REST = """\
-# A difference of replays that is accepted until a day; --accept names a file of such rows.
-#
-# [replay]
-# accept = [{ endpoint = "GET /web/v1/system/profile", path = "data.name", kind = "value", reason = "…" }]
-#
 # [bot_challenge]
 # token = "${BOT_TOKEN}"                  # one that the target accepts
 # header = "X-Turnstile-Token"            # where it goes where the body has no place for it

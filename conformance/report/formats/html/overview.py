@@ -11,7 +11,7 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
-from conformance.report.model.failures import Blocker, OtherFailure, RunFailures, failures_of
+from conformance.report.model.failures import Blocker, RunFailures, failures_of
 from conformance.report.model.gravity import gravity_of
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
@@ -64,7 +64,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         else f"What fails this {run.command}",
         "blockers": [
             *_reasons(run),
-            *map(_other_failure, failures.others[:MOST_BLOCKERS]),
+            *map(_too_slow, failures.too_slow[:MOST_BLOCKERS]),
             *blockers[:MOST_BLOCKERS],
             *_baseline_blockers(failures),
         ],
@@ -180,16 +180,10 @@ def _regressed(same: Sequence[RegressedPlace]) -> Cells:
     )
 
 
-def _other_failure(failure: OtherFailure) -> Cells:
-    """A limit on latency that was exceeded, or an accepted difference that is none any more."""
-    return cells(
-        verdict="fail",
-        id=failure.kind,
-        href="latency" if failure.kind == "latency" else "regressions",
-        statement=one_line(failure.sentence, 300),
-        severity="",
-        under="",
-    )
+def _too_slow(sentence: str) -> Cells:
+    """A limit on latency that was exceeded."""
+    statement = one_line(sentence, 300)
+    return cells(verdict="fail", id="latency", href="latency", statement=statement, severity="", under="")
 
 
 def _baseline_blockers(failures: RunFailures) -> list[Cells]:

@@ -16,10 +16,10 @@ from conformance.report.formats.html.listings import RequirementList, contents, 
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import endpoint, render, with_code
-from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.evidence import RunEvidence, undescribed
 from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
-from conformance.report.model.run import VERDICTS, FindingEntry, RequirementEntry, Run
+from conformance.report.model.run import VERDICTS, FindingEntry, OperationTime, RequirementEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.spec import OPERATIONS
@@ -179,7 +179,7 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     answered = _answered(run)
     regressed = {regression.endpoint for regression in run.regressions}
     tiles = [
-        _tile(
+        _described_tile(
             operation,
             contradictions.get(operation.key, ()),
             rows,
@@ -190,18 +190,22 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
         for operation in OPERATIONS
     ]
     counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
+    further = [
+        _further_tile(timing, contradictions.get(timing.endpoint, ()), anchors) for timing in undescribed(run)
+    ]
     return cells(
         words=" · ".join(f"{counts[state]} {word}" for state, word in SUMMARY.items() if counts[state]),
         total=len(tiles),
         groups=[
-            cells(name=name, tiles=list(same)) for name, same in groupby(tiles, key=lambda tile: tile.group)
+            cells(name=name, tiles=list(same))
+            for name, same in groupby([*tiles, *further], key=lambda tile: tile.group)
         ],
-        bad=[tile for tile in tiles if tile.state in ("fail", "warn")],
+        bad=[tile for tile in (*tiles, *further) if tile.state in ("fail", "warn")],
         untested=_by_reason(tile for tile in tiles if tile.state == "untested"),
     )
 
 
-def _tile(
+def _described_tile(
     operation: Operation,
     findings: Sequence[FindingEntry],
     rows: Mapping[str, RequirementEntry],
@@ -211,21 +215,46 @@ def _tile(
     is_regressed: bool,
 ) -> Cells:
     state = "fail" if is_regressed else _state(operation, findings, rows, is_answered=is_answered)
-    rules = list(dict.fromkeys(finding.requirement for finding in findings))
-    links = [(rule, anchors.get((rule, operation.key)) or rule) for rule in rules]
+    links = _links(operation.key, findings, anchors)
     links += [("regressed", "regressions")] if is_regressed else []
     row = rows.get(operation.requirement)
+    fallback = operation.requirement if row is not None else "untested"
+    reason = (row.reason if row is not None else None) or NO_REASON
+    return _tile(operation.key, operation.group, state, links, fallback=fallback, reason=reason)
+
+
+def _further_tile(
+    timing: OperationTime, findings: Sequence[FindingEntry], anchors: Mapping[tuple[str, str], str]
+) -> Cells:
+    """The tile of an endpoint that the specification does not describe."""
+    verdicts = {finding.verdict for finding in findings}
+    state: State = "fail" if "fail" in verdicts else "warn" if verdicts else "pass"
+    links = _links(timing.endpoint, findings, anchors)
+    return _tile(timing.endpoint, timing.group, state, links, fallback="time")
+
+
+def _links(
+    key: str, findings: Sequence[FindingEntry], anchors: Mapping[tuple[str, str], str]
+) -> list[tuple[str, str]]:
+    """The rules that an endpoint contradicts, each with its place on the page."""
+    rules = dict.fromkeys(finding.requirement for finding in findings)
+    return [(rule, anchors.get((rule, key)) or rule) for rule in rules]
+
+
+def _tile(
+    key: str, group: str, state: State, links: Sequence[tuple[str, str]], *, fallback: str, reason: str = ""
+) -> Cells:
+    rules = f", {plural(len(links), 'rule')}" if links else ""
     return cells(
-        key=operation.key,
-        group=operation.group,
-        number=operation.number,
+        key=key,
+        group=group,
         state=state,
         sign=SIGNS[state],
-        label=f"{operation.key}: {WORDS[state]}" + (f", {plural(len(rules), 'rule')}" if rules else ""),
-        href=links[0][1] if links else operation.requirement if row is not None else "untested",
+        label=f"{key}: {WORDS[state]}{rules}",
+        href=links[0][1] if links else fallback,
         rules=links[:MOST_RULES],
         more=max(0, len(links) - MOST_RULES),
-        reason=(row.reason if row is not None else None) or NO_REASON,
+        reason=reason,
     )
 
 

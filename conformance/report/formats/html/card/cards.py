@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 
 from markupsafe import Markup
 
-from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
@@ -34,7 +34,8 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.places import place_of
 
 MOST_ROWS = 100
-MOST_ENTRIES = 20
+MOST_ACCEPTED = 20
+"""Findings that one command accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Card:
     rerun: str
     curl: str | None
     har: str | None
-    baseline: str | None
+    accept: str | None
     is_known: bool
     is_new: bool
     exchanges: Sequence[ExchangeView] = ()
@@ -126,7 +127,7 @@ class Cards:
             rerun=again.rerun_finding(self.run, lead),
             curl=again.curl(last, lead, self.run.secrets) if last else None,
             har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
-            baseline=None if is_known else _entries([*filter(self._weighs, group.findings)]),
+            accept=None if is_known else self._accept([*filter(self._weighs, group.findings)]),
             is_known=is_known,
             is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
             exchanges=tuple(exchange_views(lead, self.evidence, self.run.secrets)),
@@ -160,6 +161,13 @@ class Cards:
         """Whether a finding can fail the run, so that a baseline may list it."""
         return finding.verdict in self.run.weighed
 
+    def _accept(self, findings: Sequence[FindingEntry]) -> str | None:
+        """The command that accepts the findings of a card, from the usual folder; None without findings."""
+        ids = dict.fromkeys(finding.id for finding in findings)
+        file = self.run.baseline.file if self.run.baseline else "known.toml"
+        words = ["portal-conformance", "compare", "reports", "--known", file]
+        return shlex.join([*words, *(f"--accept={id}" for id in islice(ids, MOST_ACCEPTED))]) if ids else None
+
     def _anchor(self, finding: FindingEntry) -> str:
         name = anchor("finding", finding.requirement)
         self.taken[name] = self.taken.get(name, 0) + 1
@@ -190,9 +198,3 @@ WORDS: dict[str, Callable[..., object]] = {
     "severity": lambda finding: SEVERITIES[severity_of(finding)],
 }
 """What the template says of a finding."""
-
-
-def _entries(findings: Sequence[FindingEntry]) -> str | None:
-    """Baseline entries that accept the findings of a card, one for each signature; None without findings."""
-    weighed = {finding.signature: finding for finding in findings}
-    return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None

@@ -8,10 +8,17 @@ from typing import Any
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import BESIDE, KINDS, answers_in, by_cause, pattern_of
+from conformance.report.model.regressions import (
+    BESIDE,
+    KINDS,
+    answers_in,
+    by_cause,
+    difference_id,
+    pattern_of,
+)
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import answers_in_words, plural
+from conformance.report.model.words import answers_in_words, listed, plural
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Json, dig
 
@@ -68,7 +75,8 @@ def _rows(run: Run) -> Iterable[Row]:
     places: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in run.regressions:
         key = (each.endpoint, pattern_of(each.path), each.kind)
-        row = places.setdefault(key, {**each.model_dump(), "path": key[1], "times": 0, "exchanges": []})
+        facts = {**each.model_dump(), "id": difference_id(each), "path": key[1]}
+        row = places.setdefault(key, {**facts, "times": 0, "exchanges": []})
         if each.exchange not in row["exchanges"]:
             row["exchanges"].append(each.exchange)
             row["times"] += 1
@@ -112,7 +120,10 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     has_values = "recorded" in first
     return cells(
         what=" and ".join(KINDS.get(each, each) for each in kinds),
-        kind=", ".join(kinds),
+        ids=listed(
+            dict.fromkeys(each["id"] for row in rows for each in (row, row.get(BESIDE, {})) if "id" in each),
+            MOST_NUMBERS,
+        ),
         path=""
         if len(both) > 1
         else one_line(str(first.get("path", "")), 200)
