@@ -28,8 +28,6 @@ TOTALS = re.compile(
     r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
 )
 
-MUSTS = re.compile(r"Of the \d+ musts, an answer can contradict \d+; \d+ hold whatever it is, and \d+ .*?\.")
-
 
 def results_schema() -> str:
     """The JSON Schema of ``results.json``, from its model."""
@@ -47,15 +45,6 @@ def readme() -> str:
     text, replaced = TOTALS.subn(totals, (ROOT / "README.md").read_text(encoding="utf-8"))
     if replaced != 1:
         raise SystemExit("README.md: its sentence with the totals of the selftest is not there.")
-    every = [row for row in REQUIREMENTS.values() if row.level == "must"]
-    shown = sum(row.can_hold for row in every)
-    sentence = (
-        f"Of the {len(every)} musts, an answer can contradict {musts};"
-        f" {shown - musts} hold whatever it is, and {len(every) - shown} cannot be seen from outside."
-    )
-    text, replaced = MUSTS.subn(sentence, text)
-    if replaced != 1:
-        raise SystemExit("README.md: its sentence on what an answer can show of the musts is not there.")
     return text
 
 

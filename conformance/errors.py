@@ -6,7 +6,8 @@ SuiteError                 a message for the user; no traceback
  │   ├─ CaptureError       a recorded file
  │   └─ LedgerError        the ledger of changes
  ├─ TargetUnreachable      exit code 6: nothing answers
- │   └─ NotTls             something does, but not by TLS
+ │   ├─ NotTls             something does, but not by TLS
+ │   └─ TargetRestarted    exit code 5: it refused connections for a while, and answers again
  └─ LeftBehind             exit code 7: not everything is restored, and no report can say so
 
 Untestable                 something cannot be tried, and why; never held against the target
@@ -77,6 +78,12 @@ class TargetUnreachable(SuiteError):
 
 class NotTls(TargetUnreachable):
     """The address has https, and what answers there speaks no TLS."""
+
+
+class TargetRestarted(TargetUnreachable):
+    """The target refused connections during the run, and answers again: it may be another build."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class LeftBehind(SuiteError):

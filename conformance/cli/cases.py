@@ -1,51 +1,59 @@
-"""Commands about cases and requirements: run, plan, requirements, openapi.
+"""Commands that run the cases: run, plan.
 
 What a command needs is imported when it runs: pytest and the cases take longer to load than help may take.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks, print_line
+from conformance.cli.command import Options, command
+from conformance.cli.layout import print_line
 from conformance.cli.options import (
     FORMAT,
-    ONLY,
     PLAN_OPTIONS,
     RUN_OPTIONS,
-    SKIP,
     WATCH,
     beside_whole_run,
+    formats_of,
     note_what_failed,
-    profile_of,
     use_default_profile,
 )
 from conformance.errors import UsageError
-from conformance.run.options import BY_NAME, as_arguments
-from conformance.spec import REQUIREMENTS, Requirement
+from conformance.run.options import BY_NAME
 
 SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
 """How options of pytest begin that leave cases out."""
 
 
-@command("run", *RUN_OPTIONS, WATCH, passes_on=True)
+@command("run", *RUN_OPTIONS, formats_of("sarif", "badge", "cases"), WATCH, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    from conformance.cli.live.running import run
+    _refuse(options)
+    from conformance.cli.live.running import run  # with pytest: what is wrong is said before it is loaded
+
+    if options.watch:
+        return _watch(options, run)
+    return run(options, _folder(options))
+
+
+def _refuse(options: Options) -> None:
+    """UsageError: an option is wrong, whatever cases there are."""
+    from conformance.cli.profile import refuse_wrong_target
+    from conformance.run.rerun import rerun_selection
+    from conformance.verdicts.selection import select_rules
 
     use_default_profile(options)
-    if options.watch:
-        return _watch(options)
-    out = options.out = _folder(options)
-    return run(as_arguments(options), further=options.further, out=out, quiet=options.brief)
+    refuse_wrong_target(options)
+    rules = select_rules(options.only, options.skip)
+    if options.rerun:
+        rerun_selection(options.rerun, rules)
 
 
-def _watch(options: Options) -> int:
-    from conformance.cli.live.running import run
+def _watch(options: Options, run: Callable[..., int]) -> int:
     from conformance.cli.live.watching import wait_for_restart, watch
+    from conformance.cli.profile import profile_of
 
     profile = profile_of(options)
     if profile is None:
@@ -53,12 +61,10 @@ def _watch(options: Options) -> int:
     if options.failed or options.rerun:
         raise UsageError("--watch itself begins with what failed. Leave out --failed and --rerun.")
 
-    def run_with(selected: Sequence[str], out: Path) -> int:
-        only = selected or options.only
-        arguments = as_arguments(Options(**{**vars(options), "out": out, "only": only}))
-        return run(arguments, further=options.further, out=out, quiet=options.brief)
+    def run_round(selected: Sequence[str], out: Path) -> int:
+        return run(Options(**{**vars(options), "only": selected or options.only}), out, is_round=True)
 
-    return watch(run_with, _folder(options), restarted=lambda: wait_for_restart(profile), show=print_line)
+    return watch(run_round, _folder(options), restarted=lambda: wait_for_restart(profile), show=print_line)
 
 
 def _folder(options: Options) -> Path:
@@ -88,89 +94,4 @@ def plan_run(options: Options) -> int:
     return show_plan(options)
 
 
-@command(
-    "requirements",
-    ONLY,
-    SKIP,
-    flag("--short", help="a line for each, without the cases"),
-    FORMAT,
-    examples=("portal-conformance requirements --only 'LOGIN-*' --skip open --short",),
-)
-def list_requirements(options: Options) -> int:
-    """Lists the requirements with their level, their place and the cases that test them."""
-    from conformance.verdicts.selection import select_rules
-
-    selection = select_rules(options.only, options.skip)
-    rows = [row for row in REQUIREMENTS.values() if selection is None or row.id in selection.rules]
-    if options.short and options.format == "text":
-        print_blocks([map(_line, rows)])
-    else:
-        _print_with_cases(rows, form=options.format)
-    return 0
-
-
-def _print_with_cases(rows: list[Requirement], *, form: str) -> None:
-    from conformance.run.catalogue import deciders
-
-    cases = deciders()
-    if form == "json":
-        print(json.dumps([_row(row, cases[row.id]) for row in rows], indent=2, ensure_ascii=False))
-        return
-    print_blocks([[line for row in rows for line in _lines(row, cases[row.id])]])
-
-
-def _lines(row: Requirement, cases: list[str]) -> Iterator[str]:
-    yield _line(row)
-    yield from (f"{'':24} {case}" for case in cases or [row.untestable or "no case yet"])
-
-
-def _line(row: Requirement) -> str:
-    return f"{row.id:16} {row.level:7} {row.section}: {row.statement}"
-
-
-def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
-    return {
-        "id": requirement.id,
-        "section": requirement.section,
-        "level": requirement.level,
-        "statement": requirement.statement,
-        "operations": list(requirement.operations),
-        "reading": requirement.reading,
-        "untestable": requirement.untestable,
-        "cases": cases,
-    }
-
-
-@command(
-    "explain",
-    argument("rules", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
-    FORMAT,
-)
-def explain_rules(options: Options) -> int:
-    """Explains rules: their place and level, what decides them, and how to see both verdicts."""
-    from conformance.run.outlook.explanation import as_json, as_lines, explain
-    from conformance.spec.requirements import left_open
-    from conformance.verdicts.selection import rules_of
-
-    explanations = explain(
-        rule for name in options.rules for rule in left_open(name) or rules_of(name, option="explain")
-    )
-    if options.format == "json":
-        print(as_json(explanations))
-    else:
-        print_blocks(as_lines(each) for each in explanations)
-    return 0
-
-
-@command("openapi")
-def print_openapi(options: Options) -> int:
-    """Prints the OpenAPI document as JSON."""
-    from conformance.spec.openapi import document
-
-    print(json.dumps(document(), indent=2, ensure_ascii=False))
-    return 0
-
-
-COMMANDS = {
-    each.name: each for each in (run_cases, plan_run, list_requirements, explain_rules, print_openapi)
-}
+COMMANDS = {each.name: each for each in (run_cases, plan_run)}

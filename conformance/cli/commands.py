@@ -104,19 +104,23 @@ COMMANDS = (
     CommandRow(
         "requirements",
         SPECIFICATION,
-        "cases",
+        "specification",
         "list every requirement with the cases that test it",
         "requirements --format json",
     ),
     CommandRow(
         "explain",
         SPECIFICATION,
-        "cases",
+        "specification",
         "explain a rule: place, level, what decides it",
         "explain LOGIN-022",
     ),
     CommandRow(
-        "openapi", SPECIFICATION, "cases", "print the specification as OpenAPI 3.1", "openapi > openapi.json"
+        "openapi",
+        SPECIFICATION,
+        "specification",
+        "print the specification as OpenAPI 3.1",
+        "openapi > openapi.json",
     ),
     CommandRow("serve", SUITE, "target", "run the bundled reference portal", "serve --port 8000"),
     CommandRow(

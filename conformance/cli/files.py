@@ -13,6 +13,7 @@ from conformance.cli.layout import print_blocks, print_line, print_text, status_
 from conformance.cli.options import (
     FORCE,
     FORMAT,
+    FORMATS,
     KNOWN,
     NO_CACHE,
     ONLY,
@@ -55,6 +56,7 @@ RUN = "a results.json, or the folder of a run"
     KNOWN,
     OUT_BESIDE,
     FORCE,
+    FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
     *REDACTION,
     NO_CACHE,
@@ -65,6 +67,7 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
+    from conformance.report.formats.write import write_further
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -85,9 +88,12 @@ def check_files(options: Options) -> int:
         scheduler=options.scheduler or "",
     )
     if options.format == "json":
-        return run(files, asked, output=options.format, show=print_line)
-    with status_until_shown("judging the recorded traffic …") as show:
-        return run(files, asked, show=show)
+        code = run(files, asked, output=options.format, show=print_line)
+    else:
+        with status_until_shown("judging the recorded traffic …") as show:
+            code = run(files, asked, show=show)
+    write_further(asked.out, options.formats)
+    return code
 
 
 @command(
@@ -178,17 +184,19 @@ def _compare_several(options: Options) -> int:
     ),
     OUT,
     FORCE,
+    FORMATS,
     FORMAT,
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
     from conformance.report.formats.closing import closing_block
     from conformance.report.formats.terminal import summary_lines, wants_colour
-    from conformance.report.formats.write import refuse_foreign_files
+    from conformance.report.formats.write import refuse_foreign_files, write_further
     from conformance.work.merge import merge
 
     refuse_foreign_files(options.out, force=options.force)
     run = merge([Path(place) for place in options.runs], options.out)
+    write_further(options.out, options.formats)
     if options.format == "json":
         print_text(run.text(), form=options.format)
         return run.exit_code

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ import rich_click as click
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
 from conformance.errors import UsageError
+from conformance.impacts import IMPACTS
 from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path, seconds_of
-from conformance.spec import IMPACTS
-from conformance.target.profile.model import Profile, load, of_target
 
 DEFAULT_PROFILE = Path("portal.toml")
 """The profile of a command that is called with neither ``--profile`` nor ``--target``, where it exists."""
@@ -93,6 +91,22 @@ REDACTION = (
 FORMAT = option(
     "--format", type=Choice(("text", "json")), default="text", help="output format (default: text)"
 )
+
+
+def formats_of(*names: str) -> click.RichOption:
+    """``--formats`` of a command that can write these reports beside the usual ones."""
+
+    def read(text: str) -> tuple[str, ...]:
+        asked = tuple(name.strip() for name in text.split(","))
+        if unknown := [name for name in asked if name not in names]:
+            raise ValueError(f"there is no report {unknown[0]!r}. Choose of {', '.join(names)}.")
+        return asked
+
+    help_text = f"further reports, separated by commas: {', '.join(names)}"
+    return option("--formats", metavar="NAMES", type=Value("names", read), default=(), help=help_text)
+
+
+FORMATS = formats_of("sarif", "badge")
 
 
 def run_option(row: Option) -> click.RichOption:
@@ -182,23 +196,3 @@ def refuse_both_kinds_of_workers(options: Options) -> None:
     """UsageError: workers of this machine and of a cluster are asked for."""
     if options.scheduler and options.workers > 1:
         raise UsageError("--scheduler: the cluster says how many workers there are. Leave out --workers.")
-
-
-def profile_of(options: Options) -> Profile | None:
-    """The profile of the options, else ``portal.toml`` in this folder; None without. ProfileError."""
-    use_default_profile(options)
-    if options.profile:
-        return load(options.profile, target=options.target)
-    return of_target(options.target) if options.target else None
-
-
-@contextmanager
-def alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
-    """Holds the accounts at the target against runs and replays. The lock goes on naming the ledger of the
-    last run, for which the doctor looks."""
-    from conformance.target.locks import held, target_lock
-
-    lock = target_lock(profile)
-    note = "" if lock is None else str(lock.content().get("note", ""))
-    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
-        yield

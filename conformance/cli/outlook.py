@@ -11,7 +11,8 @@ from pathlib import Path
 
 from conformance.cli.command import Options
 from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
-from conformance.cli.options import alone, note_what_failed, profile_of
+from conformance.cli.options import note_what_failed
+from conformance.cli.profile import alone, profile_of
 from conformance.errors import ExitCode, UsageError
 from conformance.run.options import BY_NAME
 from conformance.run.outlook import plan_text

@@ -19,7 +19,6 @@ from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_pr
 from conformance.cli.output import give_up
 from conformance.cli.program import completion_script
 from conformance.errors import UsageError
-from conformance.target.profile.model import of_target
 
 
 @command(
@@ -94,12 +93,17 @@ def print_page(options: Options) -> int:
     return 0
 
 
+FOR_DEVELOPERS = ("architecture", "contributing", "http-library")
+"""Pages for those who change the suite, which need a checkout."""
+
+
 def pages_by_name() -> Mapping[str, Path]:
-    """The files of the pages by their names, in alphabetical order: beside the package in a checkout, within
-    it where it was installed."""
+    """The files of the pages for users by their names, in alphabetical order: beside the package in a
+    checkout, within it where it was installed."""
     package = Path(str(files("conformance")))
     folder = next(place for place in (package / "docs", package.parent / "docs") if place.is_dir())
-    return {path.stem: path for path in sorted(folder.rglob("*.md"), key=lambda path: path.stem)}
+    pages = {path.stem: path for path in sorted(folder.rglob("*.md"), key=lambda path: path.stem)}
+    return {name: path for name, path in pages.items() if name not in FOR_DEVELOPERS}
 
 
 def _title(page: Path) -> str:
@@ -139,6 +143,7 @@ FOR_ASSISTANTS = (
 
 def _check_target(options: Options) -> None:
     """Raises UsageError where each run of the assistant would fail, whatever the environment holds then."""
+    from conformance.target.profile.model import of_target
     from conformance.target.profile.validation import validate
 
     problems = validate(options.profile).problems if options.profile is not None else ()

@@ -19,7 +19,6 @@ from conformance.cli.options import (
     TARGET,
     TIME_BUDGET,
     WAIT,
-    profile_of,
 )
 from conformance.errors import ExitCode, UsageError
 
@@ -164,6 +163,7 @@ def _validate(profiles: Sequence[Path]) -> int:
 )
 def clean_up(options: Options) -> int:
     """Restores what the ledger lists; exit code 7 where something could not be restored."""
+    from conformance.cli.profile import profile_of
     from conformance.report.model.visible import one_line
     from conformance.target.cleanup import cleanup
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
     FORCE,
     FORMAT,
+    FORMATS,
     IMPACT,
     KNOWN,
     NO_CACHE,
@@ -25,13 +27,10 @@ from conformance.cli.options import (
     TARGET,
     WAIT,
     WORKERS,
-    alone,
     folder_beside_run,
-    profile_of,
     refuse_both_kinds_of_workers,
 )
 from conformance.errors import UsageError
-from conformance.target.profile.model import Profile, load
 
 SELECTION = (
     option(
@@ -46,27 +45,6 @@ SELECTION = (
     ),
     WORKERS,
     SCHEDULER,
-    option(
-        "--rate",
-        metavar="RATE",
-        help="start requests at this rate, such as 200/s, however long answers take (extra scale)",
-    ),
-    option(
-        "--repeat",
-        type=int,
-        default=1,
-        metavar="N",
-        help="number of times that a load is replayed (default: 1)",
-    ),
-    option("--duration", metavar="TIME", help="repeat a load until this time is over, such as 5m"),
-    option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
-    option(
-        "--latency",
-        multiple=True,
-        metavar="LIMIT",
-        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), "
-        "'p99 <= 250ms'; may be repeated",
-    ),
     option(
         "--only",
         multiple=True,
@@ -89,6 +67,32 @@ SELECTION = (
     ),
 )
 """Which exchanges are replayed, how fast, and how many at a time."""
+
+load_option = partial(option, panel="A load (extra scale)")
+LOAD = (
+    load_option(
+        "--rate",
+        metavar="RATE",
+        help="start requests at this rate, such as 200/s, however long answers take",
+    ),
+    load_option(
+        "--repeat",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of times that a load is replayed (default: 1)",
+    ),
+    load_option("--duration", metavar="TIME", help="repeat a load until this time is over, such as 5m"),
+    load_option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
+    load_option(
+        "--latency",
+        multiple=True,
+        metavar="LIMIT",
+        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), "
+        "'p99 <= 250ms'; may be repeated",
+    ),
+)
+"""How a recording is replayed as a load, in a group of its own at the end of the help."""
 
 COMPARISON = (
     option(
@@ -149,6 +153,7 @@ COMPARISON = (
 def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
     from conformance import record
+    from conformance.target.profile.model import load
     from conformance.target.tls import tls_context
 
     profile = load(options.profile) if options.profile else None
@@ -182,6 +187,7 @@ def record_traffic(options: Options) -> int:
     IMPACT,
     OUT_BESIDE,
     FORCE,
+    FORMATS,
     *SELECTION,
     *COMPARISON,
     SALVAGE,
@@ -192,28 +198,32 @@ def record_traffic(options: Options) -> int:
     flag("--dry-run", help="print what would be sent, and send nothing"),
     NO_CACHE,
     FORMAT,
+    *LOAD,
 )
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
+    from conformance.cli.profile import alone, profile_of
+    from conformance.report.formats.write import write_further
+
     refuse_both_kinds_of_workers(options)
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     options.out = folder_beside_run(options, "replay")
-    return _replayed(profile, options)
-
-
-def _replayed(profile: Profile, options: Options) -> int:
     from conformance.replay import command as replay_command  # its extra is needed by no other command
-    from conformance.replay import workers  # see above
+    from conformance.replay import workers  # what is wrong in the options is said before these are loaded
 
     is_alone = options.dry_run or not (options.workers > 1 or options.scheduler)
     run = replay_command.run if is_alone else workers.run
     with nullcontext() if options.dry_run else alone(profile, is_waiting=options.wait):
         if options.format == "json":
-            return run(profile, options, print_line=print_line)
-        with status_until_shown(f"replaying against {profile.portal.url} …") as show:
-            return run(profile, options, print_line=show)
+            code = run(profile, options, print_line=print_line)
+        else:
+            with status_until_shown(f"replaying against {profile.portal.url} …") as show:
+                code = run(profile, options, print_line=show)
+    if not options.dry_run:
+        write_further(options.out, options.formats)
+    return code
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

@@ -18,8 +18,7 @@ from conformance.report.model.run import Run, Scope
 from conformance.run.catalogue import ids_of, pytest_arguments
 from conformance.run.hooks.loop import run_all
 from conformance.run.hooks.stash import SESSION
-from conformance.run.options import RunOptions
-from conformance.run.session import ActingCase, RunSession
+from conformance.run.session import ActingCase, RunOptions, RunSession
 from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile, load, of_target

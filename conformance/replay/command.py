@@ -20,7 +20,7 @@ from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import listed, plural, regressed_in_words
+from conformance.report.model.words import listed
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
@@ -106,9 +106,6 @@ def _lines(run: Run, out: Path) -> Iterator[str]:
     others = run.model_copy(update={"notes": [note for note in run.notes if note not in instead]})
     yield from summary_lines(others, colour=wants_colour(sys.stdout), quiet=True)
     yield from _left(run)
-    details = (run.model_extra or {})["replay"]
-    compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
-    yield f"{regressed_in_words(run)}; {compared}."
     yield from closing_block(run, out)
 
 

@@ -13,14 +13,15 @@ from conformance.replay.options import FailOn
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import BESIDE, Place, by_cause, difference_id, place_of
 from conformance.report.model.run import Regression
-from conformance.report.model.visible import one_line
-from conformance.report.model.words import answers_in_words, listed
+from conformance.report.model.words import answers_in_words, listed, plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 DRIFT_BASIS = "state, time or data: replays of one build differ here"
-LONGEST_CODE = 60
-"""Characters of a code that a terminal shows."""
+LONGEST_VALUE = 60
+"""Characters of a value that a terminal shows."""
+PLAIN_KINDS = frozenset({"status", "code", "value", "type", "missing", "extra"})
+"""The kinds of differences that both values show."""
 SHOWN_IDS = 3
 """Ids of differences that a line names."""
 SHOWN_EXCHANGES = 20
@@ -103,34 +104,45 @@ def _count(group: dict[str, Json], exchange: int) -> None:
 
 
 def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
-    """The groups as a terminal shows them, those of one cause in one line, drift last."""
-    for same in by_cause(groups):
+    """The groups as a terminal shows them: those of one cause in one line, and then those that are permitted
+    or accepted by their reason."""
+    counted: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
+    causes: list[Mapping[str, Json]] = []
+    for group in groups:
+        if group.get("accepted"):
+            counted.setdefault(("accepted", group["accepted"]), []).append(group)
+        elif group["meaning"] == Meaning.PERMITTED:
+            counted.setdefault((group["meaning"], group["basis"]), []).append(group)
+        else:
+            causes.append(group)
+    for same in by_cause(causes):
         group = same[0]
-        accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
         others = len({each["endpoint"] for each in same}) - 1
         more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
         both = [group, group[BESIDE]] if BESIDE in group else [group]
-        place = f"{group['endpoint']}{more}  {' and '.join(map(_place, both))}, in {answers_in_words(same)}"
+        place = f"{group['endpoint']}{more}  {' and '.join(map(_change, both))}, in {answers_in_words(same)}"
         basis = "; ".join(dict.fromkeys(each["basis"] for each in both))
-        ids = listed(dict.fromkeys(each["id"] for each in (*same, *both) if "id" in each), SHOWN_IDS)
-        yield f"{group['meaning'].upper()} {place}: {basis}{accepted}{f'  id {ids}' if ids else ''}"
+        yield f"{group['meaning'].upper()} {place}: {basis}{_ids((*same, *both))}"
+    for (label, reason), same in counted.items():
+        extent = f"{plural(len(same), 'place')} in {answers_in_words(same)}"
+        example = f"such as {same[0]['endpoint']}  {_change(same[0])}{_ids(same)}"
+        yield f"{label.upper()} {reason}: {extent}, {example}"
 
 
-def _place(group: Mapping[str, Json]) -> str:
-    """Such as ``status 200 is now 404``, ``data.total value``. Values of other places than the status and the
-    code may be somebody's data, and stand in the reports only."""
+def _ids(groups: Iterable[Mapping[str, Json]]) -> str:
+    """The ids by which ``--accept`` takes differences."""
+    ids = listed(dict.fromkeys(each["id"] for each in groups if "id" in each), SHOWN_IDS)
+    return f"  id {ids}" if ids else ""
+
+
+def _change(group: Mapping[str, Json]) -> str:
+    """Such as ``status 200 → 404``, ``data.total 10 → 9``, ``data.name "A" → left out``."""
     path, kind = group["path"] or "body", group["kind"]
-    if path not in ("status", "code"):
-        return path if path == kind else f"{path} {kind}"
-    before, after = group["recorded"], group["replayed"]
-    as_text = _shown(before), _shown(after)
-    if as_text[0] == as_text[1]:  # only their types differ
-        as_text = literal(before, LONGEST_CODE), literal(after, LONGEST_CODE)
-    return f"{path} {as_text[0]} is now {as_text[1]}"
-
-
-def _shown(value: Json) -> str:
-    return one_line(str(value), LONGEST_CODE) if isinstance(value, str | int) else "absent"
+    before, after = literal(group["recorded"], LONGEST_VALUE), literal(group["replayed"], LONGEST_VALUE)
+    place = path if kind in PLAIN_KINDS or path == kind else f"{path} {kind}"
+    return (
+        f"{place} {'left out' if kind == 'extra' else before} → {'left out' if kind == 'missing' else after}"
+    )
 
 
 def none_if_absent(value: Json) -> Json:

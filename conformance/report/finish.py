@@ -23,6 +23,7 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
 GONE = "the target could not be reached any more"
+RESTARTED = "the target restarted before this was tested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +100,13 @@ def _concluded(run: Run) -> Run:
 
 
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:
-    """The results; a requirement that was not tried because the target went away, or because the user
-    interrupted the run, says so."""
+    """The results; a requirement that was not tried because the target went away or restarted, or because the
+    user interrupted the run, says so."""
     results = results_of(ledger)
-    if ending.unreachable:
-        reason: str = GONE
-    elif ending.interrupted:
-        reason = NOT_REACHED
-    else:
+    if not (ending.unreachable or ending.restarted or ending.interrupted):
         return results
-    fault_class: FaultClass | None = "environment" if ending.unreachable else None
+    reason = GONE if ending.unreachable else RESTARTED if ending.restarted else NOT_REACHED
+    fault_class: FaultClass | None = None if reason == NOT_REACHED else "environment"
     return [
         replace(result, reason=reason, fault_class=fault_class) if _is_unexplained(result) else result
         for result in results

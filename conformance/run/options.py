@@ -9,9 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from conformance.impacts import IMPACTS
 from conformance.run.settings import path, text
-from conformance.spec import IMPACTS, Impact
-from conformance.verdicts.selection import RuleSelection
 
 if TYPE_CHECKING:  # ``portal-conformance run --help`` needs the options and no pytest
     import pytest
@@ -110,25 +109,6 @@ OPTIONS = (
     Option("brief", "print the verdict only", type=None, cli="--quiet"),
 )
 BY_NAME = {option.name: option for option in OPTIONS}
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What the user asked of a run. ``bundled``: the bundled reference portal is judged, as no other was
-    named. ``keep_ledger``: whether changes are noted on the disk, which is of no use where the target ends
-    with the run."""
-
-    out: Path = Path("reports")
-    impact: Impact = "read-only"
-    strict: bool = False
-    known: Path | None = None
-    profile_name: str = ""
-    min_tested: int = 0
-    history: Path | None = None
-    rerun: str | None = None
-    rules: RuleSelection | None = None
-    keep_ledger: bool = True
-    bundled: bool = False
 
 
 def add_to_pytest(parser: pytest.Parser) -> None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Self
 
-from conformance.errors import SuiteError, TargetUnreachable
+from conformance.errors import SuiteError, TargetRestarted, TargetUnreachable
 from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
 from conformance.run import floor
-from conformance.run.options import RunOptions
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
-from conformance.spec import REQUIREMENTS
-from conformance.target.clock import Clock
+from conformance.spec import REQUIREMENTS, Impact
+from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
@@ -31,12 +31,34 @@ from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict, endpoint_of
+from conformance.verdicts.selection import RuleSelection
 
-AWAY = "The portal refused connections for {:.1f} s in all; nothing was sent meanwhile"
-"""A note on a portal that was restarted during the run."""
+RESTARTED = (
+    "The portal restarted: it refused connections from {since:%H:%M:%S} UTC on for {seconds:.1f} s, and then "
+    "answered again. The run ended there, as another build may answer since."
+)
 
 Listener = Callable[[str | None, Exchange], None]
 """Called with the acting case and each exchange, as it comes."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user asked of a run. ``bundled``: the bundled reference portal is judged, as no other was
+    named. ``keep_ledger``: whether changes are noted on the disk, which is of no use where the target ends
+    with the run."""
+
+    out: Path = Path("reports")
+    impact: Impact = "read-only"
+    strict: bool = False
+    known: Path | None = None
+    profile_name: str = ""
+    min_tested: int = 0
+    history: Path | None = None
+    rerun: str | None = None
+    rules: RuleSelection | None = None
+    keep_ledger: bool = True
+    bundled: bool = False
 
 
 @dataclass
@@ -54,8 +76,8 @@ class RunSession:
     """Everything of one run. ``acting`` is the case that acts now; ``listeners`` get every exchange.
 
     ``handler`` takes the place of the network. ``baseline`` holds the known failures, where there are any.
-    ``blocked`` says why the target's ingress lets nothing through. ``selected`` are the requirements of the
-    cases that a ``--rerun`` selected.
+    ``gone`` says why no case can be run any more, and ``blocked`` why the target's ingress lets nothing
+    through. ``selected`` are the requirements of the cases that a ``--rerun`` selected.
     """
 
     profile: Profile
@@ -71,7 +93,7 @@ class RunSession:
     baseline: Baseline | None = None
     timeline: list[Timed] = field(default_factory=list)
     new_findings: list[Finding] = field(default_factory=list)
-    unreachable: str | None = None
+    gone: SuiteError | None = None
     blocked: IngressRefusal | None = None
     scope: Scope = field(default_factory=Scope)
     selected: frozenset[str] = frozenset()
@@ -115,16 +137,30 @@ class RunSession:
     # --- exchanges
 
     def take(self, exchange: Exchange) -> None:
-        """Writes an exchange, and judges it unless exchanges are diverted."""
+        """Writes an exchange, and judges it unless exchanges are diverted. TargetRestarted ends the case."""
         self.log.write(exchange)
         if exchange.response is not None:
             self.called.add(endpoint_of(exchange))
         self.portal.changes.notice(exchange)
         for listener in self.listeners:
             listener(self.acting(), exchange)
+        self._notice_restart(exchange)
         (self._diverted_to or self.judge_exchange)(exchange)
 
+    def _notice_restart(self, exchange: Exchange) -> None:
+        """Ends the run with the first answer after connections were refused. Only a case is told: what
+        restores the changes afterwards goes on."""
+        away = self.portal.transport.availability.away
+        if away and exchange.response is not None and self.gone is None:
+            since = datetime.fromtimestamp(wall() - away, UTC)
+            self.gone = TargetRestarted(RESTARTED.format(since=since, seconds=away))
+        if isinstance(self.gone, TargetRestarted) and self.acting.name is not None:
+            raise self.gone
+
     def judge_exchange(self, exchange: Exchange) -> None:
+        """Judges an exchange, unless it may be of another build than those before it."""
+        if isinstance(self.gone, TargetRestarted):
+            return
         for finding in self.judge(exchange):
             self.announce(finding)
 
@@ -175,8 +211,18 @@ class RunSession:
         return True
 
     def lose(self, gone: SuiteError) -> None:
-        """Ends the run, as the target cannot be reached."""
-        self.unreachable = str(gone)
+        """Ends the run, as the target cannot be reached, or restarted."""
+        self.gone = gone
+
+    @property
+    def restarted(self) -> str:
+        """When the target restarted, as a sentence; empty where it did not."""
+        return str(self.gone) if isinstance(self.gone, TargetRestarted) else ""
+
+    @property
+    def unreachable(self) -> str:
+        """Why the target cannot be reached, as a sentence; empty where it can."""
+        return "" if self.gone is None or self.restarted else str(self.gone)
 
     # --- the end
 
@@ -187,7 +233,7 @@ class RunSession:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
         self.shown_otherwise = self._read_back()
-        open_sessions = None if self.unreachable is not None else self.portal.end_sessions()
+        open_sessions = None if self.unreachable else self.portal.end_sessions()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked.reason)
@@ -204,7 +250,8 @@ class RunSession:
             strict=self.options.strict,
             ending=Ending(
                 interrupted=interrupted,
-                unreachable=self.unreachable or "",
+                unreachable=self.unreachable,
+                restarted=self.restarted,
                 left_behind=left_behind,
                 cleanup=(cleanup_command(self.portal, self.portal.changes) or "") if left_behind else "",
                 inconclusive=" ".join(self._shortfalls()),
@@ -215,6 +262,15 @@ class RunSession:
             timeline=self.timeline,
             notes=[*self._notes(), *filter(None, [open_sessions])],
         )
+
+    def drop(self) -> list[str]:
+        """Ends the run without a report. Returns what of its changes could not be restored, as sentences."""
+        self.acting.name = None
+        left_behind = self._restore()
+        self.portal.end_sessions()
+        self.portal.close()
+        self.log.close()
+        return left_behind
 
     def _whole_scope(self) -> Scope:
         """What the run set out to test, with the endpoints that it came to."""
@@ -236,13 +292,13 @@ class RunSession:
         transport = self.portal.transport
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
-        away = f"{AWAY.format(seconds)}." if (seconds := transport.availability.away) else None
         blocked = None if self.blocked is None else self.blocked.reason
         staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
         also = [*staying, *self._logged_out(), *self._waited_for_mails_before()]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
-        return [note for note in (self.unreachable, blocked, availability, away, *otherwise, *also) if note]
+        gone = self.unreachable or self.restarted
+        return [note for note in (gone, blocked, availability, *otherwise, *also) if note]
 
     def _logged_out(self) -> Iterator[str]:
         """The accounts of which a logout ended more than the run's own session."""
@@ -266,7 +322,7 @@ class RunSession:
         )
 
     def _restore(self) -> list[str]:
-        if self.unreachable is None:
+        if not self.unreachable:
             try:
                 return restore_own(self.portal)
             except TargetUnreachable as gone:
@@ -277,7 +333,7 @@ class RunSession:
 
     def _read_back(self) -> list[str]:
         """What was restored and is shown otherwise than before, as sentences."""
-        if self.unreachable is not None:
+        if self.gone is not None:
             return []
         return shown_otherwise(self.portal, self.portal.changes.restored)
 
@@ -287,8 +343,9 @@ class RunSession:
 
     def _shortfalls(self) -> Iterator[str]:
         """Why too little was tested to tell, as sentences; none where it is enough."""
-        if self.blocked is not None:
-            yield self.blocked.reason
+        ended_early = self.restarted or (self.blocked.reason if self.blocked else "")
+        if ended_early:
+            yield ended_early
             return
         results = self.ledger.results()
         yield from floor.too_few(results, self.options.min_tested)

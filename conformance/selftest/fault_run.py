@@ -17,8 +17,7 @@ import pytest
 from conformance.judging import watch
 from conformance.run.hooks.loop import forget_run, run_all
 from conformance.run.hooks.stash import SESSION
-from conformance.run.options import RunOptions
-from conformance.run.session import ActingCase, Listener, RunSession
+from conformance.run.session import ActingCase, Listener, RunOptions, RunSession
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, Impact, operation_of
 from conformance.target.bundled import InProcess, in_process

@@ -9,14 +9,13 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Literal
 
+from conformance.impacts import IMPACTS as IMPACTS
+from conformance.impacts import Impact as Impact
 from conformance.spec import endpoints as op
 
 Auth = Literal["none", "jwt", "unmarked"]
 """``unmarked``: the endpoint stands in a table that names no authentication and is not among the
 pre-login endpoints (Authentication 2), so that it is only implied to need a token."""
-
-Impact = Literal["read-only", "mutating", "disruptive"]
-IMPACTS: tuple[Impact, ...] = ("read-only", "mutating", "disruptive")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 A field carries the id of the requirement that states it. What the document calls nullable may be null or
 left out; what it does not type may be anything; extra fields are allowed and end up in ``model_extra``.
+Annotations are types here and no texts, which pydantic would have to compile at each start.
 """
-
-from __future__ import annotations
 
 import re
 from calendar import monthrange
@@ -87,7 +86,7 @@ Present = Any
 
 
 class Resource(BaseModel):
-    model_config = ConfigDict(extra="allow", populate_by_name=True)
+    model_config = ConfigDict(extra="allow", populate_by_name=True, defer_build=True)
 
 
 class Enumeration(Resource):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterator, Sequence
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from conformance.spec import resources
 from conformance.spec.operations import OPERATIONS
@@ -15,29 +16,29 @@ Row = dict[str, Any]
 ANYTHING = "it may be anything, null or left out, so that no answer contradicts it"
 """Of a field that is only named: that it is lawful can be seen, and nothing else."""
 
-TYPES: Mapping[str, str] = {
-    "Text": "a string",
-    "Integer": "an integer",
-    "Boolean": "a boolean",
-    "Number | Integer": "a number",
-    "Present": "present (no type is given)",
-    "Instant": "a string that is an ISO 8601 date and time",
-    "InstantOrDay": "a string that is an ISO 8601 date, or date and time",
-    "Instant | Number | Integer": "an instant: an ISO 8601 string or a number",
-    "Email": "a string that is an email address",
-    "CountryCode": "a string of two letters, a country code",
-    "Enumeration": "an enumeration object",
-    "Pagination": "a pagination object",
-    "EmailConfig": "an object with the mail settings",
-    "list[Any]": "an array",
-    "list[Enumeration]": "an array of enumeration objects",
-    "list[AccountRecord]": "an array of Account",
-    "list[LoginHistoryItem]": "an array of LoginHistoryItem",
-    "list[NotificationChannelType]": "an array of NotificationChannelType",
-    "list[NotificationChannel]": "an array of NotificationChannel",
-    "list[TransferOrder]": "an array of TransferOrder",
-}
-"""Words for the types of fields, by their annotation in a model."""
+TYPES: Sequence[tuple[tuple[Any, ...], str]] = (
+    ((resources.Text,), "a string"),
+    ((resources.Integer,), "an integer"),
+    ((resources.Boolean,), "a boolean"),
+    ((resources.Number, resources.Integer), "a number"),
+    ((resources.Present,), "present (no type is given)"),
+    ((resources.Instant,), "a string that is an ISO 8601 date and time"),
+    ((resources.InstantOrDay,), "a string that is an ISO 8601 date, or date and time"),
+    ((resources.Instant, resources.Number, resources.Integer), "an instant: an ISO 8601 string or a number"),
+    ((resources.Email,), "a string that is an email address"),
+    ((resources.CountryCode,), "a string of two letters, a country code"),
+    ((resources.Enumeration,), "an enumeration object"),
+    ((resources.Pagination,), "a pagination object"),
+    ((resources.EmailConfig,), "an object with the mail settings"),
+    ((list[Any],), "an array"),
+    ((list[resources.Enumeration],), "an array of enumeration objects"),
+    ((list[resources.AccountRecord],), "an array of Account"),
+    ((list[resources.LoginHistoryItem],), "an array of LoginHistoryItem"),
+    ((list[resources.NotificationChannelType],), "an array of NotificationChannelType"),
+    ((list[resources.NotificationChannel],), "an array of NotificationChannel"),
+    ((list[resources.TransferOrder],), "an array of TransferOrder"),
+)
+"""Words for the types of fields, by the alternatives of their annotation in a model."""
 
 NOT_SHOWN = "in the envelope (the content of a successful answer is not shown)"
 
@@ -46,12 +47,13 @@ def of_fields(row: Row) -> Iterator[Row]:
     """Generates a statement for each field of a model, without inherited fields."""
     model = getattr(resources, row["fields"])
     instead = row.get("instead", {})
-    keys = [each.key for each in OPERATIONS if each.data and model in _shown(each.data)]
+    keys = [each.key for each in OPERATIONS if each.data and model in SHOWN[each.data]]
     for name, annotation in model.__annotations__.items():
         field = model.model_fields[name]
-        words = TYPES[annotation.removesuffix(" | None")]
+        kind = tuple(each for each in _alternatives(annotation) if each is not NoneType)
+        words = next(words for alternatives, words in TYPES if alternatives == kind)
         if not field.is_required():
-            words = f"{'anything' if annotation == 'Present' else words}, or null or left out"
+            words = f"{'anything' if kind == (resources.Present,) else words}, or null or left out"
         others = [other for other in getattr(field.validation_alias, "choices", ()) if other != name]
         also = f" (in one place of the document `{others[0]}`)" if others else ""
         yield {
@@ -60,6 +62,11 @@ def of_fields(row: Row) -> Iterator[Row]:
             "operations": keys,
             "untestable": ANYTHING if words.startswith("anything") else None,
         }
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    is_union = get_origin(annotation) in (Union, UnionType)
+    return get_args(annotation) if is_union else (annotation,)
 
 
 def _shown(data: str) -> set[Any]:
@@ -73,6 +80,9 @@ def _shown(data: str) -> set[Any]:
             models.update(annotation.__mro__)
             waiting += [field.annotation for field in annotation.model_fields.values()]
     return models
+
+
+SHOWN = {row.data: _shown(row.data) for row in OPERATIONS if row.data}
 
 
 def of_endpoints(row: Row) -> Iterator[Row]:

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 
 from conformance.cli import main
+from conformance.run.options import BY_NAME
 from reference_impl import serve
 
 
@@ -112,3 +114,9 @@ def deployed(folder: Path, **how: Any) -> Iterator[Deployment]:
         profile = folder / "portal.toml"
         profile.write_text(running.profile(), encoding="utf-8")
         yield Deployment(running, profile)
+
+
+def options_of_run(**changes: Any) -> SimpleNamespace:
+    """The options of ``run`` without any, but for those that change."""
+    values = dict.fromkeys(BY_NAME) | {"only": (), "skip": (), "formats": (), "further": [], "brief": True}
+    return SimpleNamespace(**values | changes)

@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conformance.cli.live.running import PAGE, Ending, run
+from conformance.cli.live.running import Ending, run
+from conformance.report.formats.write import CASES
+from conformance.tests.deployment import options_of_run
 from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.redaction.registries import created_registries
 
@@ -27,9 +29,9 @@ def test_the_page_is_written_without_secrets_and_keeps_its_data(tmp_path: Path) 
         secrets = Secrets()
         secrets.add(TOKEN, "token")
         secrets.add(PASSWORD, "password")
-        run([], further=["-q"], out=tmp_path, quiet=True, start=start)
+        run(options_of_run(further=["-q"], formats=["cases"]), tmp_path, start=start)
 
-    text = (tmp_path / PAGE).read_text(encoding="utf-8")
+    text = (tmp_path / CASES).read_text(encoding="utf-8")
     assert TOKEN not in text
     data = json.loads(html.unescape(text.partition('data-jsonblob="')[2].partition('"')[0]))
     assert data == {"skipped": "refused with code [token-1]", "log": '"[password-1]"'}

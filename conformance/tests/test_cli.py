@@ -43,7 +43,7 @@ def code_of(words: list[str]) -> object:
         (["serve", "--host", "192.0.2.1"], "cannot be served at 192.0.2.1:8000: "),
         (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
         (["run", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory. Choose another --out"),
-        (["run", "--only", "LOGN-*"], "portal-conformance: run: --only LOGN-*: no rule matches this"),
+        (["run", "--only", "LOGN-*"], "portal-conformance: --only LOGN-*: no rule matches this"),
         (["run", "--bogus"], ": run: unrecognized arguments: --bogus. `portal-conformance run"),
         (["run", "--profil", "x"], "unknown option or argument: --profil. Did you mean --profile?"),
         (["run", "--profil=x"], "Did you mean --profile?"),
@@ -249,13 +249,34 @@ def test_a_usage_error_creates_no_report_and_touches_none(
     assert {(tmp_path / name).read_text() for name in names} == {"of the last run"}
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"]])
-def test_help_and_version_load_neither_pytest_nor_the_specification(words: list[str]) -> None:
-    script = f"import sys\nfrom conformance.cli import main\nmain({words})\nprint('\\nloaded', *sys.modules)"
-    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+def modules_of(script: str) -> set[str]:
+    """The modules that a fresh process has imported after a script."""
+    words = [sys.executable, "-c", f"import sys\n{script}\nprint('\\nloaded', *sys.modules)"]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True)
+    return set(printed.stdout.rpartition("loaded")[2].split())
 
-    loaded_modules = set(printed.stdout.rpartition("loaded")[2].split())
-    assert not {"pytest", "httpx", "pydantic", "conformance.spec", "msgspec"} & loaded_modules
+
+SLOW_TO_IMPORT = {"pytest", "httpx", "cryptography", "jinja2", "conformance.judging", "reference_impl.app"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["run", "--help"], ["run", "--strct"]])
+def test_help_and_a_misspelt_option_load_neither_pytest_nor_the_specification(words: list[str]) -> None:
+    script = f"from conformance.cli import main\ntry: main({words})\nexcept SystemExit: pass"
+
+    assert not {*SLOW_TO_IMPORT, "pydantic", "conformance.spec", "msgspec"} & modules_of(script)
+
+
+def test_no_command_imports_for_its_help_what_only_its_work_needs() -> None:
+    script = "from conformance.cli.program import COMMANDS, loaded\nfor row in COMMANDS: loaded(row.name)"
+
+    assert not SLOW_TO_IMPORT & modules_of(script)
+
+
+@pytest.mark.parametrize("option", ["--profile none.toml", "--only NOPE-1", "--rerun NOPE-001"])
+def test_a_wrong_value_is_refused_before_the_cases_are_loaded(option: str) -> None:
+    script = f"from conformance.cli import main\nmain(['run', *'{option}'.split()])"
+
+    assert not {"pytest", "conformance.cases", "reference_impl.app"} & modules_of(script)
 
 
 @pytest.mark.parametrize("module", ["conformance", "conformance.cli"])
@@ -318,3 +339,17 @@ def test_a_mistake_of_the_suite_is_an_internal_error(
     assert main([]) == 3
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "portal-conformance: internal error: KeyError: 'COMP_WORDS'"
+
+
+def test_what_is_explained_is_cached_until_a_file_of_the_suite_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = "from conformance.cli import main\nmain(['explain', 'LOGIN-022'])"
+
+    assert "pytest" in modules_of(script)
+    assert not {*SLOW_TO_IMPORT, "conformance.cases"} & modules_of(script)
+
+    (cached,) = tmp_path.rglob("explanations-*")
+    cached.write_text("broken")
+    assert "pytest" in modules_of(script)

@@ -28,7 +28,7 @@ ONE = ("--rerun", BROKEN)
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Done:
     with deployed(tmp_path_factory.mktemp("faulty"), faults=[FAULT]) as portal:
-        return portal.run(*ONE)
+        return portal.run(*ONE, "--formats", "cases, sarif")
 
 
 def test_the_first_lines_say_what_is_judged_before_anything_is_sent(faulty: Done) -> None:
@@ -49,12 +49,13 @@ def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty
     assert lines[-4].startswith(
         "Not conformant in a selection  1 cause: 1 breaks a client. Selected: --rerun"
     )
-    assert lines[-3].startswith("tested     1 of 1 selected musts in ")
+    assert lines[-3].startswith("tested     1 of 1 selected musts · ")
     assert lines[-2] == f"report     {faulty.out / 'report.html'}"
     assert lines[-1] == "exit code  1: the specification is contradicted"
     of_pytest = r"^\.+|=====|\d+ (passed|failed)|Generated html|test session"
     assert not re.search(of_pytest, faulty.said, re.MULTILINE)
     assert (faulty.out / "cases.html").is_file()
+    assert (faulty.out / "results.sarif").is_file()
     assert '<a href="cases.html">' in (faulty.out / "report.html").read_text(encoding="utf-8")
 
 

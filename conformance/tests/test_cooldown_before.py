@@ -11,8 +11,7 @@ import pytest
 from cases.authentication.steps import SETTLING, begun, delivered
 from conformance.errors import Untestable
 from conformance.report.model.run import ChangesMade
-from conformance.run.options import RunOptions
-from conformance.run.session import RunSession
+from conformance.run.session import RunOptions, RunSession
 from conformance.spec.endpoints import BACKUP_CODES_GENERATE
 from conformance.spec.tables import COOLDOWN
 from conformance.target.clock import SimulatedClock

@@ -18,6 +18,8 @@ WRITTEN = {
     "changes.jsonl",
     "report.html",
     "results.sarif",
+    "badge.json",
+    "cases.html",
     "summary.md",
     "again",
     "site/",

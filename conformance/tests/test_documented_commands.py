@@ -42,8 +42,11 @@ RULE = "CONSTANT-020"
 IN_A_SHELL = re.compile(r"eval|portal-conformance (record|serve(?! --list)|run\b.* --watch)\b")
 """Commands that go on until they are interrupted, and the one that only a shell understands."""
 
-EXIT_CODES = {"portal-conformance setup": (4,)}
+EXIT_CODES = dict.fromkeys(("portal-conformance setup", "portal-conformance setup --profile next.toml"), (4,))
 """Where it is not 0: ``setup`` asks its questions on a terminal alone."""
+
+REPOSITORY = "git+https://example.test/OWNER/portal-conformance"
+"""What the pages call the repository of the suite."""
 
 PLACEHOLDER = re.compile(r"(?<=\s)[A-Z][A-Z-]+(?=\s|$)")
 """A word that stands for another one, such as FAULT-NAME."""
@@ -238,12 +241,13 @@ def test_a_command_of_pytest_runs_the_cases_from_an_installation(
 def test_a_command_that_installs_finds_the_suite(
     text: str, installed: Installation, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    place = str(wheel(tmp_path_factory).parent)
+    file = wheel(tmp_path_factory)
+    place = str(file.parent)
     tools = {"UV_FIND_LINKS": place, "PIP_FIND_LINKS": place, "PIP_DRY_RUN": "1", "HOME": str(tmp_path)}
     path = f"{installed.bin}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"
 
     run = subprocess.run(
-        ["bash", "-c", text],
+        ["bash", "-c", re.sub(f"{re.escape(REPOSITORY)}(@v[0-9.]+)?", file.as_uri(), text)],
         cwd=tmp_path,
         env={**installed.environment(), **tools, "PATH": path},
         capture_output=True,

@@ -14,6 +14,7 @@ from conformance.cli.live import running
 from conformance.run import catalogue
 from conformance.spec.endpoints import ACCOUNT_UPDATE
 from conformance.target.portal.changes import LEDGER
+from conformance.tests.deployment import options_of_run
 
 CHANGED = json.dumps(
     {
@@ -73,14 +74,14 @@ def test_an_interrupt_while_cases_are_collected_is_no_error_of_the_suite(
 def test_a_run_that_is_interrupted_before_its_end_says_what_is_missing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    code = running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
+    code = running.run(options_of_run(), tmp_path, start=interrupt)
     early = capsys.readouterr().err
     ledger = tmp_path / LEDGER
     ledger.write_text(f"{CHANGED}\n", encoding="utf-8")
-    running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
+    running.run(options_of_run(), tmp_path, start=interrupt)
     late = capsys.readouterr().err
     ledger.write_text(f"{CHANGED}\n{UNDONE}\n", encoding="utf-8")
-    running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
+    running.run(options_of_run(), tmp_path, start=interrupt)
     restored = capsys.readouterr().err
 
     assert code == 2

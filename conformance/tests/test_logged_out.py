@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.run.options import RunOptions
-from conformance.run.session import RunSession
+from conformance.run.session import RunOptions, RunSession
 from conformance.target.profile.model import parse
 from conformance.tests.reached import MINIMAL, connected, moved
 

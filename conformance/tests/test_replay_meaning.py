@@ -483,20 +483,44 @@ def test_the_results_hold_each_difference_with_its_meaning(signed_in: Path, tmp_
     assert {"recorded", "replayed", "exchanges", "accepted"} <= set(*keys)
 
 
-def test_a_changed_code_is_shown_in_one_visible_line() -> None:
+def test_each_change_is_shown_in_one_visible_line_with_both_values() -> None:
     group = {
         "meaning": "breaking", "endpoint": "GET /a", "path": "code", "kind": "value", "times": 1,
         "basis": "why", "recorded": "OLD", "replayed": "NEW\x1b[2J\n",
     }  # fmt: skip
     status = group | {"path": "status", "kind": "status", "recorded": 200, "replayed": 404}
-    other = group | {"path": "data.name"}
+    pages = group | {"path": "data.totalPages", "recorded": 10, "replayed": 9}
+    left_out = group | {"path": "data.name", "kind": "missing"}
+    shorter = group | {"path": "data", "kind": "length", "recorded": 3, "replayed": 2}
 
-    code_line, status_line, other_line = lines_of([group, status, other])
+    lines = list(lines_of([group, status, pages, left_out, shorter]))
 
-    assert code_line.isprintable()
-    assert "GET /a  code OLD is now NEW" in code_line
-    assert "GET /a  status 200 is now 404, in 1 answer" in status_line
-    assert "OLD" not in other_line
+    assert lines[0].isprintable()
+    assert 'GET /a  code "OLD" → "NEW' in lines[0]
+    assert [line.partition("  ")[2] for line in lines[1:]] == [
+        "status 200 → 404, in 1 answer: why",
+        "data.totalPages 10 → 9, in 1 answer: why",
+        'data.name "OLD" → left out, in 1 answer: why',
+        "data length 3 → 2, in 1 answer: why",
+    ]
+
+
+def test_what_is_permitted_or_accepted_is_counted_by_its_reason_after_what_breaks() -> None:
+    labels = [
+        {
+            "meaning": "permitted", "endpoint": "GET /a", "path": f"data[{number}].label", "kind": "value",
+            "times": 2, "exchanges": [4, 5], "basis": "labels", "recorded": "A", "replayed": "B",
+        }
+        for number in range(23)
+    ]  # fmt: skip
+    breaking = labels[0] | {"meaning": "breaking", "basis": "why"}
+    accepted = breaking | {"path": "data.name", "accepted": "renamed on purpose"}
+
+    assert list(lines_of([accepted, *labels, breaking])) == [
+        'BREAKING GET /a  data[0].label "A" → "B", in 2 answers: why',
+        'ACCEPTED renamed on purpose: 1 place in 2 answers, such as GET /a  data.name "A" → "B"',
+        'PERMITTED labels: 23 places in 2 answers, such as GET /a  data[0].label "A" → "B"',
+    ]
 
 
 def not_found(key: str, code: str = "RESOURCE.NOT_FOUND", account: str | None = "admin") -> ReplayedExchange:

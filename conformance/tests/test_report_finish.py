@@ -13,7 +13,7 @@ from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, Outputs, exit_code, finish_run
 from conformance.report.formats.closing import exit_reason, verdict_line
-from conformance.report.formats.write import FORMATS
+from conformance.report.formats.write import FORMATS, FURTHER, write_further
 from conformance.report.model.run import Ending, Regression, Run
 from conformance.report.model.words import NOTHING_TESTED, headline
 from conformance.tests.sample_run import START, URL, Sample, conformant, row_of, sample
@@ -31,7 +31,9 @@ def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **fac
         "impact": "read-only",
         "strict": False,
     }
-    return finish_run(made.ledger, outputs, **(arguments | facts))
+    run = finish_run(made.ledger, outputs, **(arguments | facts))
+    write_further(out, FURTHER)
+    return run
 
 
 GRAVEST_FIRST: list[tuple[dict[str, Any], ExitCode]] = [
@@ -114,10 +116,11 @@ def test_rows_of_failures_decide_about_these_and_not_about_regressions(tmp_path:
     assert regressed.exit_code == ExitCode.FAILED
 
 
+REPORTS = {*FORMATS, *(file for file, _ in FURTHER.values())}
 WITHOUT_REASON = {"badge.json"}
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", sorted(REPORTS))
 def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never received a token."))
 
@@ -131,7 +134,7 @@ ABOUT_FINDINGS = {"results.sarif"}
 """Formats whose results are findings; what else fails a run has no place there."""
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - WITHOUT_REASON - ABOUT_FINDINGS))
+@pytest.mark.parametrize("name", sorted(REPORTS - WITHOUT_REASON - ABOUT_FINDINGS))
 def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 

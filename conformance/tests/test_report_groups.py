@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.report.formats.terminal import summary_lines
-from conformance.report.formats.write import write_all
+from conformance.report.formats.write import write_all, write_further
 from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
@@ -250,6 +250,7 @@ def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
 def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:
     run = conformant().run(exit_code=1).model_copy(update={"findings": [_disagreement()]})
     write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
+    write_further(tmp_path, ["sarif"])
     formats = {
         name: (tmp_path / name).read_text(encoding="utf-8")
         for name in ("report.html", "summary.md", "results.sarif", "junit.xml")

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.formats.write import FORMATS, redacted, write_all
+from conformance.report.formats.write import FORMATS, FURTHER, redacted, write_all, write_further
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
 from conformance.traffic.exchange import Json
@@ -33,6 +33,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secrets = secrets_of(*((word, "access-code") for word in WORDS), ("staging.toml", "password"))
     builder = sample()
     write_all(builder.run(), folder, exchanges=builder.write(folder / "exchanges.jsonl"), secrets=secrets)
+    write_further(folder, FURTHER)
     return folder
 
 
@@ -52,7 +53,7 @@ def test_every_report_shows_each_statement_as_it_is(reports: Path) -> None:
     assert dict(blocking).items() <= statements.items()
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", sorted([*FORMATS, *(file for file, _ in FURTHER.values())]))
 def test_a_secret_is_redacted_beside_them(reports: Path, name: str) -> None:
     assert "staging.toml" not in (reports / name).read_text(encoding="utf-8")
 

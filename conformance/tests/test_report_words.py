@@ -93,7 +93,7 @@ def test_under_a_verdict_stands_how_much_was_tested_what_was_not_and_what_would_
 
     assert headline(conformant().run()).sentence == "Nothing contradicted."
     assert standing(builder.run(scope=Scope(more=more))) == [
-        ("tested", f"96 % of {MUSTS} musts in 1 min 42 s"),
+        ("tested", f"96 % of {MUSTS} musts · 1 min 42 s"),
         ("untested", "3 rules, 2 because of what the portal answered, 1 for other reasons"),
         ("more", "; ".join(more)),
     ]
@@ -116,6 +116,18 @@ def test_the_terminal_the_summary_and_the_page_have_the_same_lines_under_the_ver
     assert [f"- **{label}** {words}\n" in summary for label, words in standing(run)] == [True] * 3
     assert "<dt>shows a secret</dt><dd>1</dd></div><div><dt>break a client</dt><dd>4</dd>" in top
     assert "<dt>More</dt><dd>--impact mutating tests 80 rules more</dd>" in top
+
+
+def test_a_lawful_replay_tells_what_changed_and_not_how_much_of_the_specification_it_came_to() -> None:
+    states = {"same": 250, "changed": 37, "regressed": 3, "skipped": 10}
+    replay = {"states": states, "compared": 290, "wanted": 300}
+
+    run = conformant().run(command="replay").model_copy(update={"replay": replay})
+    head = headline(run)
+
+    assert (head.tone, head.title, head.sentence) == ("good", "No regression", "Nothing contradicted.")
+    compared = "290 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits"
+    assert standing(run) == [("tested", f"{compared}, 3 different as is accepted · 1 min 42 s")]
 
 
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.formats.write import FORMATS, write_all
+from conformance.cli.options import FORMATS as FORMATS_OPTION
+from conformance.report.formats.write import FORMATS, FURTHER, write_all, write_further
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Run
 from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
@@ -23,6 +24,35 @@ def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: in
 
     assert json.loads((tmp_path / "results.json").read_text())["exit_code"] == exit_code
     assert set(FORMATS) <= {file.name for file in tmp_path.iterdir()}
+
+
+def test_further_reports_are_written_where_they_are_named_and_none_of_an_earlier_run_stays(
+    tmp_path: Path,
+) -> None:
+    missing = tmp_path / "missing.jsonl"
+    write_all(conformant().run(), tmp_path, exchanges=missing)
+    assert {file.name for file in tmp_path.iterdir()} == set(FORMATS)
+
+    write_further(tmp_path, ["sarif", "badge"])
+    assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, "results.sarif", "badge.json"}
+
+    (tmp_path / "cases.html").write_text("of an earlier run")
+    write_all(conformant().run(), tmp_path, exchanges=missing)
+    assert {file.name for file in tmp_path.iterdir()} == set(FORMATS)
+
+
+def test_a_further_report_of_another_tool_stays_where_reports_are_forced_into_its_folder(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "results.sarif").write_text("of another tool")
+
+    write_all(conformant().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+
+    assert (tmp_path / "results.sarif").read_text() == "of another tool"
+
+
+def test_the_options_name_every_further_report() -> None:
+    assert set(FORMATS_OPTION.type("sarif,badge")) == FURTHER.keys()
 
 
 def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(

@@ -224,7 +224,7 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
 
     assert (code, mended.findings) == (0, [])
     assert "also showed contradictions of PAGE-005, which this rerun does not count" in mended.notes[0]
-    assert "tested     1 of 1 selected musts in " in shown
+    assert "tested     1 of 1 selected musts · " in shown
     others = [row for row in mended.requirements if row.id != "PAGE-002" and not row.untestable]
     assert {row.reason for row in others} == {"not selected by --rerun PAGE-002"}
     assert (failing, by_case, found.requirement) == (1, 1, "PAGE-005")

@@ -6,10 +6,11 @@ import html
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,12 +21,13 @@ from conformance.cli.output import RedactedStream
 from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html.run_page import link_cases
 from conformance.report.formats.terminal import Pen, wants_colour
+from conformance.report.formats.write import CASES, write_further
 from conformance.report.model.visible import one_line
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
-from conformance.run.hooks.stash import FINAL
-from conformance.run.hooks.terminal import closing_lines
-from conformance.run.options import value_of
+from conformance.run.hooks.stash import FINAL, SESSION
+from conformance.run.hooks.terminal import closing_lines, say
+from conformance.run.options import as_arguments, value_of
 from conformance.run.planning import in_words
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.traffic.redaction.registries import redacted_by_all
@@ -143,9 +145,9 @@ def console_for(words: list[str], *, quiet: bool) -> RunConsole | None:
     return RunConsole(sys.stdout, quiet=quiet)
 
 
-PAGE = "cases.html"
+INTERRUPTED = pytest.ExitCode.INTERRUPTED
 QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
-PLUGINS = ("-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin")
+PYTEST_HTML = ("-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin", "--self-contained-html")
 
 
 DATA = re.compile(r'(?<=data-jsonblob=")([^"]*)(?=")')
@@ -166,10 +168,13 @@ class Display:
 
 class Ending:
     """A plugin that notes whether a run ended with reports, and where. A wrong option ends it before: as a
-    usage error of ours, which pytest would print otherwise than other commands do."""
+    usage error of ours, which pytest would print otherwise than other commands do. A round of ``--watch`` in
+    which the target restarted is dropped: it has no report."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_round: bool) -> None:
         self.reports: Path | None = None
+        self.restart: SuiteError | None = None
+        self._is_round = is_round
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_cmdline_parse(self) -> Generator[None, Any, Any]:
@@ -179,38 +184,49 @@ class Ending:
     def pytest_cmdline_main(self) -> Generator[None, Any, Any]:
         return (yield from _with_own_errors())
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        run, is_interrupted = session.config.stash.get(SESSION, None), session.exitstatus == INTERRUPTED
+        if self._is_round and run is not None and run.restarted and not is_interrupted:
+            self.restart = run.gone
+            del session.config.stash[SESSION]
+            for left in run.drop():
+                say(session.config, f"Not restored: {one_line(left, 600)}.")
+        return (yield)
+
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         self.reports = value_of(config, "out") if FINAL in config.stash else None
 
 
 def run(
-    options: Iterable[str],
-    *,
-    further: Sequence[str],
-    out: Path,
-    quiet: bool,
-    start: Callable[..., int] = pytest.main,
+    options: SimpleNamespace, out: Path, *, is_round: bool = False, start: Callable[..., int] = pytest.main
 ) -> int:
-    """Runs the cases; the exit code. ``start`` runs pytest, whose plugin pytest-html writes its page at once:
-    it is moved to the reports when there are some."""
-    ending, console = Ending(), console_for(list(further), quiet=quiet)
+    """Runs the cases with the options of the command; the exit code. ``start`` runs pytest, whose plugin
+    pytest-html writes its page at once: it is moved to the reports when there are some. TargetRestarted: this
+    was a round of ``--watch``."""
+    options.out = out
+    ending, console = Ending(is_round=is_round), console_for(options.further, quiet=options.brief)
     with TemporaryDirectory() as folder:
-        page = Path(folder, PAGE)
-        pages = (f"--html={page}", "--self-contained-html")
-        words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *pages, *further, *options]
+        page = Path(folder, CASES)
+        pages = (*PYTEST_HTML, f"--html={page}") if "cases" in options.formats else ()
+        words = [*pytest_arguments(), *QUIETLY, *pages, *options.further, *as_arguments(options)]
         try:
             if console is None:
                 code = start(words, plugins=[ending])
             else:  # what is shown leaves by the stream that pytest would capture otherwise
                 code = start([*words, "--capture=sys"], plugins=[ending, Display(console)])
         except KeyboardInterrupt:  # a second one, while the run ends
-            code = pytest.ExitCode.INTERRUPTED
-        if code == pytest.ExitCode.INTERRUPTED and ending.reports is None:
+            code = INTERRUPTED
+        if code == INTERRUPTED and ending.reports is None:
             print_error(_interrupted(out))
         if ending.reports is not None:
-            write_report(ending.reports / PAGE, _redacted(page.read_text(encoding="utf-8")))
-            with suppress(OSError):  # the report's page could not be written
-                link_cases(ending.reports, PAGE)
+            write_further(ending.reports, [name for name in options.formats if name != "cases"])
+            if page.exists():
+                write_report(ending.reports / CASES, _redacted(page.read_text(encoding="utf-8")))
+                with suppress(OSError):  # the report's page could not be written
+                    link_cases(ending.reports, CASES)
+    if ending.restart is not None:
+        raise ending.restart
     return int(code)
 
 

@@ -6,10 +6,11 @@ import select
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from conformance.cli.layout import print_line
-from conformance.errors import ExitCode, UsageError
+from conformance.errors import ExitCode, TargetRestarted, UsageError
 from conformance.report.model.run import Run
 from conformance.report.model.words import plural
 from conformance.run.rerun import repeat_folder
@@ -21,7 +22,8 @@ ENDING = (ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.INTERNAL_ERROR)
 
 Runs = Callable[[Sequence[str], Path], int]
 """Runs the cases that decide some rules, by patterns of ``--only``, or all where there is none; the folder is
-for the reports. Returns the exit code."""
+for the reports. Returns the exit code. TargetRestarted: the portal restarted meanwhile, and nothing is
+reported."""
 
 
 WHOLE = "the whole run"
@@ -41,16 +43,22 @@ class WatchStage:
 def watch(run: Runs, out: Path, *, restarted: Callable[[], None], show: Callable[[str], None]) -> int:
     """Runs all, and then again after each restart, until it is interrupted; the exit code of the last run.
 
-    ``restarted`` returns when the portal has restarted.
+    ``restarted`` returns when the portal has restarted. A round within which it restarts begins anew.
     """
-    code = run((), out)
-    while code not in ENDING:
+    run_round = partial(run, (), out)
+    while True:
+        try:
+            code = run_round()
+        except TargetRestarted as restart:
+            show(f"\n{restart} This round is dropped, and begins anew.")
+            continue
+        if code in ENDING:
+            return code
+        run_round = partial(_run_again, run, out, show)
         try:
             restarted()
         except KeyboardInterrupt:
             return code
-        code = _run_again(run, out, show)
-    return code
 
 
 def _run_again(run: Runs, out: Path, show: Callable[[str], None]) -> int:

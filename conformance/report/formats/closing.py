@@ -14,11 +14,11 @@ from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     changes_in_words,
+    coverage,
     headline,
     listed,
     plural,
     regressed_in_words,
-    share_of_musts,
 )
 
 REPORT = "report.html"
@@ -39,7 +39,7 @@ def verdict_line(run: Run, out: Path) -> str:
     head = headline(run)
     parts = [
         f"{head.title}: {one_line(head.sentence, 300)}",
-        share_of_musts(run),
+        coverage(run),
         *_named(run),
         *_outdated(run),
         str(out / REPORT),

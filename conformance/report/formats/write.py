@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -39,10 +39,18 @@ FORMATS: dict[str, Format] = {
     "junit.xml": lambda run, evidence: junit.document(run),
     "summary.md": lambda run, evidence: summary.markdown(run),
     "report.html": report,
-    "results.sarif": lambda run, evidence: sarif.document(run),
-    "badge.json": lambda run, evidence: shield(run),
 }
-"""Every report by the name of its file. A new format is a function and a row here."""
+"""The reports that every command writes, by the name of the file."""
+
+FURTHER: dict[str, tuple[str, Callable[[Run], str]]] = {
+    "sarif": ("results.sarif", sarif.document),
+    "badge": ("badge.json", lambda run: shield(run)),
+}
+"""File and text of the reports that ``--formats`` adds by these names. A new one is a function and a row."""
+
+CASES = "cases.html"
+"""The page of pytest-html, which ``run --formats cases`` adds."""
+FURTHER_FILES = (CASES, *(file for file, _ in FURTHER.values()))
 
 
 OURS = re.compile(r'"name": ?"portal-conformance"')
@@ -51,16 +59,20 @@ OURS = re.compile(r'"name": ?"portal-conformance"')
 
 def refuse_foreign_files(out: Path, *, force: bool) -> None:
     """UsageError: reports would replace files in ``out`` that no run of this tool wrote."""
-    present = [name for name in FORMATS if (out / name).exists()]
-    if force or not present:
+    present = [name for name in (*FORMATS, *FURTHER_FILES) if (out / name).exists()]
+    if force or not present or _is_ours(out):
         return
-    with suppress(OSError), (out / "results.json").open(encoding="utf-8", errors="replace") as results:
-        if OURS.search(results.read(1000)):
-            return
     raise UsageError(
         f"--out {out}: it has {' and '.join(present)}, which portal-conformance did not write."
         f" Name another folder, or replace them with --force."
     )
+
+
+def _is_ours(out: Path) -> bool:
+    """Whether a folder has the results of a command of this tool."""
+    with suppress(OSError), (out / "results.json").open(encoding="utf-8", errors="replace") as results:
+        return OURS.search(results.read(1000)) is not None
+    return False
 
 
 def write_all(
@@ -83,6 +95,8 @@ def write_all(
     OSError: the folder cannot be written.
     """
     out.mkdir(parents=True, exist_ok=True)
+    for name in FURTHER_FILES if _is_ours(out) else ():  # of an earlier run, and the next may have none
+        (out / name).unlink(missing_ok=True)
     clean = run if secrets is None else redacted(run, secrets)
     found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
     earlier = previous or _earlier_run(clean, out)
@@ -99,6 +113,13 @@ def write_all(
         clean = clean.model_copy(update={"since": since(earlier, clean)})
     _write_each(clean, found_exchanges, out, formats=formats)
     return clean
+
+
+def write_further(out: Path, names: Iterable[str]) -> None:
+    """Writes the reports of these names beside ``results.json``, which is redacted. UsageError, OSError."""
+    for name in names:
+        file, document = FURTHER[name]
+        write_report(out / file, document(Run.read(out)))
 
 
 def _named_exchanges(run: Run) -> set[int]:

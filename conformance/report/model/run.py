@@ -31,7 +31,9 @@ VERDICTS: tuple[VerdictName, ...] = ("fail", "warn", "untested", "open", "pass")
 class Part(BaseModel):
     """What all parts of a run have in common: keys that a later version adds are kept, not refused."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+    model_config = ConfigDict(
+        extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings", defer_build=True
+    )
 
 
 class Suite(Part):
@@ -241,13 +243,14 @@ class Since(Part):
 
 class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
-    ``left_behind`` is what was changed at the target and not restored, ``cleanup``
-    the command that restores it; ``inconclusive`` says why too little
-    was tested; ``unusable`` says what of the command, the profile or a file ended it; ``too_slow`` are the
-    limits on latency that were exceeded."""
+    ``restarted`` says when the target restarted, ``left_behind`` is what was changed at the target and not
+    restored, ``cleanup`` the command that restores it; ``inconclusive`` says why too little was tested,
+    ``unusable`` what of the command, the profile or a file ended it; ``too_slow`` are the limits on latency
+    that were exceeded."""
 
     interrupted: bool = False
     unreachable: str = ""
+    restarted: str = ""
     errors: dict[str, str] = {}
     left_behind: list[str] = []
     cleanup: str = ""

@@ -128,6 +128,20 @@ def share_of_musts(run: Run) -> str:
     return f"{share} % of {len(musts)} musts tested"
 
 
+def coverage(run: Run) -> str:
+    """The share of the musts that was tested; of a replay, what became of its answers:
+    ``287 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits``."""
+    details = (run.model_extra or {}).get("replay", {})
+    states = details.get("states", {})
+    if run.command != "replay" or not states:
+        return share_of_musts(run)
+    differing = "regressed" if run.regressions else "different as is accepted"
+    kinds = {"same": "as recorded", "changed": "changed as the specification permits", "regressed": differing}
+    counts = [f"{states[state]:,} {words}" for state, words in kinds.items() if states.get(state)]
+    compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
+    return ": ".join(filter(None, (compared, ", ".join(counts))))
+
+
 BY_RULE = re.compile(r"--(only|skip|failed|rerun [A-Z]+-)")
 """The options that select rules, and not cases: also those of a rerun of a rule."""
 
@@ -172,8 +186,8 @@ def standing(run: Run) -> list[tuple[str, str]]:
     """What stands under every verdict, as labels and words: how much was tested, what was not, and what would
     test more."""
     lines = [
-        ("tested", f"{share_of_musts(run).removesuffix(' tested')} in {duration(run.seconds)}"),
-        ("untested", _untested_in_words(run)),
+        ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
+        ("untested", "" if run.command == "replay" else _untested_in_words(run)),
         ("more", "; ".join(run.scope.more)),
     ]
     return [(label, words) for label, words in lines if words]

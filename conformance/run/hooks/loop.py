@@ -23,6 +23,7 @@ from conformance.errors import (
     TargetUnreachable,
     Untestable,
 )
+from conformance.report.finish import GONE, RESTARTED
 from conformance.report.model.run import Timed
 from conformance.run.catalogue import ids_of, row_of
 from conformance.run.hooks.display import display_of
@@ -49,7 +50,7 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
 def _run_agenda(session: pytest.Session, run: RunSession) -> None:
     portal, clock = run.portal, run.clock
     agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
-    while run.unreachable is None:
+    while run.gone is None:
         now, left = clock.now(), clock.remaining() if agenda.is_hurried else None
         ready = at_once if left is None else partial(_signs_in_from, portal, left)
         end = inf if left is None else now + left
@@ -147,7 +148,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         _leave(verify, reason.reason, reason.fault_class)
     except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
         run.lose(gone)
-        _leave(verify, "the target could not be reached any more", "environment")
+        _leave(verify, RESTARTED if run.restarted else GONE, "environment")
     except Exception as bug:
         run.ledger.errors[item.nodeid] = f"{type(bug).__name__}: {bug}"
         verify.leave(f"the suite itself failed in {item.nodeid}: {type(bug).__name__}: {bug}", "suite")

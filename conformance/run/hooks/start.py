@@ -22,11 +22,11 @@ from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
-from conformance.run.options import RunOptions, set_value, value_of
+from conformance.run.options import set_value, value_of
 from conformance.run.outlook.unlocking import next_steps
 from conformance.run.planning import declared_by, why_not
 from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
-from conformance.run.session import RunSession
+from conformance.run.session import RunOptions, RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import TESTABLE, reachable, reachable_musts
 from conformance.spec import REQUIREMENTS, Impact

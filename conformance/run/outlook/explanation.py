@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
 
-from conformance.run.catalogue import CaseRow, collect, deciders
-from conformance.run.outlook.plan import deciding_cases
-from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Requirement
-from conformance.spec.places import place_of
-from conformance.target.bundled import FAULTS
-from conformance.verdicts.selection import endpoint_in, selected
+import msgspec
 
-LEVEL_REASONS = {
-    "must": "the specification states it; a portal that differs gets a FAIL",
-    "should": "the specification shows it in a sample or implies it; a portal that differs gets a WARN",
-    "open": "the specification is silent or ambiguous; what a portal does is recorded as a reading",
-}
-NOTHING = "signing in and reading"
-USUAL_ACCOUNT = "accounts.admin"
-"""What nearly every case needs, so that it is not named."""
+from conformance.target.state import state_file
+from conformance.traffic.replacing import replace_file
 
 SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
 
-LOCAL = "local.toml"
+PACKAGES = ("conformance", "cases", "reference_impl")
+"""The packages whose files decide what is explained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,71 +51,32 @@ class Explanation:
 def explain(rules: Iterable[str]) -> list[Explanation]:
     """Explains rules, in the specification's order."""
     wanted = frozenset(rules)
-    names, cases = deciders(), {row.id: row for row in collect()}
-    rows = [row for row in REQUIREMENTS.values() if row.id in wanted]
-    return [_explanation(row, names[row.id], cases) for row in rows]
+    return [each for each in _explanations() if each.id in wanted]
 
 
-def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, CaseRow]) -> Explanation:
-    fault = next((each for each in FAULTS.values() if row.id in each.breaks), None)
-    options = _options(row, list(cases.values()), shown_at=fault.operations if fault else ())
-    serve = f"portal-conformance serve --port 8000 --profile-out {LOCAL}"
-    return Explanation(
-        id=row.id,
-        level=row.level,
-        level_reason=LEVEL_REASONS[row.level],
-        section=row.section,
-        place=place_of(row),
-        statement=row.statement,
-        endpoints=row.operations,
-        decided_by=[Decider(name, _needs(cases.get(name))) for name in _of_its_endpoints(names, row)],
-        reading=row.reading,
-        untestable=row.untestable,
-        serve_failing=f"{serve} --fault {shlex.quote(fault.name)}" if fault else None,
-        serve_passing=serve,
-        judge=f"portal-conformance run --profile {LOCAL} {options}",
-    )
+def _explanations() -> list[Explanation]:
+    """Every rule explained. As it takes seconds to collect cases and faults, what they say is cached on this
+    machine until one of their files changes."""
+    file = state_file("explanations", *_sources())
+    if file is not None:
+        with suppress(OSError, msgspec.DecodeError):
+            return msgspec.json.decode(file.read_bytes(), type=list[Explanation])
+    from conformance.run.outlook.recipes import explanations  # collects the cases, with pytest
+
+    every = explanations()
+    if file is not None:
+        with suppress(OSError):
+            replace_file(file, msgspec.json.encode(every).decode())
+    return every
 
 
-def _of_its_endpoints(names: Sequence[str], row: Requirement) -> Sequence[str]:
-    """The deciders without the cases of another endpoint, which a check looks at only beside its own."""
-    return [name for name in names if endpoint_in(name) in ("", *row.operations)] or names
-
-
-def _options(row: Requirement, cases: Sequence[CaseRow], *, shown_at: Sequence[str]) -> str:
-    """The options of a run that decides a rule: ``--only`` with the rule. If only checks decide the rule,
-    or it says that its endpoint is offered, ``--only`` names an endpoint where a fault is ``shown_at``."""
-    if row.id in SEEN_BY_A_WHOLE_RUN:
-        return "--impact disruptive"
-    has_cases = any(row.id in case.requirements for case in cases)
-    is_offer = any(BY_KEY[key].requirement == row.id for key in row.operations)
-    keys = [] if has_cases and not is_offer else [key for key in shown_at if key in row.operations]
-    selection = keys[0] if keys else row.id
-    declared = [rule for case in cases for rule in case.requirements]
-    meant = deciding_cases(cases, selected([selection]), declared)
-    return f"--only {shlex.quote(selection)} --impact {_greatest_impact(meant)}"
-
-
-SEEN_BY_A_WHOLE_RUN = frozenset(
-    {
-        "CHANNELTYPE-036", "ENUM-009", "ENV-018", "ENV-020", "MODEL-004", "MODEL-009", "MODEL-017",
-        "PAGE-011", "SESSION-035",
-    }
-)  # fmt: skip
-"""Rules whose fault shows to checks of what the cases of other rules send."""
-
-
-def _greatest_impact(cases: Iterable[CaseRow]) -> str:
-    """The greatest impact of the cases: it permits each case, and any case may meet the fault."""
-    return max((case.impact for case in cases), key=IMPACTS.index, default="read-only")
-
-
-def _needs(case: CaseRow | None) -> str:
-    if case is None:
-        return "an answer of one of the endpoints"
-    needs = (part for part in case.needs if part != USUAL_ACCOUNT)
-    parts = [*([] if case.impact == "read-only" else [f"--impact {case.impact}"]), *needs]
-    return ", ".join(parts) or NOTHING
+def _sources() -> Iterator[str]:
+    """The code and data of the suite, each file with its size and its last change."""
+    for package in PACKAGES:
+        for path in sorted(Path(str(files(package))).rglob("*.*")):
+            if path.suffix in (".py", ".toml"):
+                status = path.stat()
+                yield f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def as_json(explanations: Sequence[Explanation]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
 
@@ -120,7 +120,7 @@ class PlanChoice:
         return rows
 
 
-def deciding_cases(rows: Sequence[CaseRow], rules: RuleSelection, declared: Sequence[str]) -> list[CaseRow]:
+def deciding_cases(rows: Sequence[CaseRow], rules: RuleSelection, declared: Iterable[str]) -> list[CaseRow]:
     """The cases that decide some rules, and of rules that count at an endpoint alone those of the endpoint.
     ``declared``: the rules that any case decides."""
     wanted = deciding(rules.rules - rules.limited.keys(), declared)

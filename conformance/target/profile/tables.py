@@ -46,7 +46,7 @@ WAYS_IN = ("admin", "spare", "limited")
 
 
 class ProfileTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class PortalSettings(ProfileTable):

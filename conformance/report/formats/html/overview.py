@@ -21,12 +21,12 @@ from conformance.report.model.words import (
     ALLOWED,
     Untested,
     changes_in_words,
+    coverage,
     day_and_time,
     duration,
     headline,
     listed,
     plural,
-    share_of_musts,
     standing,
     untested,
 )
@@ -123,7 +123,7 @@ def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
     """The numbers beside the verdict: causes by severity, and the share of the musts."""
     causes = [(words, f"{count:,}", "") for count, words in gravity_of(run)]
     yield from causes or [("causes of failure", "0", "")]
-    share, of, rest = share_of_musts(run).removesuffix(" tested").partition(" of ")
+    share, of, rest = coverage(run).partition(":")[0].removesuffix(" tested").partition(" of ")
     yield "tested", share, f"{of}{rest}".strip()
 
 
