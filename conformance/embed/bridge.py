@@ -53,8 +53,8 @@ class ApplicationTransport(httpx.BaseTransport):
         self._loop.close()
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
-        sent = httpx.Request(request.method, request.url, headers=request.headers.raw, content=request.read())
-        response = await self._inner.handle_async_request(sent)
+        request.stream = httpx.ByteStream(request.read())
+        response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx.AsyncByteStream)
         body = b"".join([part async for part in response.stream])
         return httpx.Response(response.status_code, headers=response.headers, stream=httpx.ByteStream(body))

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TypeAlias
 
 import msgspec
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.padding import PKCS7
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
+from conformance.target.portal.cipher import Scheme, decrypted, padding_of, read_key, wrap
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets
@@ -30,23 +27,29 @@ KEY_BITS = 2048
 KEY_SIZES = (16, 24, 32)
 """Bytes of an AES key."""
 
-Padding = padding.AsymmetricPadding
-PADDINGS: tuple[Callable[[], Padding], ...] = (
-    lambda: padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None),
-    lambda: padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA256(), None),
-    lambda: padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None),
-    padding.PKCS1v15,
-)
+SHORTEST_KEY_TEXT = 200
+"""Characters of the shortest text that may be an RSA public key."""
+
+PADDINGS = (("oaep-sha256", "sha256"), ("oaep-sha256", "sha1"), ("oaep-sha1", "sha1"), ("pkcs1v15", ""))
 """PKCS #1 v1.5 last: a library may give random bytes for what is not padded so, instead of an error."""
+
+SCHEMES = (
+    *(Scheme("gcm", "+".join(parts)) for parts in permutations(("iv", "ciphertext", "tag"))),
+    Scheme("cbc", "iv+ciphertext"),
+    Scheme("cbc", "ciphertext+iv"),
+)
+"""How a payload may be sealed: GCM first, which tells a wrong guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrappedKey:
-    """An AES key as a client sent it; ``raw`` is what was under the RSA encryption, ``key`` the key in it."""
+    """An AES key as a client sent it; ``raw`` is what was under the RSA encryption, ``key`` the key in it.
+    ``padding`` and ``mgf1`` name how it was encrypted."""
 
     raw: bytes
     key: bytes
-    padding: Padding
+    padding: str
+    mgf1: str
 
 
 def new_key() -> rsa.RSAPrivateKey:
@@ -59,22 +62,16 @@ def unwrapped(wrapped: Json, private: rsa.RSAPrivateKey) -> WrappedKey | None:
     What PKCS #1 v1.5 gives is a key only where it is as long as one: it may be random bytes.
     """
     octets = _octets(wrapped)
-    for make in PADDINGS if octets else ():
-        scheme = make()
+    for padding, mgf1 in PADDINGS if octets else ():
         try:
-            raw = private.decrypt(octets, scheme)
+            raw = private.decrypt(octets, padding_of(padding, mgf1))
         except ValueError:
             continue
         inner = b"" if len(raw) in KEY_SIZES else _octets(raw.decode("latin-1"))
         key = inner if len(inner) in KEY_SIZES else raw
-        if len(key) in KEY_SIZES or make is not padding.PKCS1v15:
-            return WrappedKey(raw, key, scheme)
+        if len(key) in KEY_SIZES or padding != "pkcs1v15":
+            return WrappedKey(raw, key, padding, mgf1)
     return None
-
-
-def wrapped_again(key: WrappedKey, public: rsa.RSAPublicKey) -> str:
-    """The same key, wrapped in the same way for somebody else, in base64. ValueError: it is too long."""
-    return base64.b64encode(public.encrypt(key.raw, key.padding)).decode()
 
 
 def opened(body: Json, key: bytes) -> Json:
@@ -87,42 +84,12 @@ def opened(body: Json, key: bytes) -> Json:
         except (ValueError, RecursionError):
             return ABSENT
     payload = _octets(body.get("p")) if isinstance(body, dict) else b""
-    for plain in _readings(payload, key):
+    for scheme in SCHEMES if payload else ():
         try:
-            return msgspec.json.decode(plain)
-        except (ValueError, RecursionError):
+            return msgspec.json.decode(decrypted(payload, key, scheme))
+        except (InvalidTag, ValueError, RecursionError):
             continue
     return ABSENT
-
-
-def _readings(payload: bytes, key: bytes) -> Iterator[bytes]:
-    """What a payload may say: GCM with its parts in every order first, then CBC."""
-    for order in permutations(("iv", "ciphertext", "tag")) if len(payload) >= 28 else ():
-        parts = _parts(payload, order)
-        try:
-            yield AESGCM(key).decrypt(parts["iv"], parts["ciphertext"] + parts["tag"], None)
-        except InvalidTag:
-            continue
-    if len(payload) >= 32 and len(payload) % 16 == 0:
-        for iv, ciphertext in ((payload[:16], payload[16:]), (payload[-16:], payload[:-16])):
-            yield from _cbc(key, iv, ciphertext)
-
-
-def _parts(payload: bytes, order: tuple[str, ...]) -> dict[str, bytes]:
-    sizes = {"iv": 12, "tag": 16, "ciphertext": len(payload) - 28}
-    parts: dict[str, bytes] = {}
-    for name in order:
-        parts[name], payload = payload[: sizes[name]], payload[sizes[name] :]
-    return parts
-
-
-def _cbc(key: bytes, iv: bytes, ciphertext: bytes) -> Iterator[bytes]:
-    decryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).decryptor()
-    unpadder = PKCS7(128).unpadder()
-    try:
-        yield unpadder.update(decryptor.update(ciphertext) + decryptor.finalize()) + unpadder.finalize()
-    except ValueError:
-        return
 
 
 def with_another_key(value: Json, mine: rsa.RSAPublicKey) -> tuple[Json, rsa.RSAPublicKey | None]:
@@ -131,12 +98,10 @@ def with_another_key(value: Json, mine: rsa.RSAPublicKey) -> tuple[Json, rsa.RSA
     The shape of the answer is open (N2): PEM, base64 of the SubjectPublicKeyInfo, or JWK are known by
     what they are, wherever they stand.
     """
-    if isinstance(value, str):
-        key = _public_key(value)
-        return (value, None) if key is None else (_in_form_of(value, mine), key)
-    if isinstance(value, dict) and value.get("kty") == "RSA" and isinstance(value.get("n"), str):
-        numbers = mine.public_numbers()
-        return {**value, "n": _base64url(numbers.n), "e": _base64url(numbers.e)}, _jwk(value)
+    may_be_key = len(value) >= SHORTEST_KEY_TEXT if isinstance(value, str) else isinstance(value, dict)
+    read = read_key(value) if may_be_key else None
+    if read is not None and (isinstance(value, dict) or read[1] != "jwk"):
+        return _in_form_of(value, mine), read[0]
     if isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for at, inner in pairs:
@@ -148,32 +113,14 @@ def with_another_key(value: Json, mine: rsa.RSAPublicKey) -> tuple[Json, rsa.RSA
     return value, None
 
 
-def _public_key(text: str) -> rsa.RSAPublicKey | None:
-    if len(text) < 200:
-        return None
-    try:
-        if "-----BEGIN" in text:
-            key = serialization.load_pem_public_key(text.encode())
-        else:
-            key = serialization.load_der_public_key(_octets(text))
-    except (ValueError, TypeError):
-        return None
-    return key if isinstance(key, rsa.RSAPublicKey) else None
-
-
-def _in_form_of(text: str, key: rsa.RSAPublicKey) -> str:
+def _in_form_of(value: Json, key: rsa.RSAPublicKey) -> Json:
+    if isinstance(value, dict):
+        numbers = key.public_numbers()
+        return {**value, "n": _base64url(numbers.n), "e": _base64url(numbers.e)}
     form = serialization.PublicFormat.SubjectPublicKeyInfo
-    if "-----BEGIN" in text:
+    if "-----BEGIN" in value:
         return key.public_bytes(serialization.Encoding.PEM, form).decode()
     return base64.b64encode(key.public_bytes(serialization.Encoding.DER, form)).decode()
-
-
-def _jwk(value: dict[str, Json]) -> rsa.RSAPublicKey | None:
-    try:
-        modulus, exponent = (int.from_bytes(_octets(value[name])) for name in ("n", "e"))
-        return rsa.RSAPublicNumbers(exponent, modulus).public_key()
-    except (KeyError, ValueError):
-        return None
 
 
 def _base64url(number: int) -> str:
@@ -248,7 +195,7 @@ class OpenChannel:
             self.secrets.add(key.key, "aes-key")
         assert self.portals is not None
         try:
-            return wrapped_again(key, self.portals)
+            return wrap(key.raw, self.portals, rsa=key.padding, mgf1=key.mgf1)
         except ValueError:
             return None
 

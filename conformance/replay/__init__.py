@@ -14,6 +14,7 @@ from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
+from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
@@ -57,7 +58,6 @@ def replay(
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
     """
-    _driver_module()
     started = datetime.now(UTC)
     baseline = baseline_of(options.known, is_strict=options.strict)
     secrets = _secrets_of(profile)
@@ -163,9 +163,9 @@ def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: Re
 
 def _driver(
     ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions, meter: LoadMeter | None
-) -> Any:
+) -> Driver:
     changes = ready.machine.changes
-    return _driver_module().Driver(
+    return Driver(
         portal.profile,
         Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
         ready.machine.progress,
@@ -198,7 +198,7 @@ def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
 
 def _run(
     ready: Replay,
-    driver: Any,
+    driver: Driver,
     portal: Portal,
     send: Callable[[], None],
     *,
@@ -248,7 +248,7 @@ def _ended_by(error: Exception, ready: Replay) -> str:
     return unusable
 
 
-def _measured(meter: LoadMeter | None, driver: Any, run: Callable[[], None]) -> None:
+def _measured(meter: LoadMeter | None, driver: Driver, run: Callable[[], None]) -> None:
     """Runs, and has the meter take the time, however it ends."""
     if meter is None:
         run()
@@ -317,12 +317,3 @@ def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:
         except BaseException:
             clock.stop()
             raise
-
-
-def _driver_module() -> Any:
-    """The driver. UsageError: its HTTP parser is not installed, with the extra that brings it."""
-    try:
-        from conformance.replay.engine import driver  # needs the extra
-    except ImportError as error:
-        raise UsageError(f"replay needs {error.name}: pip install 'portal-conformance[replay]'.") from error
-    return driver

@@ -14,7 +14,6 @@ from conformance.replay.compare.callers.credentials import CredentialCheck
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.times.clocks import Clocks
-from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
@@ -36,9 +35,12 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger
+
+LOG_BUFFER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Replay:
         return self.sessions.machine
 
     @property
-    def log(self) -> ReplayLog:
+    def log(self) -> ExchangeLog:
         return self.machine.log
 
     @property
@@ -100,12 +102,8 @@ class Assembly:
         comparer = Comparer(correlation, written, began)
         rebuilder = self._rebuilder(correlation, progress)
         no_cache = not self.options.cache
-        log = ReplayLog(
-            self.options.out / "exchanges.jsonl",
-            self.secrets,
-            kept=self.kept,
-            find_secrets=self._find_secrets,
-        )
+        path = self.options.out / "exchanges.jsonl"
+        log = ExchangeLog(path, self.secrets, buffering=LOG_BUFFER_BYTES, kept=self.kept)
         machine = ReplayMachine(
             self.plan,
             rebuilder,

@@ -6,12 +6,12 @@ Take it away (``--no-cache``) and a replay is the same, slower.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.engine.log import LogLine
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.rebuild.actions import Received, Send
@@ -19,6 +19,7 @@ from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.fingerprint import SHORTEST_ID
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, unpacked
 from conformance.traffic.exchange import Exchange, Header, Response
+from conformance.traffic.log import ExchangeLog
 from conformance.verdicts.findings import endpoint_of
 
 CACHED_BYTES = 16_000_000
@@ -110,8 +111,8 @@ class FastLane:
         live = cached.repeated(send, received)
         if live is None:
             return None
-        cached.line = machine.log.add_repeated(live, cached.line, cached.renewed(live))
-        return Attempt(None, send, received, cached.line, None, machine.judge(cached.line.exchange))
+        cached.write(machine.numbered(live), machine.log)
+        return Attempt(None, send, received, cached.latest, None, machine.judge(cached.latest))
 
     def _new_template(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
@@ -162,17 +163,21 @@ class CachedResponse:
     """A live response equal to the recorded one. Later responses count as equal if only date, timestamp and
     request id differ."""
 
-    line: LogLine
-    """The line of the last exchange that had it."""
+    latest: Exchange
+    """The last exchange that had it."""
     body: bytes
     date_at: int | None
     """Where among the headers the date stands."""
     stamp_at: int
     """Where in the body the envelope's timestamp stands; behind its end where there is none."""
+    line: str = ""
+    """The line of the last exchange in the log; empty where none was written from here."""
+    secrets: int = 0
+    """How many secrets it was redacted of."""
 
     def repeated(self, send: Send, received: Received) -> Exchange | None:
         """The exchange of such a request; None where its response differs in more than its id and times."""
-        response, wire = self.line.exchange.response, received.response
+        response, wire = self.latest.response, received.response
         assert response is not None
         if wire.status != response.status or wire.error or wire.is_cut:
             return None
@@ -200,7 +205,7 @@ class CachedResponse:
 
     def _has_headers(self, headers: list[Header], cached: list[Header], request_id: str | None) -> bool:
         """Whether headers are the cached ones, but for the date and the id of the request."""
-        id = self.line.exchange.request.header(REQUEST_ID)
+        id = self.latest.request.header(REQUEST_ID)
         if len(headers) != len(cached):
             return False
         if self.date_at is not None and not _DATE.fullmatch(headers[self.date_at][1]):
@@ -211,43 +216,58 @@ class CachedResponse:
             for at, (now, before) in enumerate(zip(headers, cached, strict=True))
         )
 
-    def renewed(self, repeated: Exchange) -> list[tuple[str, str]]:
-        """The values of the last exchange that a repeated one has otherwise, each with that one's."""
-        return [
-            (before, now)
-            for before, now in zip(_moment(self.line.exchange), _moment(repeated), strict=True)
-            if before != now
-        ]
+    def write(self, exchange: Exchange, log: ExchangeLog) -> None:
+        """Writes a repeated exchange, by the line of the last one where that has the same secrets."""
+        line = self._line_of(exchange) if self.line and self.secrets == log.secrets else ""
+        if line:
+            log.append(line)
+        else:
+            line = log.write(exchange)
+        self.latest, self.line, self.secrets = exchange, line, log.secrets
+
+    def _line_of(self, exchange: Exchange) -> str:
+        """The line of the last exchange with the values of this one; empty where they stand elsewhere too."""
+        line, head = self.line, _head_of(self.latest)
+        if not line.startswith(head):
+            return ""
+        line = line[len(head) :]
+        for (before, times), (now, _) in zip(_marks_of(self.latest), _marks_of(exchange), strict=True):
+            if before != now:
+                if line.count(before) != times:
+                    return ""
+                line = line.replace(before, now)
+        return _head_of(exchange) + line
+
+
+def _head_of(exchange: Exchange) -> str:
+    """The beginning of a line: number, time, duration."""
+    return f'{{"n":{exchange.n},"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
+
+
+def _marks_of(exchange: Exchange) -> Iterator[tuple[str, int]]:
+    """What differs in a repeated exchange, and how often it stands in its line: its id and times."""
+    response = exchange.response
+    assert response is not None
+    id = exchange.request.header(REQUEST_ID) or ""
+    yield f'"{id}"', 1 + sum(value == id for _, value in response.headers)
+    yield f'"{response.header("date") or ""}"', 1
+    yield f'"timestamp":{response.body.get("timestamp")}', 1
 
 
 REQUEST_ID = "x-request-id"
 
 
-def _moment(exchange: Exchange) -> tuple[str, str, str]:
-    """Returns the request id, the response's date and its envelope timestamp; missing values are empty
-    texts."""
-    response = exchange.response
-    assert response is not None
-    stamp = response.body.get("timestamp")
-    return exchange.request.header(REQUEST_ID) or "", response.header("date") or "", str(stamp or "")
-
-
 def cached_response_of(attempt: Attempt) -> CachedResponse | None:
-    """The cached response of an attempt; None where a repeated one could not be recognised, or written, with
-    certainty."""
-    live, text = attempt.live, attempt.line.text
-    response = live.response
+    """The cached response of an attempt; None where a repeated one could not be recognised with certainty."""
+    live, response = attempt.live, attempt.live.response
     if response is None or response.lacks or not live.success:
         return None
     raw = unpacked(
         attempt.received.response.body, response.find_header("content-encoding"), most=LARGEST_ANSWER
     )
-    id, *times = _moment(live)
-    places = 1 + sum(value == id for _, value in response.headers)
-    if raw is None or any(time and text.count(time) != 1 for time in times):
+    id = live.request.header(REQUEST_ID)
+    if raw is None or (id and len(id) < SHORTEST_ID):
         return None
-    if id and (len(id) < SHORTEST_ID or text.count(id) != places):
-        return None
-    stamp = times[1].encode()
+    stamp = str(response.body.get("timestamp") or "").encode()
     stamp_at = raw.find(stamp) if _STAMP.fullmatch(stamp) and raw.count(stamp) == 1 else len(raw)
-    return CachedResponse(attempt.line, raw, response.layout.get("date"), stamp_at)
+    return CachedResponse(live, raw, response.layout.get("date"), stamp_at)

@@ -19,9 +19,9 @@ from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import ReplayOptions
-from conformance.replay.rebuild.actions import NO_CONNECTION
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import REPLAYED, ReplayPlan
+from conformance.target.http1 import NO_CONNECTION
 from conformance.target.profile.model import Profile
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Json

@@ -9,7 +9,6 @@ import pytest
 
 from conformance.check import CheckOptions, check
 from conformance.record.log import Log
-from conformance.replay.engine.log import ReplayLog
 from conformance.tests.test_likely_secrets import request_to
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import answered, body_of
@@ -51,7 +50,7 @@ def exchange_with(raw: bytes) -> Exchange:
 
 
 def files_with(exchange: Exchange, folder: Path) -> list[Path]:
-    """Everything that the suite writes of an exchange: captures, the logs of runs, replays and checks."""
+    """Everything that the suite writes of an exchange: captures, logs of runs and replays, checks."""
     for name in ("recorded.jsonl", "recorded.har"):
         log = Log(folder / name, Secrets())
         log.write(exchange.request, exchange.response, started=exchange.started, elapsed_ms=1.0, client="c")
@@ -60,9 +59,6 @@ def files_with(exchange: Exchange, folder: Path) -> list[Path]:
     live = ExchangeLog(folder / "live.jsonl", Secrets())
     live.write(exchange)
     live.close()
-    replayed = ReplayLog(folder / "replayed.jsonl", Secrets())
-    replayed.add(exchange)
-    replayed.close()
     return [file for file in folder.rglob("*") if file.is_file()]
 
 

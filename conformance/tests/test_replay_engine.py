@@ -15,11 +15,13 @@ import pytest
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.replay.engine.driver import Driver
-from conformance.replay.engine.log import ReplayLog
-from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime, WireResponse
+from conformance.replay.rebuild.actions import Actions, CannotRebuild, PassTime
 from conformance.spec import BY_KEY
+from conformance.target.http1 import WireResponse
+from conformance.target.profile.model import of_target
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
 from conformance.traffic.redaction.redact import Secrets
 
@@ -27,12 +29,12 @@ from conformance.traffic.redaction.redact import Secrets
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_lookup_that_fails_has_the_target_asked_at_the_end_whether_it_is_there(answers: bool) -> None:
     """What needs the code is not sent: a target that died since shows by nothing else."""
-    profile: Any = SimpleNamespace(portal=SimpleNamespace(url="http://127.0.0.1:1"))
+    profile = of_target("http://127.0.0.1:1", {})
     progress: Any = SimpleNamespace(ended=bytearray(1))
     driver = Driver(profile, cast(Any, NoCode()), progress, concurrency=1, probe=lambda: answers)
 
     def signing_in() -> Iterator[PassTime]:
-        driver.note_silence(WireResponse(status=200))
+        driver.health.note(WireResponse(status=200))
         with suppress(CannotRebuild):
             yield PassTime(1.0, "a code")
 
@@ -84,14 +86,14 @@ def placed(name: str, value: Json, dice: random.Random) -> Exchange:
 
 def test_a_secret_is_found_under_whatever_name_and_on_every_path_that_takes_secrets(tmp_path: Path) -> None:
     dice, known = random.Random(7), Secrets()
-    log = ReplayLog(tmp_path / "exchanges.jsonl", known)
+    log = ExchangeLog(tmp_path / "exchanges.jsonl", known)
     exchanges = [placed(name, f"s3cret-{at}-{name[-3:]}-x", dice) for at, name in enumerate(NAMES * 3)]
     paths = (key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES)))
     exchanges += [
         answer(key, [f"{at}ab12cd34ef"], sent={"code": f"9080{at:02}"}) for at, key in enumerate(paths)
     ]
     for exchange in exchanges:
-        log.add(exchange)
+        log.write(exchange)
 
     secrets = [value for exchange in exchanges for value, _ in secrets_in(exchange)]
     text = "".join(lines_of(log))
@@ -99,7 +101,7 @@ def test_a_secret_is_found_under_whatever_name_and_on_every_path_that_takes_secr
     assert [value for value in secrets if known.placeholder(value) is None or value in text] == []
 
 
-def lines_of(log: ReplayLog) -> list[str]:
+def lines_of(log: ExchangeLog) -> list[str]:
     log.close()
     return log.path.read_text().splitlines()
 
@@ -107,14 +109,15 @@ def lines_of(log: ReplayLog) -> list[str]:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_log_is_that_of_searching_each_line_for_all_secrets(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
-    log = ReplayLog(tmp_path / "exchanges.jsonl", known := Secrets())
+    log = ExchangeLog(tmp_path / "exchanges.jsonl", known := Secrets())
     taken = []
     for number in range(60):
         exchange = alike_or_not(number, dice)
         if number % 20 == 9:
             secrets = ["later-known-1", "code", "one", 'note-2 "quoted"', "31415926", "2031"]
             known.add(dice.choice(secrets), "secret")
-        taken.append(log.add(exchange).exchange)
+        log.write(exchange)
+        taken.append(exchange)
 
     lines = lines_of(log)
 

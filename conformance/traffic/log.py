@@ -26,7 +26,7 @@ class ExchangeWriter(Protocol):
 
     path: Path
 
-    def write(self, exchange: Exchange) -> None: ...
+    def write(self, exchange: Exchange) -> object: ...
 
     def close(self) -> None: ...
 
@@ -86,21 +86,42 @@ class RedactedLines:
 
 
 class ExchangeLog:
-    """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows."""
+    """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows.
 
-    def __init__(self, path: Path, secrets: Secrets) -> None:
+    Of its lines an earlier part of a replay wrote ``kept``.
+    """
+
+    def __init__(self, path: Path, secrets: Secrets, *, buffering: int = -1, kept: int = 0) -> None:
         self.path = path
-        self._lines = RedactedLines(path)
+        self._lines = RedactedLines(path, buffering=buffering, kept=kept)
         self._secrets = secrets
         self._lock = threading.Lock()
         self._secrets_before = len(secrets)
         self._stale_lines = 0
 
-    def write(self, exchange: Exchange) -> None:
+    @property
+    def count(self) -> int:
+        """How many lines the file has."""
+        return self._lines.count
+
+    @property
+    def secrets(self) -> int:
+        """How many secrets a line is redacted of."""
+        return len(self._secrets)
+
+    def write(self, exchange: Exchange) -> str:
+        """Writes an exchange; returns its line."""
         self._secrets.add_from(exchange)
         with self._lock:
             self._note_new_secrets()
-            self._lines.append(self._secrets.redact_line(_ENCODER.encode(exchange).decode()))
+            line = self._secrets.redact_line(_ENCODER.encode(exchange).decode())
+            self._lines.append(line)
+        return line
+
+    def append(self, line: str) -> None:
+        """Writes a line that is redacted already."""
+        with self._lock:
+            self._lines.append(line)
 
     def flush(self) -> None:
         with self._lock:

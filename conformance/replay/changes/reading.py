@@ -9,6 +9,7 @@ from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, IP_WHITELIST
 from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
+from conformance.target.portal.calls.caller import CallOptions
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import addresses_in, records_in, shows
 from conformance.target.portal.restoring.ways import CREATIONS, FieldsUndo
@@ -27,20 +28,15 @@ NAMES = ("Name", "Code", "Email", "message")
 def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str, Json]:
     """Reads the present record that a change concerns. Untestable: the target does not show the record."""
     id = id_of(portal, change)
-    options: dict[str, str] = {}
-    body: Json = ABSENT
+    options: CallOptions = {"token": change.token, "client_hash": change.client_hash}
     if read in LISTINGS or read == ACCOUNT:
         if id is None:
             raise Untestable("the request names no record by an id")
-        body = {**UNFILTERED[read], "bizId": id} if read in LISTINGS else ABSENT
-        options = {"userBizId": id} if read == ACCOUNT else {}
-    answer = portal.call(
-        read,
-        json=body,
-        token=change.token,
-        client_hash=change.client_hash,
-        **options,  # type: ignore[arg-type]
-    )
+        if read == ACCOUNT:
+            options["userBizId"] = id
+        else:
+            options["json"] = {**UNFILTERED[read], "bizId": id}
+    answer = portal.call(read, **options)
     if not answer.success:
         raise Untestable(f"{read} was refused: {refusal(answer)}", "target")
     data = answer.data

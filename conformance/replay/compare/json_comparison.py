@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from conformance.checks.access.sign_in import claims_of
 from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.order import (
     content_key,
@@ -44,7 +45,6 @@ from conformance.replay.recording.kinds import (
     record_of,
     shape_of,
 )
-from conformance.replay.recording.values import claims_of
 from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.values import REDACTED

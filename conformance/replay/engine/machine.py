@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.judging import Watch
 from conformance.replay.changes.recorder import ReplayChanges
@@ -15,7 +16,6 @@ from conformance.replay.changes.sent import change_of
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.engine.log import FindSecrets, ReplayLog, find_no_secrets
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions, with_other_places
 from conformance.replay.engine.timing import Timing
@@ -45,6 +45,7 @@ from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import retry_after
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.redact import secrets_in
 from conformance.verdicts.comparisons import is_block_page, is_from_before_the_portal, is_rate_limited
 
@@ -62,11 +63,12 @@ class ReplayMachine:
     rebuilder: Rebuilder
     assessor: Assessor
     judge: Watch
-    log: ReplayLog
+    log: ExchangeLog
     progress: Progress
     timing: Timing
     changes: ReplayChanges
-    find_secrets: FindSecrets = find_no_secrets
+    find_secrets: Callable[[Exchange], None] = lambda exchange: None
+    """Registers what looks like a secret in an exchange."""
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -135,8 +137,14 @@ class ReplayMachine:
         self, send: Send, received: Received, recorded: Exchange | None, rebuilt: Rebuilt | None = None
     ) -> Attempt:
         """The attempt that a response completes: decoded and logged."""
-        line = self.log.add(exchange_of(send, received, largest_body=self._largest_body))
-        return Attempt(recorded, send, received, line, rebuilt)
+        exchange = self.numbered(exchange_of(send, received, largest_body=self._largest_body))
+        self.find_secrets(exchange)
+        self.log.write(exchange)
+        return Attempt(recorded, send, received, exchange, rebuilt)
+
+    def numbered(self, exchange: Exchange) -> Exchange:
+        """The exchange with its number, which is that of its line in the log."""
+        return replace(exchange, n=self.log.count + 1)
 
     # --- attempts
 

@@ -1,10 +1,13 @@
-"""How far a replay is: which exchanges have ended, who the clients are, and which failure caused which."""
+"""How far a replay is: which exchanges have ended, which sessions wait for that, and what failed for what."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from conformance.replay.rebuild.actions import Actions
 from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.recording.plan import ReplayPlan
 
@@ -46,3 +49,76 @@ class Progress:
     def root(self, position: int) -> int:
         """The first exchange in a chain of failed ones, by its number."""
         return self._roots.get(position, self.plan.number_of(position))
+
+
+class Places:
+    """Places for sessions side by side. Sessions that have waited take one before others begin."""
+
+    def __init__(self, progress: Progress, concurrency: int, start: Callable[[Actions], None]) -> None:
+        """``start`` is called with each session that has a place."""
+        self._loop = asyncio.get_running_loop()
+        self._progress = progress
+        self._free = concurrency
+        self._start = start
+        self._queue: deque[Actions] = deque()
+        self._ready: deque[asyncio.Future[None]] = deque()
+        self._waiting: dict[int, list[asyncio.Future[None]]] = {}
+        self._waiting_for_all: list[tuple[int, asyncio.Future[None]]] = []
+        self._first_unended = 0
+        """The place in the order of the recording before which all have ended."""
+        progress.on_ended = self._ended
+
+    def begin(self, sessions: Sequence[Actions]) -> None:
+        """Has sessions start as far as there are places, now and whenever one is free."""
+        self._queue.extend(sessions)
+        self._fill()
+
+    def release(self) -> None:
+        """Gives the place of a session to another."""
+        self._free += 1
+        self._fill()
+
+    async def wait_for(self, position: int) -> None:
+        """Waits until an exchange has ended, without a place meanwhile."""
+        if not self._progress.ended[position]:
+            turn = self._loop.create_future()
+            self._waiting.setdefault(position, []).append(turn)
+            self.release()
+            await turn
+
+    async def wait_for_all_before(self, position: int) -> None:
+        turn = self._loop.create_future()
+        self._waiting_for_all.append((position, turn))
+        self._resume_those_for_all()
+        self.release()
+        await turn
+
+    def _fill(self) -> None:
+        while self._free > 0 and (self._ready or self._queue):
+            if not self._ready:
+                self._start(self._queue.popleft())
+            elif not (turn := self._ready.popleft()).cancelled():
+                turn.set_result(None)
+            else:
+                continue
+            self._free -= 1
+
+    def _ended(self, position: int) -> None:
+        waiting = self._waiting.pop(position, ())
+        self._ready.extend(waiting)
+        if self._waiting_for_all:
+            self._resume_those_for_all()
+        self._fill()
+
+    def _resume_those_for_all(self) -> None:
+        ended, order = self._progress.ended, self._progress.plan.order
+        while self._first_unended < len(order) and ended[order[self._first_unended]]:
+            self._first_unended += 1
+        first = order[self._first_unended] if self._first_unended < len(order) else None
+        numbers = self._progress.plan.number_of
+        waiting, self._waiting_for_all = self._waiting_for_all, []
+        for position, turn in waiting:
+            if first is None or numbers(position) <= numbers(first):
+                self._ready.append(turn)
+            else:
+                self._waiting_for_all.append((position, turn))

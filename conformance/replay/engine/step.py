@@ -13,7 +13,6 @@ from conformance.replay.compare.difference import Difference, OtherAnswer
 from conformance.replay.compare.json_comparison import ADDRESSES
 from conformance.replay.compare.outcome import ExchangeOutcome
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.engine.log import LogLine
 from conformance.replay.rebuild.actions import Action, Received, Reply, Send
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
@@ -22,7 +21,7 @@ from conformance.verdicts.findings import Finding, endpoint_of
 
 
 class Attempt(msgspec.Struct, frozen=True, gc=False):
-    """One request that was sent for a recorded exchange, and its response.
+    """One request that was sent for a recorded exchange, and its response: ``live``, as it was logged.
 
     ``recorded`` is None where the response was recognised without it, ``rebuilt`` where the request was not
     rebuilt for it, ``findings`` where it is not yet judged.
@@ -31,13 +30,9 @@ class Attempt(msgspec.Struct, frozen=True, gc=False):
     recorded: Exchange | None
     send: Send
     received: Received
-    line: LogLine
+    live: Exchange
     rebuilt: Rebuilt | None = None
     findings: Sequence[Finding] | None = None
-
-    @property
-    def live(self) -> Exchange:
-        return self.line.exchange
 
 
 class ReplayStep(msgspec.Struct, frozen=True, gc=False):

@@ -1,190 +1,150 @@
-"""A small HTTP/1.1 client on asyncio: one connection, one request at a time, next to no CPU."""
+"""The asyncio client of a replay: connections to one server, each with one request at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import ssl
-from collections.abc import Callable
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import cast
 
-import httptools
-
-from conformance.replay.rebuild.actions import NO_CONNECTION, WireResponse
-from conformance.target.portal.wire import tunnelled
+from conformance.target.http1 import (
+    EARLY,
+    FRESH_SECONDS,
+    NO_CONNECTION,
+    UNASKED,
+    ResponseReader,
+    ServerManners,
+    WireResponse,
+)
+from conformance.target.portal.wire import Deadline, tunnelled
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 
-LARGEST_HEAD = 100 * 1024
-"""Bytes that may come before an response's headers have ended."""
 
-GREETING_SECONDS = 0.05
-"""How long it is waited on a connection's first use whether bytes come before the request is sent."""
+@dataclass(frozen=True)
+class Server:
+    """The server that connections lead to. ``proxy`` is the address of an HTTP proxy before it; ``most`` are
+    the bytes of an answer that are read."""
 
-EARLY = "bytes came before the request was sent: the connection was closed"
-UNASKED = "unexpected bytes followed the response: the connection was closed"
-FRESH_SECONDS = 2.0
-"""Seconds after which an idle connection is given up, before the server does."""
-
-
-NEVER = float("inf")
-
-OnResponse = Callable[[WireResponse], None]
+    host: str
+    port: int
+    context: ssl.SSLContext | None = None
+    proxy: str | None = None
+    most: int = LARGEST_ANSWER
+    manners: ServerManners = field(default_factory=ServerManners)
 
 
 class Connection:
-    """Reaches one host. ``send`` one request, wait for its response, send the next.
+    """Asks a server, one request after the other, over one connection as long as that lasts."""
 
-    ``deadline``, on the loop's clock, is for whoever watches the time: ``expire`` ends what is late.
-    """
-
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        *,
-        context: ssl.SSLContext | None,
-        loop: asyncio.AbstractEventLoop,
-        proxy: str | None = None,
-        most: int = LARGEST_ANSWER,
-        is_trusted: bool = False,
-    ) -> None:
-        """``proxy``: address of an HTTP proxy. ``is_trusted``: the host is known not to speak first, which
-        is not waited for then."""
-        self.most = most
-        """Bytes of an response that are read."""
-        self._place = (host, port)
-        self._context = context
-        self._proxy = proxy
-        self._loop = loop
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._pipe: Pipe | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._on_response: OnResponse | None = None
-        self._request = b""
-        self._is_reused, self._has_waited = False, is_trusted
         self._idle_since = 0.0
-        self.deadline = NEVER
 
-    def send(self, request: bytes, on_response: OnResponse, *, timeout: float) -> None:
-        """Sends the bytes of a request; ``on_response`` is called once, from the event loop."""
-        now = self._loop.time()
-        self._on_response = on_response
-        self._request = request
-        self.deadline = now + timeout
-        pipe = self._pipe
-        self._is_reused = (
-            pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH_SECONDS
-        )
-        if pipe is not None and self._is_reused:
-            pipe.send(request)
-        else:
-            self._connect()
-
-    def expire(self) -> None:
-        """Ends a request whose time is over."""
-        self.finish(None, WireResponse(error="nothing came in time"))
+    async def ask(self, request: bytes, *, timeout: float) -> WireResponse:
+        """The response to the bytes of a request, or the error in its place."""
+        reader = ResponseReader(is_head=request.startswith(b"HEAD "), most=self._server.most)
+        try:
+            async with asyncio.timeout(timeout):
+                response = await self._response(request, reader, timeout)
+        except TimeoutError:
+            response = WireResponse(error="nothing came in time")
+        self._idle_since = asyncio.get_running_loop().time()
+        if response.error or not reader.is_reusable or not self._server.manners.keeps_connections:
+            self.close()
+        return response
 
     def close(self) -> None:
-        """Gives up the request, and a connection that is being made."""
-        self._on_response = None
-        if self._task is not None:
-            self._task.cancel()
-        self._drop()
-
-    def finish(self, pipe: Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
-        """Delivers the response of the current pipe; responses of earlier pipes are ignored."""
-        if pipe is not None and pipe is not self._pipe:
-            return
-        if not reusable:
-            self._drop()
-        if response.error:
-            if self._is_reused and pipe and not pipe.received and self._may_be_repeated():
-                # The server gave up the idle connection as the request went out: nothing of it was answered.
-                self._is_reused = False
-                self._connect()
-                return
-            self._has_waited = self._has_waited and response.error != EARLY
-        self._idle_since = self._loop.time()
-        self.deadline = NEVER
-        on_response, self._on_response = self._on_response, None
-        if on_response is not None:
-            on_response(response)
-
-    def _may_be_repeated(self) -> bool:
-        return self._request.startswith((b"GET ", b"HEAD "))
-
-    def _connect(self) -> None:
-        self._drop()
-        self._pipe = pipe = Pipe(self)
-        self._task = self._loop.create_task(self._connected(pipe))
-
-    async def _connected(self, pipe: Pipe) -> None:
-        host = self._place[0] if self._context else None
-        try:
-            if self._proxy is None:
-                await self._loop.create_connection(
-                    lambda: pipe, *self._place, ssl=self._context, server_hostname=host
-                )
-            else:
-                plain = await asyncio.to_thread(
-                    tunnelled, self._proxy, self._place, self.deadline - self._loop.time()
-                )
-                await self._loop.create_connection(
-                    lambda: pipe, sock=plain, ssl=self._context, server_hostname=host
-                )
-        except OSError as error:
-            self.finish(pipe, WireResponse(error=f"{NO_CONNECTION} ({_reason(error)})", is_refused=True))
-            return
-        if not self._has_waited:
-            self._has_waited = True
-            await asyncio.sleep(GREETING_SECONDS)
-        if pipe is self._pipe and not pipe.is_closing():
-            pipe.send(self._request)
-
-    def _drop(self) -> None:
         pipe, self._pipe = self._pipe, None
         if pipe is not None:
             pipe.abort()
 
+    async def _response(self, request: bytes, reader: ResponseReader, timeout: float) -> WireResponse:
+        pipe = self._kept()
+        if pipe is not None:
+            response = await self._asked(pipe, request, reader)
+            if not response.error or reader.received:
+                return response
+            self._server.manners.note_silent_end()
+            if not request.startswith((b"GET ", b"HEAD ")):
+                return response
+            # The server gave up the idle connection as the request went out: the reader has read nothing.
+        try:
+            self._pipe = pipe = await self._connected(timeout)
+        except OSError as error:
+            return WireResponse(error=f"{NO_CONNECTION} ({_reason(error)})", is_refused=True)
+        seconds = self._server.manners.greeting_seconds()
+        if seconds:
+            await asyncio.sleep(seconds)
+        if pipe.has_unasked:
+            self._server.manners.note_unasked()
+            return WireResponse(error=EARLY)
+        return await self._asked(pipe, request, reader)
 
-def _reason(error: OSError) -> str:
+    async def _asked(self, pipe: Pipe, request: bytes, reader: ResponseReader) -> WireResponse:
+        response = await pipe.ask(request, reader)
+        if pipe.has_unasked and not response.is_cut:
+            self._server.manners.note_unasked()
+            return WireResponse(error=UNASKED)
+        return response
+
+    def _kept(self) -> Pipe | None:
+        """The connection of the last request, where it may carry another; else it is closed."""
+        pipe = self._pipe
+        if pipe is None:
+            return None
+        is_fresh = asyncio.get_running_loop().time() - self._idle_since < FRESH_SECONDS
+        if is_fresh and pipe.is_open and not pipe.has_unasked:
+            return pipe
+        if pipe.has_unasked:
+            self._server.manners.note_unasked()
+        self.close()
+        return None
+
+    async def _connected(self, timeout: float) -> Pipe:
+        """A new connection. Raises OSError."""
+        server, loop, pipe = self._server, asyncio.get_running_loop(), Pipe()
+        name = server.host if server.context else None
+        place = (server.host, server.port)
+        if server.proxy is None:
+            await loop.create_connection(lambda: pipe, *place, ssl=server.context, server_hostname=name)
+        else:
+            plain = await asyncio.to_thread(tunnelled, server.proxy, place, Deadline(timeout))
+            plain.setblocking(False)
+            await loop.create_connection(lambda: pipe, sock=plain, ssl=server.context, server_hostname=name)
+        return pipe
+
+
+def _reason(error: Exception) -> str:
     """Why there is no connection, as the system says it: the event loop's words name no cause."""
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)
-    return error.strerror or str(error)
+    return getattr(error, "strerror", None) or str(error)
 
 
 class Pipe(asyncio.Protocol):
-    """One TCP connection, and the parser of what comes through it."""
+    """One TCP connection."""
 
-    def __init__(self, owner: Connection) -> None:
-        self._owner = owner
+    def __init__(self) -> None:
+        self.is_open = False
+        self.has_unasked = False
+        """Whether bytes came while no response was due."""
         self._transport: asyncio.Transport | None = None
-        self._parser: Any = None
-        self._status = 0
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._chunks: list[bytes] = []
-        self._size = self.received = 0
-        self._bound = LARGEST_HEAD
-        self._has_no_body = False
-        self._is_whole = self._is_cut = False
-        self._is_unasked = False
-        self._is_kept_alive = False
+        self._reader: ResponseReader | None = None
+        self._response: asyncio.Future[WireResponse] | None = None
 
-    def send(self, request: bytes) -> None:
-        if self._parser is None or self._has_no_body:
-            self._parser = httptools.HttpResponseParser(self)
-        self._status, self._headers, self._chunks = 0, [], []
-        self._size = self.received = 0
-        self._bound = LARGEST_HEAD
-        self._has_no_body = request.startswith(b"HEAD ")
-        self._is_whole = self._is_cut = False
-        assert self._transport is not None
-        self._transport.write(request)
-
-    def is_closing(self) -> bool:
-        return self._transport is None or self._transport.is_closing()
+    def ask(self, request: bytes, reader: ResponseReader) -> asyncio.Future[WireResponse]:
+        """Sends a request; the response comes when the reader has it whole."""
+        self._reader, self._response = reader, asyncio.get_running_loop().create_future()
+        if self._transport is None or not self.is_open:
+            self._end(None)
+        else:
+            self._transport.write(request)
+        return self._response
 
     def abort(self) -> None:
+        self.is_open = False
         if self._transport is not None:
             self._transport.abort()
 
@@ -192,94 +152,21 @@ class Pipe(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.is_open = True
 
     def data_received(self, data: bytes) -> None:
-        if self._parser is None:
-            self._owner.finish(self, WireResponse(error=EARLY))
-        elif self._is_whole:
+        if self._reader is None or self._response is None or self._response.done():
+            self.has_unasked = True
             self.abort()
-        else:
-            self._feed(data)
-
-    def _feed(self, data: bytes) -> None:
-        self.received += len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._owner.finish(self, WireResponse(error="the portal asks for another protocol"))
-            return
-        except httptools.HttpParserError as error:
-            if not self._is_whole:
-                self._owner.finish(self, WireResponse(error=f"this is not an HTTP response ({error})"))
-                return
-            self._is_unasked = True
-        if self._is_unasked and not self._is_cut:
-            self._owner.finish(self, WireResponse(error=UNASKED))
-        elif self._is_whole:
-            self._end()
-        elif self.received > self._bound:
-            self._overflow()
-
-    def _overflow(self) -> None:
-        """An response beyond the bound is cut; one that never began is none."""
-        if self._status:
-            self._is_cut = True
-            self._is_kept_alive = False
-            self._end()
-        else:
-            error = f"no response began in the first {self.received:,} bytes"
-            self._owner.finish(self, WireResponse(error=error))
+        elif (response := self._reader.take(data)) is not None:
+            self._response.set_result(response)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._transport = None
-        if self._ends_with_connection():
-            self._is_kept_alive = False
-            self._end()
-        elif not self._is_whole:
-            reason = str(error or "the connection was closed before the response ended")
-            self._owner.finish(self, WireResponse(error=reason))
-        self._parser = None  # pipe and parser are a cycle
-        self._status, self._headers, self._chunks = 0, [], []
+        self.is_open = False
+        self._end(error)
 
-    def _ends_with_connection(self) -> bool:
-        """Whether an response has begun whose end nothing else tells."""
-        names = {name.lower() for name, _ in self._headers}
-        begun = self._status > 0 and not self._is_whole
-        return begun and names.isdisjoint((b"content-length", b"transfer-encoding"))
-
-    def _end(self) -> None:
-        """Outside of the parser, so that the next request may begin."""
-        self._is_whole = True
-        chunks = self._chunks
-        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        response = WireResponse(self._status, self._headers, body, self._is_cut)
-        self._owner.finish(self, response, reusable=self._is_kept_alive and not self._has_no_body)
-
-    # --- what the parser calls
-
-    def on_message_begin(self) -> None:
-        self._is_unasked = self._is_whole
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._status:  # what comes after the body is no header
-            self._headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        status = self._parser.get_status_code()
-        if status < 200:
-            self._headers.clear()
+    def _end(self, error: Exception | None) -> None:
+        if self._reader is None or self._response is None or self._response.done():
             return
-        self._status = status
-        self._bound = self._owner.most + LARGEST_HEAD
-        self._is_kept_alive = self._parser.should_keep_alive()
-        self._is_whole = self._has_no_body
-
-    def on_body(self, chunk: bytes) -> None:
-        self._size += len(chunk)
-        self._chunks.append(chunk)
-        if self._size > self._owner.most:
-            self._is_cut = True
-
-    def on_message_complete(self) -> None:
-        if self._status:
-            self._is_whole = True
+        response = WireResponse(error=_reason(error)) if error else self._reader.take(b"")
+        self._response.set_result(response or WireResponse(error="the connection was closed"))

@@ -8,14 +8,12 @@ from typing import TypeAlias
 
 import msgspec
 
+from conformance.target.http1 import WireResponse
 from conformance.target.portal.cipher import FoundKey
 from conformance.target.portal.secure import Channel
 from conformance.target.profile.tables import Factor
 from conformance.traffic.capture.bodies import answered
-from conformance.traffic.exchange import Exchange, Header, Json, Plain, Request, Response
-
-NO_CONNECTION = "no connection"
-"""What begins the error of a request of which nothing was sent."""
+from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
 
 
 class Send(msgspec.Struct, frozen=True, gc=False):
@@ -33,22 +31,6 @@ class Send(msgspec.Struct, frozen=True, gc=False):
     plain: Plain | None = None
     channel: Channel | None = None
     client: str = ""
-
-
-class WireResponse(msgspec.Struct, gc=False):
-    """A response as it came over the wire. ``error`` says why none came, or not all of it; ``is_refused``:
-    nobody listens there."""
-
-    status: int = 0
-    raw_headers: list[tuple[bytes, bytes]] = []
-    body: bytes = b""
-    is_cut: bool = False
-    error: str | None = None
-    is_refused: bool = False
-
-    @property
-    def headers(self) -> list[Header]:
-        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):

@@ -7,7 +7,9 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from conformance.replay.recording.values import claims_of, leaves, packed_json, packed_text
+from conformance.checks.access.sign_in import claims_of
+from conformance.replay.recording.values import leaves, packed_text
+from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import ABSENT, Json
 
 Paired = str | tuple[str, str]
@@ -312,14 +314,13 @@ def _is_near(one_time: str, other: str) -> bool:
 
 def inside(value: str) -> Json:
     """The content of a packed text: JSON, the claims of a JWT, base64; ABSENT where there is none."""
-    packed = packed_json(value)
-    if packed is not ABSENT:
-        return packed
-    claims = claims_of(value)
-    if claims is not None:
-        return claims
+    inner = json_in(value)
+    if inner is None:
+        inner = claims_of(value)
+    if inner is not None:
+        return inner
     text = packed_text(value)
     if text is None:
         return ABSENT
-    inner = packed_json(text)
-    return text if inner is ABSENT else inner
+    inner = json_in(text)
+    return text if inner is None else inner

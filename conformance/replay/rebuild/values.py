@@ -13,12 +13,13 @@ from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import ISO, is_counted, kind_of, record_of
-from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_json, packed_text
+from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.requests import FILTERS
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.target.portal.restoring.ways import PASSWORDS
+from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 from conformance.traffic.values import REDACTED
 
@@ -253,7 +254,7 @@ class RequestValues:
 
     def _packed(self, name: str, value: str) -> str:
         """JSON or base64 in a text is opened, rebuilt, and packed again, where that changes anything."""
-        inner = packed_json(value)
+        inner = json_in(value)
         if isinstance(inner, dict | list):
             rebuilt = self.value(name, inner)
             return value if rebuilt == inner else msgspec.json.encode(rebuilt).decode()

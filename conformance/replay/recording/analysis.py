@@ -10,15 +10,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from conformance.errors import UsageError
-from conformance.replay.recording.fingerprint import (
-    Likeness,
-    Own,
-    head_in,
-    head_of,
-    likeness_of,
-    marked,
-    own_in,
-)
+from conformance.replay.recording.fingerprint import fingerprint, head_in, head_of
 from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
@@ -38,7 +30,6 @@ from conformance.replay.recording.plan import (
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
-    in_headers,
     is_dynamic,
     is_only_a_name,
     packed_values,
@@ -49,7 +40,6 @@ from conformance.traffic.values import REDACTED
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
-MOST_LIKENESSES = 10_000
 MOST_HIDDEN = 20_000
 """Hidden secrets of which is kept what the recorder says."""
 CACHED_BYTES = 16_000_000
@@ -110,7 +100,7 @@ def _nothing(plan: ReplayPlan) -> str:
 
 
 class LineAnalysis(NamedTuple):
-    """Analysis of a line, equal for all lines of a client with this fingerprint. Holds no line, since a
+    """Analysis of a line, equal for all lines of a client with its fingerprint. Holds no line, since a
     recording has many analyses."""
 
     host: str
@@ -125,12 +115,9 @@ class LineAnalysis(NamedTuple):
     is_accepted: bool
     changing: str | None = None
     """The operation, where it succeeded and may change something."""
-    is_alike: bool = False
-    """Whether what is its client's own was found where it stands: the same holds for every line that has
-    other texts there."""
 
     @staticmethod
-    def of(line: PlanLine, refusal: str | None, own: Own) -> LineAnalysis:
+    def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
         status = line.response.status if line.response is not None else None
         is_accepted = status is not None and status < 300
         operation = line.operation if is_accepted and line.impact != "read-only" else None
@@ -145,7 +132,6 @@ class LineAnalysis(NamedTuple):
             weight=10 if status is not None and status < 400 else 1,
             is_accepted=is_accepted,
             changing=None if operation is None else operation.key,
-            is_alike=own == own_in(line.request.header),
         )
 
 
@@ -164,10 +150,8 @@ class RequestAnalysis:
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
-        self._tokens_sent: dict[bytes, float] = {}
-        self._analyses: dict[tuple[int, int, int], LineAnalysis] = {}
-        self._likenesses: dict[int, Likeness] = {}
         """By the fingerprint of a request."""
+        self._analyses: dict[tuple[int, int, int, str], LineAnalysis] = {}
         self._room = self._cached_bytes = cached_bytes
         self._drift = 0.0
         self._opened: set[str | None] = set()
@@ -175,21 +159,20 @@ class RequestAnalysis:
 
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
-        (sent, response, portal_ms), request = marked(raw)
-        like = self._likenesses.get(sent) or self._likeness(sent, request)
+        sent, response, portal_ms = fingerprint(raw)
         head, line = head_in(raw), None
-        key = plan.store.file_of(position), like.alike, response
-        analysis = None if head is None or self._is_partial else self._analyses.get(key)
+        key = (plan.store.file_of(position), sent, response, head[2]) if head else None
+        analysis = None if key is None or self._is_partial else self._analyses.get(key)
         if analysis is None:
             line = self._line(position, raw)
-            analysis = self._analyze(position, line, like.own)
+            analysis = self._analyze(position, line)
             head = head or head_of(line)
-            self._remember(key, analysis, len(raw))
+            if key is not None:
+                self._remember(key, analysis, len(raw))
         assert head is not None
-        began, elapsed, client = head
-        if not analysis.is_alike:
-            like = Likeness(sent, (b"", b"%d" % sent), "", "")
-        plan.note(sent, response, like, client)
+        began, elapsed, _ = head
+        plan.requests.append(sent)
+        plan.responses.append(response)
         self._note_time(began, elapsed, portal_ms)
         if analysis.changing is not None:
             plan.changing[position] = analysis.changing
@@ -200,19 +183,9 @@ class RequestAnalysis:
                 return
             plan.omit(position, analysis.method, analysis.path, status=analysis.status)
         plan.hosts[analysis.host] += 1
-        if self._first_sent.get(like.alike, began + 1) > began:
-            self._note_request(like.alike, analysis, line or self._line(position, raw), began)
-        token = like.own[0]
-        if token and self._tokens_sent.get(token, began + 1) > began:
-            self._note_token(token, began, is_accepted=analysis.is_accepted)
-        trait = analysis.trait if line is not None else analysis.trait.of_client(client, like)
-        self._lineages.add(position, trait, began, elapsed)
-
-    def _likeness(self, fingerprint: int, request: bytes) -> Likeness:
-        if len(self._likenesses) >= MOST_LIKENESSES:
-            self._likenesses.clear()
-        like = self._likenesses[fingerprint] = likeness_of(request)
-        return like
+        if self._first_sent.get(sent, began + 1) > began:
+            self._note_request(sent, analysis, line or self._line(position, raw), began)
+        self._lineages.add(position, analysis.trait, began, elapsed)
 
     def _note_time(self, began: float, elapsed: float, portal_ms: int | None) -> None:
         if portal_ms is not None:
@@ -254,8 +227,8 @@ class RequestAnalysis:
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
 
-    def _analyze(self, position: int, line: PlanLine, own: Own) -> LineAnalysis:
-        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1), own)
+    def _analyze(self, position: int, line: PlanLine) -> LineAnalysis:
+        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
         self.distinct.append(position)
         self._opened.add(opened_channel(line))
         if line.hidden and len(self._plan.hidden) < MOST_HIDDEN:
@@ -272,9 +245,7 @@ class RequestAnalysis:
                 hint = {**before, **hint}
             self._plan.hidden[placeholder] = hint
 
-    def _remember(self, key: tuple[int, int, int], analysis: LineAnalysis, size: int) -> None:
-        if not analysis.is_alike:
-            return
+    def _remember(self, key: tuple[int, int, int, str], analysis: LineAnalysis, size: int) -> None:
         self._room -= size
         if self._room < 0:
             self._analyses.clear()
@@ -286,13 +257,6 @@ class RequestAnalysis:
         _note_account(self._plan, line, is_accepted=analysis.is_accepted)
         if analysis.is_accepted and len(self._first_sent) < MOST_ANALYZED:
             self._first_sent[request] = began
-
-    def _note_token(self, authorization: bytes, began: float, *, is_accepted: bool) -> None:
-        """Records the token of a request that repeats an earlier request with another token."""
-        values = in_headers([("authorization", authorization.decode())])
-        self._note_values(values, began, is_accepted=is_accepted)
-        if is_accepted and len(self._tokens_sent) < MOST_ANALYZED:
-            self._tokens_sent[authorization] = began
 
     def _note_values(self, values: Iterable[PlacedValue], began: float, *, is_accepted: bool) -> None:
         handles, sent = self._plan.handles, self.sent

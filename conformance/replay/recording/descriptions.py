@@ -85,12 +85,12 @@ def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
     sent = [position for position in plan.order if session_of[position] >= 0]
     spreads: dict[str, Spread] = {}
     operations: dict[int, Operation | None] = {}
-    """By what the requests of several clients have in common."""
+    """By the fingerprint of a request."""
     for position in sent[:: 1 + len(sent) // MOST_TIMES]:
-        alike, seconds = plan.alike[position], plan.elapsed[position]
-        if alike not in operations:
-            operations[alike] = plan.line(position).operation
-        operation = operations[alike]
+        request, seconds = plan.requests[position], plan.elapsed[position]
+        if request not in operations:
+            operations[request] = plan.line(position).operation
+        operation = operations[request]
         if operation is not None and seconds > 0:
             spreads.setdefault(operation.key, Spread()).note(seconds * 1000)
     return {endpoint: {"counts": spread.as_json()} for endpoint, spread in spreads.items()}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
 
 from conformance.replay.recording.lines import PlanLine
 
-REQUEST, RESPONSE = '"request":', '"response":'
+REQUEST, RESPONSE, BODY = b'"request":', b'"response":', b'"body":'
 
-REQUEST_ID, DATE, TIMESTAMP = ("\0", "\1", "\2")
+ID_MARK, DATE_MARK, STAMP_MARK = b"\0", b"\1", b"\2"
 """Marks in place of what differs each time: control characters, which JSON contains only escaped."""
 
 SHORTEST_ID = 12
@@ -22,12 +20,8 @@ _HEAD = re.compile(
     rb'(?="request":)'
 )
 _REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
-_TOKEN = re.compile(rb'\["[Aa]uthorization", *"([^"\\]+)"')
-_CLIENT_HASH = re.compile(rb'\["[Xx]-[Cc]lient-[Hh]ash", *"([^"\\]+)"')
 _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 _STAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
-_REQUEST, _RESPONSE, _BODY = REQUEST.encode(), RESPONSE.encode(), b'"body":'
-_ID_MARK, _DATE_MARK, _STAMP_MARK = REQUEST_ID.encode(), DATE.encode(), TIMESTAMP.encode()
 
 ENVELOPE = 400
 """Bytes of a body in which the envelope's timestamp is searched for."""
@@ -37,26 +31,9 @@ Head = tuple[float, float, str]
 """The recorder's own part of a line: the start in epoch seconds, the duration in seconds, and the client."""
 
 
-OWN = ("authorization", "x-client-hash")
-Own = tuple[bytes, bytes]
-"""What is a client's own in a request, the values of these headers; empty: none."""
-
-NOTHING: Own = (b"", b"")
-
-
 Fingerprint = tuple[int, int, int | None]
 """A hash of the request without its id, one of the response without id and times, and the portal's own time
 in ms, where the response contains it."""
-
-
-class Likeness(NamedTuple):
-    """``alike`` hashes a request without the client's own values, which ``own`` holds as bytes, ``token`` and
-    ``client_hash`` as text."""
-
-    alike: int
-    own: Own
-    token: str
-    client_hash: str
 
 
 def head_in(raw: bytes) -> Head | None:
@@ -73,17 +50,6 @@ def head_of(line: PlanLine) -> Head:
     return epoch(line.started), line.elapsed_ms / 1000, line.client
 
 
-def own_in(header: Callable[[str], str | None]) -> Own:
-    """Token and client hash of a decoded request."""
-    token, client = ((header(name) or "").encode(errors="replace") for name in OWN)
-    return token, client
-
-
-def personal(client: str, own: Own) -> int:
-    """Hash of a client's token, client hash and address."""
-    return hash((client, *own))
-
-
 def epoch(started: str) -> float:
     try:
         return datetime.fromisoformat(started).timestamp()
@@ -91,11 +57,10 @@ def epoch(started: str) -> float:
         return 0.0
 
 
-def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
-    """The fingerprint of a line, and its request with a mark in place of its id. The whole line counts for
-    its request where no response follows that."""
-    start = raw.find(_REQUEST)
-    end = raw.find(_RESPONSE, start)
+def fingerprint(raw: bytes) -> Fingerprint:
+    """The fingerprint of a line. The whole line counts for its request where no response follows that."""
+    start = raw.find(REQUEST)
+    end = raw.find(RESPONSE, start)
     if not 0 <= start < end:
         start, end, response = 0, len(raw), raw
     else:
@@ -105,35 +70,15 @@ def marked(raw: bytes) -> tuple[Fingerprint, bytes]:
         request = raw[start:end]
     else:
         left, right = id.span(1)
-        request = raw[start:left] + _ID_MARK + raw[right:end]
+        request = raw[start:left] + ID_MARK + raw[right:end]
         if right - left >= SHORTEST_ID:
-            response = response.replace(id[1], _ID_MARK)
+            response = response.replace(id[1], ID_MARK)
     if date is not None:
-        response = response.replace(date[1], _DATE_MARK)
-    at = response.find(_BODY)
+        response = response.replace(date[1], DATE_MARK)
+    at = response.find(BODY)
     stamp = _STAMP.search(response, at, at + ENVELOPE) if at >= 0 else None
     if stamp is not None:
         portal_ms = int(stamp[1])
         left, right = stamp.span(1)
-        response = response[:left] + _STAMP_MARK + response[right:]
-    return (hash(request), hash(response), portal_ms), request
-
-
-def likeness_of(request: bytes) -> Likeness:
-    """Splits a request with marked id into the client's own values and a hash of the rest."""
-    alike, (token, client) = _impersonal(request)
-    credentials = token.decode().partition(" ")[2].strip()
-    return Likeness(hash(alike), (token, client), credentials, client.decode())
-
-
-def _impersonal(request: bytes) -> tuple[bytes, Own]:
-    """Replaces the first token and client hash of a request by marks, and returns both values."""
-    token, client = _TOKEN.search(request), _CLIENT_HASH.search(request)
-    own = token[1] if token else b"", client[1] if client else b""
-    if not own[0].isascii() or not own[1].isascii():
-        return request, NOTHING
-    pieces, last = [], 0
-    for start, end in sorted(match.span(1) for match in (token, client) if match):
-        pieces.append(request[last:start])
-        last = end
-    return _ID_MARK.join((*pieces, request[last:])), own
+        response = response[:left] + STAMP_MARK + response[right:]
+    return hash(request), hash(response), portal_ms

@@ -168,8 +168,8 @@ def shape_of(value: Json) -> Json:
 
 def text_shape(value: str) -> str:
     """The form of a text: a time, an address, base64, hex, digits, or a text."""
-    if ISO.match(value):
-        return "time with a zone" if ISO.match(value)[1] else "time without a zone"  # type: ignore[index]
+    if (time := ISO.match(value)) is not None:
+        return "time with a zone" if time[1] else "time without a zone"
     if value.startswith("-----BEGIN"):
         return "PEM"
     if REDACTED.fullmatch(value):

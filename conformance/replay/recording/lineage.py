@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from conformance.replay.recording.fingerprint import Likeness
 from conformance.replay.recording.lines import PlanLine
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
@@ -49,13 +48,6 @@ class Trait(msgspec.Struct, frozen=True, gc=False):
     lacks_token: bool
     """Whether the source leaves tokens out."""
     is_sign_in: bool
-
-    def of_client(self, client: str, like: Likeness) -> Trait:
-        """Derives the trait of another client's line that differs only in the client's own values."""
-        group, carried = (client, like.client_hash or self.group[1]), self.carried
-        if like.own[0]:
-            carried = like.token, *carried[1:]
-        return Trait(group, carried, self.received, self.lacks_token, self.is_sign_in)
 
 
 def trait_of(line: PlanLine) -> Trait:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from conformance.replay.recording.fingerprint import Likeness, personal
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.store import Store
@@ -86,10 +85,6 @@ class ReplayPlan:
     """The fingerprint of each request."""
     responses: array[int] = field(default_factory=lambda: array("q"))
     """The fingerprint of each response."""
-    alike: array[int] = field(default_factory=lambda: array("q"))
-    """The fingerprint of each request without what is its client's own: its token and its client hash."""
-    personal: array[int] = field(default_factory=lambda: array("q"))
-    """The fingerprint of what is its client's own."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
     needed: set[int] = field(default_factory=set)
@@ -146,13 +141,6 @@ class ReplayPlan:
 
     def __post_init__(self) -> None:
         self._numbers = array("i")
-
-    def note(self, request: int, response: int, like: Likeness, client: str) -> None:
-        """Takes the fingerprints of the next position."""
-        self.requests.append(request)
-        self.responses.append(response)
-        self.alike.append(like.alike)
-        self.personal.append(personal(client, like.own))
 
     def arrange(self) -> None:
         """Orders the positions by their start, and numbers them."""

@@ -145,17 +145,14 @@ class _Touches:
         """By login session or token, the email of its account."""
         self._latest: dict[int, str] = {}
         """By session, the email that signed in last."""
-        self._emails: dict[tuple[int, int], str] = {}
-        """By session and what is its client's own, the email that a token stands for."""
-        self._cached: dict[tuple[int, int, str], Touch] = {}
-        """Of reads with a token, by the fingerprints of what two clients' have in common, and the email."""
+        self._cached: dict[tuple[int, int, int], Touch] = {}
+        """Of reads with a token, by session and the fingerprints of the exchange."""
 
     def of(self, position: int) -> Touch:
         plan = self._plan
         session = plan.session_of[position]
-        by_token, alike = (session, plan.personal[position]), (plan.alike[position], plan.responses[position])
-        email = self._emails.get(by_token)
-        cached = None if email is None else self._cached.get((*alike, email))
+        key_of_read = session, plan.requests[position], plan.responses[position]
+        cached = self._cached.get(key_of_read)
         if cached is not None:
             return cached
         line = plan.line(position)
@@ -165,8 +162,7 @@ class _Touches:
         touch = _touch(line, key, email)
         self.marks.note(line, key, touch.writes - {_own(email)})
         if not touch.writes and line.request.header("authorization") is not None and not _carried(line):
-            self._emails.setdefault(by_token, email)
-            self._cached[(*alike, email)] = touch
+            self._cached[key_of_read] = touch
         return touch
 
     def _email(self, position: int, line: PlanLine, key: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode, urlsafe_b64decode
+from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,9 +12,11 @@ from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
+from conformance.checks.access.sign_in import claims_of
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
+from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import ABSENT, Header, Json
 
 SHORTEST = 4
@@ -87,7 +89,6 @@ TRANSPORT_HEADERS = frozenset(
 )
 """Headers whose values come from no response."""
 
-_JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*\Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}\Z|[A-Za-z0-9_-]{16,}\Z")
 _HEX = re.compile(r"[0-9a-f-]+\Z|[0-9A-F-]+\Z")
 
@@ -162,8 +163,8 @@ def leaves(value: Json, place: str) -> Iterator[tuple[str, str]]:
 def unfolded(place: str, value: str) -> Iterator[PlacedValue]:
     """A value, and what is packed into it: JSON in a text, base64 of a text, the claims of a JWT."""
     yield PlacedValue(place, value)
-    inner = packed_json(value)
-    if inner is not ABSENT:
+    inner = json_in(value)
+    if inner is not None:
         for name, leaf in leaves(inner, f"{place}|json"):
             yield from unfolded(name, leaf)
         return
@@ -174,28 +175,6 @@ def unfolded(place: str, value: str) -> Iterator[PlacedValue]:
     text = packed_text(value)
     if text is not None:
         yield from unfolded(f"{place}|base64", text)
-
-
-def packed_json(value: str) -> Json:
-    """The JSON object or array in a text; ABSENT where it holds none."""
-    if value[:1] not in ("{", "[") or value[-1:] not in ("}", "]"):
-        return ABSENT
-    try:
-        return msgspec.json.decode(value)
-    except (ValueError, RecursionError):
-        return ABSENT
-
-
-def claims_of(value: str) -> dict[str, Json] | None:
-    """The payload of a JWT; None where the value is none."""
-    if not value.startswith("eyJ") or not _JWT.match(value):
-        return None
-    part = value.split(".")[1]
-    try:
-        claims = msgspec.json.decode(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (ValueError, Base64Error, RecursionError):
-        return None
-    return claims if isinstance(claims, dict) else None
 
 
 def packed_text(value: str) -> str | None:

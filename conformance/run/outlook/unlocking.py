@@ -34,24 +34,12 @@ class Unlocked:
     musts: int = 0
 
     @property
-    def spoken(self) -> str:
-        """``+2 rules; +85 in all with --impact disruptive``."""
-        return self._spoken("")
-
-    @property
-    def spoken_with_musts(self) -> str:
-        """Counts rules and musts: ``+2 rules, 1 of them a must; +85 in all with --impact disruptive``."""
-        if (self.rules or self.most) == 1:
-            return self._spoken(", a must" if self.musts else ", no must")
-        return self._spoken(f", {self.musts or 'none'} of them {'musts' if self.musts > 1 else 'a must'}")
-
-    def _spoken(self, of_them: str) -> str:
-        count = self.rules or self.most
-        first = f"+{count} {'rule' if count == 1 else 'rules'}"
+    def words(self) -> str:
+        """``+2 rules, 1 must; +85 in all with --impact disruptive``."""
+        gain = f"+{plural(self.rules or self.most, 'rule')}, {plural(self.musts, 'must')}"
         if not self.rules:
-            return f"{first} with --impact {DISRUPTIVE}{of_them}"
-        more = f"; +{self.most} in all with --impact {DISRUPTIVE}" if self.most > self.rules else ""
-        return f"{first}{of_them}{more}"
+            return f"{gain} with --impact {DISRUPTIVE}"
+        return gain + f"; +{self.most} in all with --impact {DISRUPTIVE}" * (self.most > self.rules)
 
 
 def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:

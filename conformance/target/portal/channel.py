@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
@@ -104,16 +106,19 @@ def ends_at(session: Exchange, *, is_moved: bool = False) -> float | None:
     return ended(session) + lifetime if 0 < lifetime <= LONGEST_LIFETIME else None
 
 
+def portal_times(exchange: Exchange) -> Iterator[float]:
+    """The portal's time when it answered, in epoch seconds: by the answer's timestamp, then by its Date."""
+    stamp, date = moment(exchange.at("timestamp")), exchange.at("headers.date")
+    if stamp is not None:
+        yield stamp
+    if isinstance(date, str):
+        with suppress(ValueError, OverflowError):
+            yield parsedate_to_datetime(date).timestamp()
+
+
 def portal_time(exchange: Exchange) -> float | None:
-    """The portal's time when it answered, in epoch seconds; None where the answer does not say."""
-    stamp = moment(exchange.at("timestamp"))
-    date = exchange.at("headers.date")
-    if stamp is not None or not isinstance(date, str):
-        return stamp
-    try:
-        return parsedate_to_datetime(date).timestamp()
-    except ValueError:
-        return None
+    """The portal's time when it answered; None where the answer does not say."""
+    return next(portal_times(exchange), None)
 
 
 def ended(exchange: Exchange) -> float:

@@ -57,17 +57,22 @@ def seal(plain: bytes, key: bytes, scheme: Scheme) -> str:
 def unseal(payload: str, key: bytes, scheme: Scheme) -> bytes:
     """The plaintext of a base64 payload. Raises ValueError where it cannot be opened."""
     try:
-        parts = _split(base64.b64decode(payload, validate=True), scheme)
-        if scheme.aes_mode == "gcm":
-            return AESGCM(key).decrypt(parts["iv"], parts["ciphertext"] + parts["tag"], None)
-        decryptor = Cipher(algorithms.AES(key), modes.CBC(parts["iv"])).decryptor()
-        unpadder = padding.PKCS7(128).unpadder()
-        padded = decryptor.update(parts["ciphertext"]) + decryptor.finalize()
-        return unpadder.update(padded) + unpadder.finalize()
+        return decrypted(base64.b64decode(payload, validate=True), key, scheme)
     except (InvalidTag, binascii.Error, ValueError) as problem:
         raise ValueError(
             f"the encrypted body cannot be decrypted: {problem or 'the tag does not fit'}"
         ) from None
+
+
+def decrypted(sealed: bytes, key: bytes, scheme: Scheme) -> bytes:
+    """The plaintext of the bytes of a payload. Raises InvalidTag, ValueError."""
+    parts = _split(sealed, scheme)
+    if scheme.aes_mode == "gcm":
+        return AESGCM(key).decrypt(parts["iv"], parts["ciphertext"] + parts["tag"], None)
+    decryptor = Cipher(algorithms.AES(key), modes.CBC(parts["iv"])).decryptor()
+    unpadder = padding.PKCS7(128).unpadder()
+    padded = decryptor.update(parts["ciphertext"]) + decryptor.finalize()
+    return unpadder.update(padded) + unpadder.finalize()
 
 
 def _split(sealed: bytes, scheme: Scheme) -> dict[str, bytes]:
@@ -84,10 +89,11 @@ def _split(sealed: bytes, scheme: Scheme) -> dict[str, bytes]:
 
 def wrap(key: bytes, public: RSAPublicKey, *, rsa: str, mgf1: str) -> str:
     """An AES key encrypted with an RSA key, in base64."""
-    return base64.b64encode(public.encrypt(key, _rsa_padding(rsa, mgf1))).decode()
+    return base64.b64encode(public.encrypt(key, padding_of(rsa, mgf1))).decode()
 
 
-def _rsa_padding(rsa: str, mgf1: str) -> rsa_padding.AsymmetricPadding:
+def padding_of(rsa: str, mgf1: str) -> rsa_padding.AsymmetricPadding:
+    """The padding of a wrapped key: PKCS #1 v1.5, or OAEP with these digests."""
     if rsa == "pkcs1v15":
         return rsa_padding.PKCS1v15()
     digests: Mapping[str, type[hashes.HashAlgorithm]] = {"sha256": hashes.SHA256, "sha1": hashes.SHA1}
@@ -179,7 +185,7 @@ def read_key(value: Json) -> tuple[RSAPublicKey, str] | None:
         else:
             der = base64.b64decode("".join(value.split()), validate=True)
             key, format = serialization.load_der_public_key(der), "spki-base64"
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return (key, format) if isinstance(key, RSAPublicKey) else None
 

@@ -22,6 +22,7 @@ from conformance.errors import (
 )
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, Watch, as_seconds, iso
+from conformance.target.http1 import NO_CONNECTION
 from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
 from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
@@ -33,8 +34,6 @@ from conformance.traffic.exchange import Exchange, Header, Plain, Request, Respo
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import endpoint_of
-
-DRAINED = httpx.ByteStream(b"")
 
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
@@ -161,7 +160,7 @@ class Transport:
         self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None
     ) -> httpx.Request:
         try:
-            url = _url(self.url + url_path)
+            url = httpx.URL(self.url + url_path)
             pairs = [(name.encode("latin-1"), value.encode()) for name, value in headers]
             request = httpx.Request(
                 method,
@@ -191,8 +190,6 @@ class Transport:
             return self._read(answer)
         finally:
             answer.close()
-            # An answer and its stream hold each other, and with them a body of any size.
-            answer.stream = DRAINED
 
     def _read(self, answer: httpx.Response) -> Response:
         headers = [(name.decode("latin-1"), _text(value)) for name, value in answer.headers.raw]
@@ -336,11 +333,6 @@ def _advance(profile: Profile, address: str, seconds: int) -> float | None:
     return there
 
 
-def _url(address: str) -> httpx.URL:
-    """Parses an address; cached, as endpoints repeat."""
-    return httpx.URL(address)
-
-
 def _completed(pairs: Pairs, method: str, url: httpx.URL, body: bytes) -> Pairs:
     """Request headers, completed with the suite's own, Host and Content-Length."""
     present = {name.lower() for name, _ in pairs}
@@ -374,7 +366,7 @@ def _reason(problem: Exception, timeout: float) -> str:
     if isinstance(problem, httpx.ReadTimeout | httpx.WriteTimeout | httpx.PoolTimeout):
         return str(problem) if "did not end" in str(problem) else f"nothing came within {timeout:g} s"
     if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-        return f"no connection ({_words(problem) or 'timed out'})"
+        return f"{NO_CONNECTION} ({_words(problem) or 'timed out'})"
     return _words(problem) or type(problem).__name__
 
 

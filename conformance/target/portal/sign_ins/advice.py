@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
-
 from conformance.spec.tables import LIMITS
-from conformance.traffic.exchange import Exchange, Json
+from conformance.target.portal.channel import portal_times
+from conformance.traffic.exchange import Exchange
 
 SKEW_SECONDS = 20.0
 """Seconds between the clocks here and there from which authenticator codes are in danger."""
@@ -33,21 +32,8 @@ def password_advice(account: str, password: str) -> str:
 def clock_offset(answer: Exchange) -> float | None:
     """How many seconds the portal's clock is ahead of this machine's, by the time in an answer; None where it
     has none."""
-    stamp = answer.at("timestamp")
-    if isinstance(stamp, int) and not isinstance(stamp, bool):
-        offset = stamp / 1000 - answer.time
-        if abs(offset) < YEAR_SECONDS:
-            return offset
-    return _offset_by_header(answer.at("headers.date"), answer.time)
-
-
-def _offset_by_header(date: Json, here: float) -> float | None:
-    if not isinstance(date, str):
-        return None
-    try:
-        return parsedate_to_datetime(date).timestamp() - here
-    except (ValueError, OverflowError):
-        return None
+    offsets = (there - answer.time for there in portal_times(answer))
+    return next((offset for offset in offsets if abs(offset) < YEAR_SECONDS), None)
 
 
 def clock_problem(offset: float) -> str | None:
