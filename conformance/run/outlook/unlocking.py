@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.report.model.words import MUSTS, plural
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import why_left_out
 from conformance.run.testable import reachable, reachable_endpoints
-from conformance.spec import BY_KEY, REQUIREMENTS, Impact
+from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import (
+    ACCOUNTS,
     AccountSettings,
     BotChallenge,
     ClockSettings,
@@ -53,6 +54,17 @@ def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[
             musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
             gains[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
     return gains
+
+
+def next_steps(rows: Sequence[CaseRow], profile: Profile, impact: Impact) -> list[str]:
+    """What the next impact, and each account that the profile lacks, would have a run test beside."""
+    before = _rules(rows, profile, impact)
+    higher = IMPACTS[IMPACTS.index(impact) + 1 :][:1]
+    steps = {f"--impact {level}": _rules(rows, profile, level) - before for level in higher}
+    for name in ACCOUNTS:
+        if name not in profile.accounts:
+            steps[f"[accounts.{name}]"] = _rules(rows, _account(profile, name), impact) - before
+    return [f"{step} tests {plural(len(rules), 'rule')} more" for step, rules in steps.items() if rules]
 
 
 DISRUPTIVE: Impact = "disruptive"
