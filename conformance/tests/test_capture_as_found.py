@@ -53,13 +53,41 @@ def test_plain_text_that_is_called_base64_is_read_as_text(tmp_path: Path, text: 
     assert exchange.response.body == json.loads(text)
 
 
-@pytest.mark.parametrize("width", [10_000, 76], ids=["one line", "lines"])
-def test_base64_is_decoded_also_over_several_lines(tmp_path: Path, width: int) -> None:
-    packed = b64encode(BODY.encode()).decode()
-    lines = "\r\n".join(packed[at : at + width] for at in range(0, len(packed), width))
-    exchange, _ = the_one(one_entry(tmp_path, response=answered(lines, encoding="base64")))
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda packed: packed,
+        lambda packed: "\r\n".join(packed[at : at + 76] for at in range(0, len(packed), 76)),
+        lambda packed: packed.rstrip("=").replace("+", "-").replace("/", "_"),
+    ],
+    ids=["one line", "lines", "of URLs"],
+)
+def test_base64_is_decoded_in_each_form(tmp_path: Path, written: Callable[[str], str]) -> None:
+    text = written(b64encode(BODY.encode()).decode())
+    exchange, _ = the_one(one_entry(tmp_path, response=answered(text, encoding="base64")))
     assert exchange.response
     assert exchange.response.body == json.loads(BODY)
+
+
+@pytest.mark.parametrize(
+    "content, state",
+    [
+        (answered(b64encode(BODY.encode()).decode()[:120], encoding="base64", size=len(BODY)), "truncated"),
+        (answered("REDACTED", encoding="base64"), "sanitized"),
+        (answered(gzip.compress(BODY.encode()).decode("latin-1")), "json"),
+        (answered(gzip.compress(BODY.encode()).decode(errors="replace")), "undecodable"),
+        (answered("", _form="not-json", _kept={"text": BODY}), "omitted"),
+        (answered("Unavailable.", encoding="base64", size=12), "not-json"),
+    ],
+    ids=["cut off", "taken out", "bytes as text", "damaged bytes", "a claim of our own", "plain"],
+)
+def test_a_body_that_is_not_what_its_entry_claims_is_not_judged_as_that(
+    tmp_path: Path, content: dict[str, object], state: str
+) -> None:
+    headers = [{"name": "Content-Encoding", "value": "gzip"}]
+    exchange, _ = the_one(one_entry(tmp_path, response={**content, "headers": headers}))
+    assert exchange.response
+    assert exchange.response.state == state
 
 
 def test_a_packing_that_cannot_be_undone_is_named(tmp_path: Path) -> None:

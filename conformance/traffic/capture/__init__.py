@@ -16,12 +16,13 @@ from typing import BinaryIO
 import msgspec
 
 from conformance.errors import CaptureError
+from conformance.traffic.capture.bodies import is_length
 from conformance.traffic.capture.files import damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, StoredStream, place_of
 from conformance.traffic.capture.writer import Writer
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import NOT_JSON, Exchange
 
 NUMBER = re.compile(rb'\s*\{"n"\s*:\s*(\d{1,18})[,}]')
 HEAD, TAIL = 64, 1 << 20
@@ -146,6 +147,9 @@ def _read(
                 if not line.isspace():
                     exchange = _DECODE(line)
                     _READ_TIME(exchange.started)
+                    for message in filter(None, (exchange.request, exchange.response)):
+                        if message.form == NOT_JSON and not is_length(message.body):
+                            raise ValueError('the "body" of what is "not-json" is not its length')
                     yield exchange
     except Exception as error:
         damage = damage_of(error)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,7 +12,15 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from conformance.traffic.capture.bodies import LARGEST_BODY, Hold, answer_of, body_of, unpacked
+from conformance.traffic.capture.bodies import (
+    LARGEST_BODY,
+    Hold,
+    answer_of,
+    body_of,
+    from_base64,
+    is_length,
+    unpacked,
+)
 from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
 from conformance.traffic.exchange import (
     ABSENT,
@@ -40,6 +46,8 @@ NOT_MODIFIED = 304
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
+_OF_BYTES = re.compile("[\0-\x08\x0e-\x1f\ufffd]")
+"""What stands in no text, but where a tool took packed bytes for one."""
 REMEMBERED_HEADERS = 100
 """Headers of a message; of one with more, none are kept for the next."""
 
@@ -166,7 +174,7 @@ def _sent_body(
     sent: HarRequest, method: str, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
     post = sent.postData
-    if sent.form == NOT_JSON:
+    if sent.form == NOT_JSON and is_length(sent.kept):
         return sent.kept, NOT_JSON
     if sent.form in UNKNOWN_FORMS:
         return ABSENT, sent.form  # type: ignore[return-value]
@@ -213,7 +221,7 @@ def _form_fields(post: PostData) -> tuple[Json, Form | None]:
 def _answered_body(
     content: Content, body_size: int | float | None, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
-    if content.form == NOT_JSON:
+    if content.form == NOT_JSON and is_length(content.kept):
         return content.kept, NOT_JSON
     if content.form in UNKNOWN_FORMS:
         return ABSENT, content.form  # type: ignore[return-value]
@@ -238,19 +246,22 @@ def _told(
     size: int | float | None,
     hold: Hold,
 ) -> tuple[Json, Form | None]:
-    """A body that stands in the entry itself, as text or in base64."""
-    text, encoding = holder.text or "", holder.encoding
-    if encoding and encoding.lower() == "base64":
-        try:
-            return _attached(b64decode("".join(text.split()), validate=True), headers, source, hold=hold)
-        except (Base64Error, ValueError):
-            pass  # Firefox says base64 of plain text as well
+    """A body that stands in the entry itself: as text, in base64, or packed and written as text."""
+    text = holder.text or ""
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
-    body, form = hold(text)
-    if form == NOT_JSON and size is not None and size > len(text.encode()):
-        return ABSENT, "truncated"
-    return body, form
+    raw = from_base64(text) if (holder.encoding or "").lower() == "base64" else None
+    body, form = hold(text) if raw is None else _attached(raw, headers, source, hold=hold)
+    if form != NOT_JSON:
+        return body, form
+    if raw is not None and size == len(text):
+        return hold(text)  # Firefox says base64 of plain text as well
+    if raw is None and _OF_BYTES.search(text) and (encoding := _packing(headers)):
+        if "\ufffd" not in text:
+            return _attached(text.encode("latin-1", "replace"), headers, source, hold=hold)
+        source.packed[encoding] += 1
+        return ABSENT, "undecodable"
+    return (ABSENT, "truncated") if size is not None and size > body["length"] else (body, form)
 
 
 def _attached(
@@ -258,7 +269,7 @@ def _attached(
 ) -> tuple[Json, Form | None]:
     if raw is None:
         return ABSENT, "omitted"
-    encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
+    encoding = _packing(headers)
     bare = unpacked(raw, encoding) if encoding else raw
     if bare is None:
         source.packed[encoding or ""] += 1
@@ -266,6 +277,10 @@ def _attached(
     if len(bare) > LARGEST_BODY:
         return ABSENT, "truncated"
     return hold(bare)
+
+
+def _packing(headers: list[Header]) -> str | None:
+    return next((value for name, value in headers if name.lower() == "content-encoding"), None)
 
 
 def _url(sent: HarRequest) -> str:

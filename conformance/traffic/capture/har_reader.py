@@ -65,7 +65,7 @@ def read_har(
                 yield exchange_of(entry, number, started, source)
             notes += [
                 f"{path}: bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"
-                " Accept-Encoding: gzip."
+                " Accept-Encoding: identity."
                 for encoding, bodies in source.packed.items()
             ]
             if damage:

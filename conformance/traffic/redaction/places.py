@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from conformance.traffic.capture.bodies import json_in
+from conformance.traffic.capture.bodies import PACKED_JSON, packed_json_in
 from conformance.traffic.exchange import Exchange, Json, Message, split_url
 from conformance.traffic.facts import called, fact
 from conformance.traffic.values import REDACTED
@@ -115,8 +115,8 @@ def names_a_secret(name: str) -> bool:
 
 
 _ENDINGS = tuple(ENDINGS)
-_OPENINGS = frozenset("{[")
-"""How a text begins that is JSON itself."""
+_OPENINGS = ("{", "[", *PACKED_JSON)
+"""How a text begins that is JSON itself, or is packed JSON."""
 
 
 def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
@@ -197,13 +197,13 @@ def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
             elif _holds_more(inner):
                 yield from _in_json(inner, takes_code=takes_code)
     elif type(value) is str:
-        yield from _in_json(json_in(value), takes_code=takes_code)
+        yield from _in_json(packed_json_in(value), takes_code=takes_code)
 
 
 def _holds_more(value: Json) -> bool:
     """Whether there may be anything in a JSON value beside itself."""
     kind = type(value)
-    return kind is dict or kind is list or (kind is str and value[:1] in _OPENINGS)
+    return kind is dict or kind is list or (kind is str and value.startswith(_OPENINGS))
 
 
 @lru_cache(maxsize=4096)
