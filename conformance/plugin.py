@@ -132,7 +132,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     run, verify = item.config.stash.get(SESSION, None), item.stash.get(VERIFY, None)
     if run is None or verify is None or call.when != "call" or goes_on(item):
         return report
-    new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.is_selected(row.requirement)]
+    new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.counts(row)]
     run.new_findings.clear()
     show_findings(item.config, run, new)
     failures = [finding for finding in new if finding.verdict is Verdict.FAIL and finding.times == 1]

@@ -272,6 +272,15 @@ def test_no_command_imports_for_its_help_what_only_its_work_needs() -> None:
     assert not SLOW_TO_IMPORT & modules_of(script)
 
 
+def test_options_of_pytest_and_of_its_plugins_are_passed_on(tmp_path: Path) -> None:
+    words = (
+        f"run --deselect x --tb short --conformance-min-tested 1 --collect-only -q --out {tmp_path}".split()
+    )
+
+    assert code_of([*words, "--only", "CONSTANT-020"]) == 0
+    assert code_of([*words, "--nope", "-p", "no:cacheprovider"]) == 4
+
+
 @pytest.mark.parametrize("option", ["--profile none.toml", "--only NOPE-1", "--rerun NOPE-001"])
 def test_a_wrong_value_is_refused_before_the_cases_are_loaded(option: str) -> None:
     script = f"from conformance.cli import main\nmain(['run', *'{option}'.split()])"

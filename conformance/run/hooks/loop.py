@@ -147,7 +147,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     except Untestable as reason:
         _leave(verify, reason.reason, reason.fault_class)
     except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
-        run.lose(gone)
+        run.gone = gone
         _leave(verify, RESTARTED if run.restarted else GONE, "environment")
     except Exception as bug:
         run.ledger.errors[item.nodeid] = f"{type(bug).__name__}: {bug}"
@@ -197,7 +197,7 @@ def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None
     try:
         run.clock.wait_until(due.moment, due.why)
     except (TargetUnreachable, ProfileError) as gone:
-        run.lose(gone)
+        run.gone = gone
     except Untestable as late:
         if STEPS in item.stash:
             item.stash[STEPS].close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
 
@@ -114,11 +114,21 @@ class PlanChoice:
             if not rows:
                 raise UsageError(f"--rerun {self.rerun}: {NO_CASE}")
         if self.rules is not None:
-            wanted = deciding(self.rules.rules, declared)
-            rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
+            rows = deciding_cases(rows, self.rules, declared)
             if not rows:
                 raise UsageError(f"{self.rules.text}: {NO_CASE_ALONE}")
         return rows
+
+
+def deciding_cases(rows: Sequence[CaseRow], rules: RuleSelection, declared: Iterable[str]) -> list[CaseRow]:
+    """The cases that decide some rules, and of rules that count at an endpoint alone those of the endpoint.
+    ``declared``: the rules that any case decides."""
+    wanted = deciding(rules.rules - rules.limited.keys(), declared)
+    return [
+        row
+        for row in rows
+        if not wanted.isdisjoint(row.requirements) or rules.is_of(row.id, row.requirements)
+    ]
 
 
 def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:

@@ -12,6 +12,7 @@ from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model.failures import Blocker, RunFailures, failures_of
+from conformance.report.model.gravity import gravity_of
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -20,12 +21,13 @@ from conformance.report.model.words import (
     ALLOWED,
     Untested,
     changes_in_words,
+    coverage,
     day_and_time,
     duration,
     headline,
-    levels,
     listed,
     plural,
+    standing,
     untested,
 )
 
@@ -55,7 +57,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "head": headline(run),
         "target": run.target.url,
         "command": COMMANDS.get(run.command, run.command),
-        "levels": levels(run),
+        "tiles": list(_tiles(run)),
         "facts": _facts(run, exchanges),
         "blockers_title": "Why it is inconclusive"
         if _is_inconclusive(run)
@@ -117,8 +119,18 @@ def _notes(run: Run) -> list[str]:
     return [*remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 
 
+def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
+    """The numbers beside the verdict: causes by severity, and the share of the musts."""
+    causes = [(words, f"{count:,}", "") for count, words in gravity_of(run)]
+    yield from causes or [("causes of failure", "0", "")]
+    share, of, rest = coverage(run).partition(":")[0].removesuffix(" tested").partition(" of ")
+    yield "tested", share, f"{of}{rest}".strip()
+
+
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
+    _, *lines = standing(run)
     facts = [
+        *((label.capitalize(), words) for label, words in lines),
         ("Target", one_line(run.target.url, 200)),
         ("Profile", one_line(run.target.profile or "none", 200)),
         ("When", f"{day_and_time(run.started)}, took {duration(run.seconds)}"),
@@ -205,6 +217,7 @@ def _changes(run: Run) -> Iterator[Cells]:
             ("stale", "stale", base.stale, "listed, but no longer failing"),
             ("expired", "expired", base.expired, "listed, but expired"),
             ("untested", "not decided", base.undecided, "listed, but not decided by this run"),
+            ("known", "warned", base.warned, "warned of and not listed"),
         ):
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
     if since is not None:
