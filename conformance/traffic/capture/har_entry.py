@@ -129,11 +129,11 @@ def _response(answer: HarResponse, request: Request, source: Source) -> Response
     headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
     status = int(answer.status or 0)
     content = answer.content or Content()
-    if request.method == "HEAD" or status in (204, NOT_MODIFIED):
-        body, form = ABSENT, None
-    elif status == PARTIAL and request.header("range") is not None:
-        body, form = ABSENT, "truncated"
-    else:
+    body: Json = ABSENT
+    form: Form | None = None
+    if status == PARTIAL and request.header("range") is not None:
+        form = "truncated"
+    elif request.method != "HEAD" and status not in (204, NOT_MODIFIED):
         body, form = _answered_body(content, answer.bodySize, headers, source)
     return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
 
