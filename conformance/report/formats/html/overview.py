@@ -119,7 +119,8 @@ def _notes(run: Run) -> list[str]:
 
 
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
-    _, *lines = standing(run)
+    tested, *others = standing(run)  # of a run, the number beside the verdict says what was tested
+    lines = [tested, *others] if run.command == "replay" else others
     facts = [
         *((label.capitalize(), words) for label, words in lines),
         ("Target", one_line(run.target.url, 200)),
