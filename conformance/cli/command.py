@@ -208,12 +208,13 @@ def command(
         settings = SETTINGS | (
             {"ignore_unknown_options": True, "help_option_names": ["--help"]} if passes_on else {}
         )
-        groups = [str(each.panel) for each in parameters if getattr(each, "panel", None)]
+        options = [each for each in parameters if isinstance(each, CommandOption)]
+        groups = dict.fromkeys([*USUAL_GROUPS, *(str(each.panel) for each in options if each.panel)])
         return kind(
             name,
             callback=call,
             params=list(parameters),
-            panels=[click.RichOptionPanel(each) for each in dict.fromkeys([*USUAL_GROUPS, *groups])],
+            panels=[click.RichOptionPanel(each) for each in groups],
             help=f"{row.summary[0].upper()}{row.summary[1:]}.",
             examples=[row.example, *examples],
             context_settings=dict(settings),
