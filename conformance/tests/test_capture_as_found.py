@@ -192,8 +192,18 @@ def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
             },
             "answered from a cache",
         ),
+        (
+            {
+                "response": {
+                    "status": 307,
+                    "headers": [{"name": "Non-Authoritative-Reason", "value": "HSTS"}],
+                }
+            },
+            "answered by the browser",
+        ),
+        ({"response": {"status": 103}}, "an interim answer"),
     ],
-    ids=["a worker", "a worker's answer", "a tag", "a date"],
+    ids=["a worker", "a worker's answer", "a tag", "a date", "HTTPS by itself", "early hints"],
 )
 def test_an_answer_that_the_browser_gave_is_set_aside(
     tmp_path: Path, changes: dict[str, object], reason: str
@@ -201,6 +211,23 @@ def test_an_answer_that_the_browser_gave_is_set_aside(
     reader = capture.read(one_entry(tmp_path, **changes))
     assert list(reader) == []
     assert reader.set_aside == {reason: 1}
+
+
+def test_an_entry_that_is_recorded_twice_is_read_once(tmp_path: Path) -> None:
+    path = one_entry(tmp_path)
+    (entry,) = json.loads(path.read_text())["log"]["entries"]
+    path.write_text(json.dumps({"log": {"entries": [entry, entry, {**entry, "time": 2}]}}))
+    reader = capture.read(path)
+    assert [exchange.elapsed_ms for exchange in reader] == [1, 2]
+    assert reader.set_aside == {"recorded twice": 1}
+
+
+@pytest.mark.parametrize("name, state", [("Range", "truncated"), ("Accept", "json")])
+def test_a_part_that_was_asked_for_is_not_judged_as_the_whole(tmp_path: Path, name: str, state: str) -> None:
+    request = {"headers": [{"name": name, "value": "bytes=0-1"}]}
+    exchange, _ = the_one(one_entry(tmp_path, request=request, response={"status": 206}))
+    assert exchange.response
+    assert exchange.response.state == state
 
 
 def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:

@@ -214,7 +214,8 @@ class BaselineEntry(Part):
 
 class BaselineOutcome(Part):
     """A run against the known failures of ``file``. ``undecided`` are entries whose rule it did not decide
-    at their endpoint: they are neither known to hold nor stale."""
+    at their endpoint: they are neither known to hold nor stale. ``warned`` are warnings that no entry lists,
+    and that fail nothing."""
 
     file: str
     new: list[BaselineEntry] = []
@@ -222,6 +223,7 @@ class BaselineOutcome(Part):
     stale: list[BaselineEntry] = []
     expired: list[BaselineEntry] = []
     undecided: list[BaselineEntry] = []
+    warned: list[BaselineEntry] = []
 
 
 class Since(Part):

@@ -255,11 +255,13 @@ def untested(run: Run) -> list[Untested]:
 
 
 def counted(base: BaselineOutcome) -> str:
-    """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided`` where there are such entries."""
+    """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided · 1 warning not listed`` where there are
+    such entries."""
     groups = {"new": base.new, "known": base.known, "stale": base.stale, "expired": base.expired}
     if base.undecided:
         groups["not decided"] = base.undecided
-    return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
+    warned = [f"{plural(len(base.warned), 'warning')} not listed"] if base.warned else []
+    return " · ".join([*(f"{len(entries)} {name}" for name, entries in groups.items()), *warned])
 
 
 def plural(count: int, noun: str) -> str:

@@ -154,7 +154,7 @@ class Transport:
             sentence = stopped if self.answered and kind is not NotTls else unreachable
             return kind(sentence(self.url, problem))
         request = exchange.request
-        return NoAnswer(f"{request.method} {request.path} got no answer: {exchange.error}", exchange)
+        return NoAnswer(f"{request.method} {request.path} got no answer: {exchange.error}")
 
     def _request(
         self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None

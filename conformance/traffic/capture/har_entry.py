@@ -35,14 +35,23 @@ from conformance.traffic.exchange import (
 )
 
 Aside = Literal[
-    "answered from a cache", "answered by a service worker", "WebSocket", "not HTTP", "no request"
+    "answered from a cache",
+    "answered by a service worker",
+    "answered by the browser",
+    "an interim answer",
+    "recorded twice",
+    "WebSocket",
+    "not HTTP",
+    "no request",
 ]
 """Why an entry is set aside: the portal did not send the answer that it shows."""
 
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
 
-NOT_MODIFIED = 304
+PARTIAL, NOT_MODIFIED = 206, 304
+BY_THE_BROWSER = "non-authoritative-reason"
+"""A header of a redirection that a browser makes up, such as one from HTTP to HTTPS."""
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
@@ -78,14 +87,16 @@ def aside(entry: Entry) -> Aside | None:
         return "answered from a cache"
     if entry.viaServiceWorker or (entry.response and entry.response.viaServiceWorker):
         return "answered by a service worker"  # which sends a request of its own, an entry of its own
-    if entry.response and entry.response.status == NOT_MODIFIED and _is_conditional(entry.request):
-        return "answered from a cache"
-    return None
+    status = entry.response.status if entry.response else None
+    if status == NOT_MODIFIED and _names(entry.request.headers, "if-none-match", "if-modified-since"):
+        return "answered from a cache"  # which asked if its copy is still valid
+    if entry.response and 300 <= (status or 0) < 400 and _names(entry.response.headers, BY_THE_BROWSER):
+        return "answered by the browser"
+    return "an interim answer" if 100 <= (status or 0) < 200 else None
 
 
-def _is_conditional(request: HarRequest) -> bool:
-    """Whether a cache asked if its copy is still valid."""
-    return any(pair.name.lower() in ("if-none-match", "if-modified-since") for pair in request.headers or ())
+def _names(headers: list[Pair] | None, *names: str) -> bool:
+    return any(pair.name.lower() in names for pair in headers or ())
 
 
 def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
@@ -93,7 +104,7 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
     assert entry.request is not None
     request = _request(entry.request, source)
     answer = entry.response
-    response = _response(answer, request.method, source) if answer and (answer.status or 0) > 0 else None
+    response = _response(answer, request, source) if answer and (answer.status or 0) > 0 else None
     return Exchange(
         n=n,
         started=started,
@@ -114,13 +125,15 @@ def _request(sent: HarRequest, source: Source) -> Request:
     return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
 
 
-def _response(answer: HarResponse, method: str, source: Source) -> Response:
+def _response(answer: HarResponse, request: Request, source: Source) -> Response:
     headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
     status = int(answer.status or 0)
     content = answer.content or Content()
-    if method == "HEAD" or status in (204, 304) or status < 200:
-        body, form = ABSENT, None
-    else:
+    body: Json = ABSENT
+    form: Form | None = None
+    if status == PARTIAL and request.header("range") is not None:
+        form = "truncated"
+    elif request.method != "HEAD" and status not in (204, NOT_MODIFIED):
         body, form = _answered_body(content, answer.bodySize, headers, source)
     return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
 

@@ -67,6 +67,9 @@ BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
 
 BETWEEN_CODES = re.compile(r"[^A-Za-z0-9-]+")
 
+BETWEEN_COOKIES = re.compile(r"\n|,\s*(?=[^\s;,=]+=)")
+"""Where a tool joins several ``Set-Cookie`` to one."""
+
 CODE_LETTERS = re.compile(r"[A-Za-z0-9-]{6,40}\Z")
 
 
@@ -153,7 +156,8 @@ def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
             for pair in value.split(";"):
                 yield pair.partition("=")[2].strip(), "cookie"
         elif lower == "set-cookie":
-            yield value.partition(";")[0].partition("=")[2].strip(), "cookie"
+            for cookie in BETWEEN_COOKIES.split(value):
+                yield cookie.partition(";")[0].partition("=")[2].strip(), "cookie"
         elif lower in HEADERS:
             yield value, HEADERS[lower]
 

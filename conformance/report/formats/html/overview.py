@@ -209,6 +209,7 @@ def _changes(run: Run) -> Iterator[Cells]:
             ("stale", "stale", base.stale, "listed, but no longer failing"),
             ("expired", "expired", base.expired, "listed, but expired"),
             ("untested", "not decided", base.undecided, "listed, but not decided by this run"),
+            ("known", "warned", base.warned, "warned of and not listed"),
         ):
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
     if since is not None:
