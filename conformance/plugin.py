@@ -12,10 +12,11 @@ import pytest
 from conformance.errors import SuiteError
 from conformance.run.catalogue import ids_of
 from conformance.run.hooks.loop import goes_on, guarded, run_all, step_through
-from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
     counted_rules,
+    declared_marks,
     keep_chosen,
+    mark_by_rules,
     refuse_parallel_cases,
     rules_by_options,
 )

@@ -130,6 +130,17 @@ def test_the_help_of_a_command_has_an_example_that_the_command_understands(
         assert loaded(name).make_context(name, words[2:]).params is not None
 
 
+def test_the_options_of_a_load_stand_at_the_end_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--help"]) == 0
+
+    usual, _, load = capsys.readouterr().out.partition("A load (extra scale)")
+    assert "--only" in usual
+    assert "--rate" not in usual
+    assert re.findall(r"--[a-z-]+", load.partition("Examples:")[0]) == [
+        "--rate", "--repeat", "--duration", "--ramp", "--latency",
+    ]  # fmt: skip
+
+
 def test_the_help_shows_every_command_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 

@@ -47,7 +47,7 @@ def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty
     came = [line for line in lines if line.startswith(f"FAIL {BROKEN}  ")]
     assert len(came) == 2, "as it comes, and in the summary"
     assert lines[-4].startswith(
-        "Not conformant in a selection  1 cause: 1 breaks a client. Selected: --rerun"
+        "Not conformant in a selection  1 cause that breaks a client. Selected: --rerun"
     )
     assert lines[-3].startswith("tested     1 of 1 selected musts · ")
     assert lines[-2] == f"report     {faulty.out / 'report.html'}"

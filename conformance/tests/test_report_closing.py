@@ -22,7 +22,7 @@ def test_a_line_counts_the_causes_and_names_their_rules() -> None:
     run = builder.run()
 
     line = verdict_line(run, Path("reports"))
-    assert line.startswith("Not conformant: 2 causes: 2 break a client. · 97 % of ")
+    assert line.startswith("Not conformant: 2 causes that break a client. · 97 % of ")
     assert " musts tested · ENV-008, ENV-011 · " in line
     assert line.endswith("exit code 1: the specification is contradicted")
 
@@ -41,7 +41,7 @@ def test_against_a_baseline_a_line_counts_and_names_what_is_new_alone() -> None:
     against = run.model_copy(update={"baseline": BaselineOutcome(file="base.toml", known=known)})
     line = verdict_line(against, Path("reports"))
 
-    assert line.startswith("Not conformant: 1 cause: 1 breaks a client. · 97 % of ")
+    assert line.startswith("Not conformant: 1 cause that breaks a client. · 97 % of ")
     assert " musts tested · ENV-008, ENV-011 · " in line
     assert line.endswith("exit code 1: the specification is contradicted beyond what the baseline lists")
     assert line.count("ENV-011") == 1

@@ -114,7 +114,8 @@ def test_the_terminal_the_summary_and_the_page_have_the_same_lines_under_the_ver
     ]
     assert summary.startswith(f"## Not conformant\n\n{head}\n\n")
     assert [f"- **{label}** {words}\n" in summary for label, words in standing(run)] == [True] * 3
-    assert "<dt>shows a secret</dt><dd>1</dd></div><div><dt>break a client</dt><dd>4</dd>" in top
+    assert f'<p class="lead">{head}</p>' in top
+    assert f"<dt>tested</dt><dd>90 %<small> of {MUSTS} musts</small></dd>" in top
     assert "<dt>More</dt><dd>--impact mutating tests 80 rules more</dd>" in top
 
 

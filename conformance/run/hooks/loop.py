@@ -26,9 +26,8 @@ from conformance.errors import (
 from conformance.report.finish import GONE, RESTARTED
 from conformance.report.model.run import Timed
 from conformance.run.catalogue import ids_of, row_of
-from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
-from conformance.run.hooks.terminal import say
+from conformance.run.hooks.terminal import display_of, say
 from conformance.run.outlook.plan import ahead
 from conformance.run.outlook.plan_text import ahead_lines
 from conformance.run.planning import UNKNOWN_WINDOW, is_generator, planned, why_not

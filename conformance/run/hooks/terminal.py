@@ -1,10 +1,12 @@
-"""What a run prints through pytest: waits as they begin, the findings of a case, and how the run ended."""
+"""What a run prints: waits as they begin, the findings of a case, and how the run ended. A display that the
+command has registered shows it in place of pytest's own lines."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Protocol, cast
 
 import pytest
 
@@ -14,7 +16,6 @@ from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.run.catalogue import ids_of
-from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
 from conformance.run.session import RunSession
@@ -23,6 +24,31 @@ from conformance.verdicts.findings import Finding, Verdict
 
 SHORT_WAIT = 3.0
 """Seconds of a wait that is not worth a line."""
+
+NAME = "portal-conformance-display"
+"""The name of the plugin that is the display."""
+
+
+class RunDisplay(Protocol):
+    """Shows a run. Every text is redacted already."""
+
+    def line(self, text: str) -> None:
+        """Shows a line at once."""
+
+    def finding(self, verdict: str, rule: str, text: str) -> None:
+        """Shows what contradicts a rule, as it comes; ``verdict`` is FAIL or WARN, or ``known`` where the
+        baseline lists it."""
+
+    def lasting(self, seconds: float) -> None:
+        """Takes how long the waits will make the run last."""
+
+    def waiting(self, why: str, seconds: float) -> None:
+        """Shows a wait that begins."""
+
+
+def display_of(config: pytest.Config) -> RunDisplay | None:
+    """The display of a run; None where pytest's own terminal shows it."""
+    return cast(RunDisplay | None, config.pluginmanager.get_plugin(NAME))
 
 
 def say(config: pytest.Config, line: str) -> None:

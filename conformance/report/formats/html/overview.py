@@ -12,7 +12,6 @@ from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model.failures import Blocker, RunFailures, failures_of
-from conformance.report.model.gravity import gravity_of
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -57,7 +56,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "head": headline(run),
         "target": run.target.url,
         "command": COMMANDS.get(run.command, run.command),
-        "tiles": list(_tiles(run)),
+        "tested": coverage(run).partition(":")[0].removesuffix(" tested").partition(" of "),
         "facts": _facts(run, exchanges),
         "blockers_title": "Why it is inconclusive"
         if _is_inconclusive(run)
@@ -119,16 +118,9 @@ def _notes(run: Run) -> list[str]:
     return [*remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 
 
-def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
-    """The numbers beside the verdict: causes by severity, and the share of the musts."""
-    causes = [(words, f"{count:,}", "") for count, words in gravity_of(run)]
-    yield from causes or [("causes of failure", "0", "")]
-    share, of, rest = coverage(run).partition(":")[0].removesuffix(" tested").partition(" of ")
-    yield "tested", share, f"{of}{rest}".strip()
-
-
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
-    _, *lines = standing(run)
+    tested, *others = standing(run)  # of a run, the number beside the verdict says what was tested
+    lines = [tested, *others] if run.command == "replay" else others
     facts = [
         *((label.capitalize(), words) for label, words in lines),
         ("Target", one_line(run.target.url, 200)),
