@@ -20,7 +20,7 @@ def printed(*words: str) -> str:
     return text
 
 
-JOB = printed("run --profile", "--known known.toml")
+JOB = printed("run --profile", "--known known.toml", "--formats sarif")
 ACCEPT_ALL, ACCEPT, PRUNE = (printed(f"{words} ") for words in ("--accept all", "--accept ID", "--prune"))
 
 
