@@ -20,24 +20,13 @@ from conformance.record.protocol import BoundedConnector
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
+from conformance.target.http1 import HOP_BY_HOP
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, Hold, answer_of, answered, body_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = LARGEST_ANSWER
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""
 
-HOP_BY_HOP = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "expect",
-    }
-)
 UNDONE = frozenset({"gzip", "deflate", "identity", "x-gzip"})
 """Content encodings that the record can be read from; no other is asked for."""
 

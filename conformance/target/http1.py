@@ -24,6 +24,20 @@ GREETING_SECONDS = 0.05
 LISTENING_SECONDS = 0.2
 """How long a client waits for what may follow the first response of a kind."""
 
+HOP_BY_HOP = frozenset(
+    [
+        "connection",
+        "expect",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ]
+)
+"""Headers of a connection, which nobody passes on."""
+
 NO_CONNECTION = "no connection"
 """What begins the error of a request of which nothing was sent."""
 

@@ -12,6 +12,7 @@ from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
+from conformance.target.http1 import HOP_BY_HOP
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Header, split_url
@@ -22,20 +23,7 @@ Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
 ]
 
-DROPPED = frozenset(
-    [
-        "host",
-        "content-length",
-        "transfer-encoding",
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "upgrade",
-        "expect",
-        "trailer",
-    ]
-)
+DROPPED = HOP_BY_HOP | {"host", "content-length"}
 EDGE = frozenset(name.lower() for name in edge_headers()) | {"cf-worker", "cf-tcp-port", "cdn-loop"}
 DECODED = ("gzip", "deflate", "identity")
 

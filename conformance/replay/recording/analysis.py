@@ -6,7 +6,6 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from conformance.errors import UsageError
@@ -35,6 +34,7 @@ from conformance.replay.recording.values import (
     packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
+from conformance.target.profile.errors import nearest
 from conformance.traffic.exchange import UNKNOWN_FORMS, Json
 from conformance.traffic.values import REDACTED
 
@@ -83,14 +83,10 @@ def _must_select(plan: ReplayPlan, selection: ReplaySelection) -> None:
         raise UsageError(
             f"--only {pattern}: the recording has the exchanges 1-{len(plan.order)}. Name some of these."
         )
-    meant = min(endpoints, key=lambda endpoint: _unlikeness(pattern, endpoint))
+    named_by = reversed(endpoints)
+    steps = {step: endpoint for endpoint in named_by for step in (endpoint, *endpoint.split("/"))}
+    meant = steps[nearest(pattern, steps, cutoff=0.0) or ""]
     raise UsageError(f"--only {pattern}: it matches no endpoint of the recording. The nearest is {meant}.")
-
-
-def _unlikeness(pattern: str, endpoint: str) -> float:
-    """How far a pattern is from an endpoint, or from the nearest step of its path."""
-    words = (endpoint, *endpoint.split("/"))
-    return min(1 - SequenceMatcher(None, pattern.lower(), word.lower()).ratio() for word in words)
 
 
 def _nothing(plan: ReplayPlan) -> str:
