@@ -146,7 +146,7 @@ class Proxy:
     def _request_headers(self, raw: Iterable[tuple[bytes, bytes]]) -> list[Header]:
         """What the portal is sent, in the client's order, repeated names included."""
         pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
-        dropped = HOP_BY_HOP | _named_in_connection(pairs)
+        dropped = HOP_BY_HOP | {"expect"} | _named_in_connection(pairs)
         headers: list[Header] = []
         for name, value in pairs:
             if name == "host":

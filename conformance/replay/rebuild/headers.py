@@ -23,7 +23,7 @@ Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
 ]
 
-DROPPED = HOP_BY_HOP | {"host", "content-length"}
+DROPPED = HOP_BY_HOP | {"host", "content-length", "expect"}
 EDGE = frozenset(name.lower() for name in edge_headers()) | {"cf-worker", "cf-tcp-port", "cdn-loop"}
 DECODED = ("gzip", "deflate", "identity")
 

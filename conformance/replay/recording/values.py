@@ -47,6 +47,7 @@ TRANSPORT_HEADERS = HOP_BY_HOP.union(
         "content-encoding",
         "date",
         "dnt",
+        "expect",
         "if-modified-since",
         "if-none-match",
         "origin",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from posixpath import normpath
@@ -364,10 +363,5 @@ def _reason(problem: Exception, timeout: float) -> str:
     if isinstance(problem, httpx.ReadTimeout | httpx.WriteTimeout | httpx.PoolTimeout):
         return str(problem) if "did not end" in str(problem) else f"nothing came within {timeout:g} s"
     if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-        return f"{NO_CONNECTION} ({_words(problem) or 'timed out'})"
-    return _words(problem) or type(problem).__name__
-
-
-def _words(problem: Exception) -> str:
-    """What an error says, without the number that the system gives it."""
-    return re.sub(r"\[Errno -?\d+\] ", "", str(problem))
+        return f"{NO_CONNECTION} ({problem})"
+    return str(problem) or type(problem).__name__

@@ -17,11 +17,11 @@ import h11
 from conformance.target.http1 import (
     EARLY,
     FRESH_SECONDS,
-    LARGEST_HEAD,
     UNASKED,
     ResponseReader,
     ServerManners,
     WireResponse,
+    reason_of,
 )
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.http_library import httpx
@@ -145,7 +145,7 @@ class Wire(httpx.BaseTransport):
             raise httpx.ConnectTimeout("timed out") from None
         except (OSError, UnicodeError) as problem:
             _close(plain)
-            raise httpx.ConnectError(str(problem)) from None
+            raise httpx.ConnectError(reason_of(problem)) from None
         return Connection(plain, place)
 
     def _secured(self, plain: socket.socket, host: str) -> ssl.SSLSocket:
@@ -196,7 +196,7 @@ class Connection:
             began = f"the answer did not end within {deadline.seconds:g} s" if reader.received else ""
             raise httpx.ReadTimeout(began) from None
         except OSError as problem:
-            raise httpx.ReadError(problem.strerror or str(problem)) from None
+            raise httpx.ReadError(reason_of(problem)) from None
         if response.error:
             raise httpx.RemoteProtocolError(response.error)
         return response
@@ -285,17 +285,13 @@ def tunnelled(proxy: str, place: tuple[str, int], deadline: Deadline) -> socket.
 
 def _demand_tunnel(plain: socket.socket, deadline: Deadline) -> None:
     """Reads the proxy's answer to CONNECT. Raises OSError where it refuses."""
-    head = b""
-    while b"\r\n\r\n" not in head:
+    reader = ResponseReader(is_head=True, most=0)
+    response: WireResponse | None = None
+    while response is None:
         plain.settimeout(deadline.left())
-        # A byte at a time: what follows the head belongs to TLS.
-        byte = plain.recv(1)
-        if not byte or len(head) > LARGEST_HEAD:
-            raise OSError("the proxy gave no answer")
-        head += byte
-    status = head.split(b"\r\n")[0].split(b" ")[1:2]
-    if not status or not status[0].startswith(b"2"):
-        raise OSError(f"the proxy refuses with HTTP {b''.join(status).decode('latin-1')[:3]}")
+        response = reader.take(plain.recv(1))  # a byte at a time: what follows the head belongs to TLS
+    if response.error or not 200 <= response.status < 300:
+        raise OSError(response.error or f"the proxy refuses with HTTP {response.status}")
 
 
 def _address(proxy: str) -> tuple[str, int]:
