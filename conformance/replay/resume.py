@@ -26,7 +26,7 @@ from conformance.target.profile.model import Profile
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
-from conformance.traffic.replacing import NO_LINK
+from conformance.traffic.replacing import for_its_owner
 
 JOURNAL = "replayed.jsonl"
 """The journal's name in the folder of the reports; it is removed when a replay has ended."""
@@ -80,9 +80,7 @@ class ReplayJournal:
         is_new = not self.path.exists()
         if not is_new:
             _whole_lines(self.path)
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, OF_ITS_OWNER)
-        self._file = os.fdopen(handle, "a", encoding="utf-8")
-        os.fchmod(handle, OF_ITS_OWNER)
+        self._file = open(self.path, "a", encoding="utf-8", opener=for_its_owner)  # noqa: SIM115
         if is_new:
             self._file.write(_ENCODE(self.head).decode() + "\n")
             self._file.flush()
@@ -106,10 +104,6 @@ class ReplayJournal:
         plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
         text = _ENCODE(JournalEntry(position, outcome.line, plain)).decode()
         return self.secrets.redact_line(text) + "\n"
-
-
-OF_ITS_OWNER = 0o600
-"""The mode of the journal, which holds values of the portal and is no report."""
 
 
 def _plain(difference: Difference) -> Difference:
