@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets as random
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
@@ -33,25 +34,24 @@ DYNAMIC = frozenset({"token", "request id", "cookie", "bot", "value"})
 BOT_HEADERS = frozenset(name for name, kind in SECRET_HEADERS.items() if kind == "bot-token")
 
 
-@lru_cache(maxsize=4096)
+TREATMENTS: Mapping[str, Treatment] = {
+    "authorization": "token",
+    "x-portal-access-code": "code",
+    "x-request-id": "request id",
+    "accept-encoding": "encodings",
+    "origin": "origin",
+    "referer": "origin",
+    "cookie": "cookie",
+}
+
+
 def treatment(lower: str) -> Treatment:
     """What becomes of a recorded header, by its name in lower case."""
     if lower in DROPPED:
         return "drop"
-    special: dict[str, Treatment] = {
-        "authorization": "token",
-        "x-portal-access-code": "code",
-        "x-request-id": "request id",
-        "accept-encoding": "encodings",
-        "origin": "origin",
-        "referer": "origin",
-        "cookie": "cookie",
-    }
-    if lower in special:
-        return special[lower]
     if lower in EDGE or lower.startswith("cf-"):
         return "edge"
-    return "keep" if lower in TRANSPORT_HEADERS else "value"
+    return TREATMENTS.get(lower) or ("keep" if lower in TRANSPORT_HEADERS else "value")
 
 
 class HeaderRebuild:

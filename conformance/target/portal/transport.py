@@ -90,7 +90,7 @@ class Transport:
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._handler = handler or Wire(
-            verify=tls_context(profile) or True, most=profile.limits.max_answer, proxy=profile.portal.proxy
+            context=tls_context(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
         )
         self._timeouts = {"timeout": httpx.Timeout(self._timeout).as_dict()}
 

@@ -39,22 +39,22 @@ class Wire(httpx.BaseTransport):
     """Sends requests, each within the time-out that it carries, and answers of at most ``most`` bytes.
 
     ``listens``: it is waited a moment for bytes that nobody asked for, at first and after the first answers.
-    ``proxy`` is the address of an HTTP proxy; its user and password may stand in it. Nothing is taken from
-    the environment. Safe from threads. Raises httpx's errors, ``LocalProtocolError`` before anything is sent.
+    ``context`` is that of TLS; without one, certificates are checked as usual. ``proxy`` is the address of an
+    HTTP proxy; its user and password may stand in it. Nothing is taken from the environment. Safe from
+    threads. Raises httpx's errors, ``LocalProtocolError`` before anything is sent.
     """
 
     def __init__(
         self,
         *,
-        verify: ssl.SSLContext | bool = True,
+        context: ssl.SSLContext | None = None,
         most: int = LARGEST_ANSWER,
         proxy: str | None = None,
         listens: bool = True,
     ) -> None:
-        self._verify = verify
         self._most = most
         self._proxy = proxy
-        self._context: ssl.SSLContext | None = None
+        self._context = context
         self._idle: list[tuple[float, Connection]] = []
         self._lock = threading.Lock()
         self._manners = ServerManners(listens=listens)
@@ -150,12 +150,7 @@ class Wire(httpx.BaseTransport):
 
     def _secured(self, plain: socket.socket, host: str) -> ssl.SSLSocket:
         if self._context is None:
-            # Certificates take longer to load than several requests: only where they are needed.
-            self._context = (
-                self._verify
-                if isinstance(self._verify, ssl.SSLContext)
-                else httpx.create_ssl_context(verify=self._verify)
-            )
+            self._context = httpx.create_ssl_context()  # only where it is needed: it takes long to load
         return self._context.wrap_socket(plain, server_hostname=host)
 
 
