@@ -25,7 +25,7 @@ from conformance.run.testable import (
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
-from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.selection import RuleSelection, endpoint_in
 
 LAST_MOMENTS = 10.0
 """Seconds before the end of what a case waits for, in which it looks at it once more."""
@@ -121,14 +121,17 @@ class PlanChoice:
 
 
 def deciding_cases(rows: Sequence[CaseRow], rules: RuleSelection, declared: Iterable[str]) -> list[CaseRow]:
-    """The cases that decide some rules, and of rules that count at an endpoint alone those of the endpoint.
+    """The cases that decide some rules; where these are selected by an endpoint, without the cases of others.
     ``declared``: the rules that any case decides."""
     wanted = deciding(rules.rules - rules.limited.keys(), declared)
-    return [
-        row
-        for row in rows
-        if not wanted.isdisjoint(row.requirements) or rules.is_of(row.id, row.requirements)
-    ]
+
+    def is_meant(row: CaseRow) -> bool:
+        decided, endpoint = wanted.intersection(row.requirements), endpoint_in(row.id)
+        if rules.limited and endpoint:
+            decided = frozenset(rule for rule in decided if endpoint in REQUIREMENTS[rule].operations)
+        return bool(decided) or rules.is_of(row.id, row.requirements)
+
+    return [row for row in rows if is_meant(row)]
 
 
 def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:

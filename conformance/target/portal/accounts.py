@@ -471,7 +471,7 @@ class ProfileAccount:
         return self._settings.password
 
     def password_changed_to(self, new: str) -> None:
-        self._portal.secrets.add(new, "password", f"set for accounts.{self.name}")
+        self._portal.secrets.add(new, "password")
         self.password = new
         self.attempts.is_password_accepted = True
         self._portal.login.left.drop(self.email)
