@@ -12,7 +12,7 @@ SuiteError                 a message for the user; no traceback
 
 Untestable                 something cannot be tried, and why; never held against the target
  ├─ NotAllowed             above the allowed impact
- ├─ NoAnswer               the request went out, no answer came; ``exchange`` is the record of it
+ ├─ NoAnswer               the request went out, no answer came
  ├─ CannotSignIn           an account cannot be used
  ├─ OutOfBudget            sign-ins that fail, or mails, are used up
  ├─ OutOfTime              a wait is longer than the time budget leaves
@@ -24,10 +24,7 @@ PutOff                     a sign-in would wait for a code, and other cases can 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-if TYPE_CHECKING:  # errors stand below everything that raises them
-    from conformance.traffic.exchange import Exchange
+from typing import ClassVar, Literal
 
 FaultClass = Literal["target", "configuration", "credentials", "environment", "suite"]
 """Where the cause lies: the portal, the profile, what it signs in with, what lies between, or this suite."""
@@ -108,13 +105,9 @@ class NotAllowed(Untestable):
 
 
 class NoAnswer(Untestable):
-    """A time-out or a broken connection. ``exchange`` holds the request, and why nothing came back."""
+    """The request went out, and no answer came: a time-out, or a connection that broke."""
 
     default_class = "environment"
-
-    def __init__(self, reason: str, exchange: Exchange) -> None:
-        super().__init__(reason)
-        self.exchange = exchange
 
 
 class CannotSignIn(Untestable):

@@ -12,10 +12,11 @@ import pytest
 from conformance.errors import SuiteError
 from conformance.run.catalogue import ids_of
 from conformance.run.hooks.loop import goes_on, guarded, run_all, step_through
-from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
     counted_rules,
+    declared_marks,
     keep_chosen,
+    mark_by_rules,
     refuse_parallel_cases,
     rules_by_options,
 )
@@ -132,7 +133,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     run, verify = item.config.stash.get(SESSION, None), item.stash.get(VERIFY, None)
     if run is None or verify is None or call.when != "call" or goes_on(item):
         return report
-    new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.is_selected(row.requirement)]
+    new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.counts(row)]
     run.new_findings.clear()
     show_findings(item.config, run, new)
     failures = [finding for finding in new if finding.verdict is Verdict.FAIL and finding.times == 1]

@@ -60,8 +60,8 @@ def nearly_right(portal: Portal, account: Account, *, in_case: bool) -> str:
     near = right.swapcase() if in_case else right[:-1] + ("x" if right[-1] != "x" else "y")
     if near == right or len(near) != len(right):
         raise Untestable(f"the password of [accounts.{account.name}] has no letters")
-    portal.secrets.add(near, "password")
-    return near
+    by = "letters in the other case" if in_case else "another last letter"
+    return portal.secrets.altered(near, "password", of=right, by=by)
 
 
 LOCAL_PART = "l" * 63 + "@"

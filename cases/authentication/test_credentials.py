@@ -55,7 +55,7 @@ def _with_a_blank(portal: Portal, verify: Verify, account: Account) -> Exchange 
     near = f"{account.password} "
     if len(near) > LIMITS.password_max or account.password != account.password.strip():
         return None
-    portal.secrets.add(near, "password")
+    portal.secrets.altered(near, "password", of=account.password, by="a blank behind it")
     answer = _wrong(portal, account.email, near)
     if answer.success or answer.code == WRONG_CREDENTIALS or answer.code in INVALID_PARAMETER:
         message = "a password was taken with a blank behind it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from cases.authentication.steps import judged
-from cases.every_endpoint.tokens import changed_signature
+from cases.every_endpoint.tokens import changed_signature, forged
 from conformance.cases import NO_SESSION, Account, Portal, Untestable, Verify, is_error, is_refused, mark
 
 
@@ -13,7 +13,8 @@ from conformance.cases import NO_SESSION, Account, Portal, Untestable, Verify, i
 def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
     """While somebody is signed in, whose session it could be taken for."""
     admin.signed_in()
-    refused = judged(portal.login.refresh(secrets.token_urlsafe(48)), NO_SESSION)
+    unknown = portal.secrets.made_up(secrets.token_urlsafe(48))
+    refused = judged(portal.login.refresh(unknown), NO_SESSION)
 
     verify("TOKEN-015", is_refused(refused))
     verify("TOKEN-016", is_error(refused, NO_SESSION))
@@ -26,8 +27,7 @@ def test_a_refresh_token_with_another_letter_gives_nothing(
     right = admin.signed_in().refresh_token
     if right is None:
         raise Untestable("the sign-in gave no refresh token", "target")
-    near = changed_signature(right)
-    portal.secrets.add(near, "refresh-token")
+    near = forged(portal, right, changed_signature, kind="refresh-token")
     refused = judged(portal.login.refresh(near), NO_SESSION)
 
     verify("TOKEN-030", is_refused(refused, message="a refresh token was taken with another letter"))

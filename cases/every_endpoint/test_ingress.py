@@ -53,18 +53,22 @@ def test_another_ingress_is_rejected(portal: Portal, verify: Verify, admin: Acco
 
 @mark.requirement("HEADER-022")
 @pytest.mark.parametrize(
-    "change",
-    [str.swapcase, lambda code: code + "0", lambda code: code[:-1]],
+    "change, by",
+    [
+        (str.swapcase, "letters in the other case"),
+        (lambda code: code + "0", "a zero behind it"),
+        (lambda code: code[:-1], "without its last letter"),
+    ],
     ids=["case", "longer", "shorter"],
 )
 def test_what_is_nearly_the_access_code_is_rejected(
-    portal: Portal, verify: Verify, admin: Account, change: Callable[[str], str]
+    portal: Portal, verify: Verify, admin: Account, change: Callable[[str], str], by: str
 ) -> None:
     right = portal.profile.portal.access_code
     near = change(right)
     if near == right or len(right) < LONG_ENOUGH:
         raise Untestable("the access code is short, or has no letters of two cases")
-    portal.secrets.add(near, "access-code")
+    portal.secrets.altered(near, "access-code", of=right, by=by)
     rejected = answered(read(portal, BY_KEY[op.PROFILE], token=admin.token, headers={ACCESS_CODE: near}))
     verify("HEADER-022", is_rejected(rejected))
 

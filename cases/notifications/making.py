@@ -154,7 +154,7 @@ def with_password(portal: Portal, body: Json) -> Json:
     if not isinstance(config, dict) or "password" in config:
         return body
     password = f"Mail-{portal.unique()}"
-    portal.secrets.add(password, "password")
+    portal.secrets.add(password, "password", "made up for the channel's mail settings")
     return {**body, "emailConfig": {**config, "password": password}}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 
 import msgspec
@@ -23,7 +24,7 @@ from conformance.spec.tables import (
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
 STATE_FIELDS: Mapping[str, tuple[str, str]] = {
     "accountStatus": ("STATE-001", "Account"),
@@ -90,12 +91,26 @@ _code_rules("ENUM-010", "ENUM-011", LISTED)
 
 @check("ENUM-009", on=coded, remembers="steadily")
 def code_keeps_its_value(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Either of two values may be wrong; where another rule states the value of a code, that rule decides."""
     for name, entry in exchange.coded:
-        key = f"{name} {entry['code']}"
-        first = memory.get(key)
-        if first is None:
-            first = memory[key] = entry["value"]
-        yield (HELD if first == entry["value"] else wrong(exchange, entry, "value", first))
+        code, value = entry["code"], entry["value"]
+        key = f"{name} {code}"
+        if key not in memory:
+            memory[key] = value, _place(exchange, name, entry)
+        first, place = memory[key]
+        if first == value:
+            yield HELD
+        elif code not in CODED_FIELDS.get(name, ()):
+            there = f"{first} at {place.endpoint} (exchange {place.exchange})"
+            odd = contradicts(exchange, f"{exchange.path_to(entry)}.value", first, value)
+            yield replace(odd, message=f"{code} has the value {value} here, and {there}", other=place)
+
+
+def _place(exchange: Exchange, name: str, entry: dict[str, Json]) -> OtherPlace:
+    """Where a coded field stands, with the id of its record."""
+    around = exchange.at(exchange.path_to(entry).rpartition(".")[0])
+    record = around.get("bizId") if isinstance(around, dict) else None
+    return OtherPlace(exchange.n, endpoint_of(exchange), record if isinstance(record, str) else "", name)
 
 
 def _state_rule(field: str, requirement: str, family: Mapping[str, int]) -> None:

@@ -49,6 +49,23 @@ def _refuse(options: Options) -> None:
     rules = select_rules(options.only, options.skip)
     if options.rerun:
         rerun_selection(options.rerun, rules)
+    if any(word.startswith("--") for word in options.further) and "-p" not in options.further:
+        _refuse_unknown_to_pytest(options.further)
+
+
+def _refuse_unknown_to_pytest(words: Sequence[str]) -> None:
+    """UsageError: one of the options that are passed on is none of pytest's, nor of our plugin."""
+    from _pytest.config import UsageError as WrongValue
+    from _pytest.config import get_config  # pytest has no public way to its options without a run
+
+    try:
+        unknown = get_config()._parser.parse_known_and_unknown_args(list(words))[1]  # noqa: SLF001 (see above)
+    except WrongValue:  # which pytest reports by itself
+        return
+    unknown = [word for word in unknown if word.startswith("--") and not word.startswith("--conformance-")]
+    if unknown:
+        shown = f"unrecognized arguments: {' '.join(unknown)}"
+        raise UsageError(f"run: {shown}. `portal-conformance run --help` shows what there is.")
 
 
 def _watch(options: Options, run: Callable[..., int]) -> int:
@@ -89,6 +106,7 @@ def _selects(options: Options) -> bool:
 @command("plan", *PLAN_OPTIONS, FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
+    _refuse(options)
     from conformance.cli.outlook import show_plan
 
     return show_plan(options)

@@ -24,6 +24,9 @@ PREFIX = "PORTAL_CONFORMANCE"
 NEAR = 0.75
 """How alike an unknown option of ``run`` and one of its own must be to be taken for a slip."""
 
+USUAL_GROUPS = ("Arguments", "Options")
+"""The titles of help that stand before those of further groups of options."""
+
 HELP_STYLE: dict[str, Any] = {
     "theme": "default-slim",
     "enable_theme_env_var": False,
@@ -205,10 +208,13 @@ def command(
         settings = SETTINGS | (
             {"ignore_unknown_options": True, "help_option_names": ["--help"]} if passes_on else {}
         )
+        options = [each for each in parameters if isinstance(each, CommandOption)]
+        groups = dict.fromkeys([*USUAL_GROUPS, *(str(each.panel) for each in options if each.panel)])
         return kind(
             name,
             callback=call,
             params=list(parameters),
+            panels=[click.RichOptionPanel(each) for each in groups],
             help=f"{row.summary[0].upper()}{row.summary[1:]}.",
             examples=[row.example, *examples],
             context_settings=dict(settings),

@@ -54,8 +54,8 @@ def diagnose(options: Options) -> int:
         planned = plan(diagnosis.usable(profile, results), impact, choice)
         learned = diagnosis.proposed(results, testable=planned.testable, run=run)
     ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
-    unlocks = {part: gains[part].spoken for part in ordered}
-    most = [f"{part} would add most: {gains[part].spoken_with_musts}." for part in ordered[:1]]
+    unlocks = {part: gains[part].words for part in ordered}
+    most = [f"{part} would add most: {gains[part].words}." for part in ordered[:1]]
     if options.format == "json":
         print(diagnosis.as_json(results, unlocks))
     else:

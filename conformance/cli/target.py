@@ -20,6 +20,7 @@ from conformance.cli.options import (
     TIME_BUDGET,
     WAIT,
 )
+from conformance.cli.program import invoke
 from conformance.errors import ExitCode, UsageError
 
 SERVED = (
@@ -118,25 +119,10 @@ def set_up(options: Options) -> int:
     from conformance.cli.conversation import hold
     from conformance.target.doctor.address import problem_at
 
-    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out, problem_at=problem_at)
+    def try_out(path: Path) -> int:
+        return invoke(["doctor", "--profile", str(path), "--write"])
 
-
-def _try_out(path: Path) -> int:
-    """Runs the doctor on a new profile, and writes what it learns into it."""
-    from conformance.cli.outlook import diagnose  # as above
-
-    values = Options(
-        profile=path,
-        target=None,
-        impact=None,
-        time_budget=None,
-        format="text",
-        write=True,
-        wait=False,
-        command="doctor",
-        further=[],
-    )
-    return diagnose(values)
+    return hold(options, is_terminal=sys.stdin.isatty(), try_out=try_out, problem_at=problem_at)
 
 
 def _validate(profiles: Sequence[Path]) -> int:

@@ -72,7 +72,7 @@ class PortalJudge:
         """Judges an exchange that was built otherwise, from a capture for instance."""
         self._count += 1
         self._secrets.add_from(exchange)
-        new = [each for each in self._watch(exchange) if self._ledger.is_selected(each.requirement)]
+        new = [each for each in self._watch(exchange) if self._ledger.counts(each)]
         self._pending += [each for each in new if each.verdict in (Verdict.FAIL, Verdict.WARN)]
         return new
 

@@ -147,8 +147,8 @@ def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -
     """Finds what no place shows; the profile's secrets are registered by value, ids of records are none."""
     if profile is None:
         return finder_of(options.redact, options.keep)
-    for value, kind in profile.secrets():
-        secrets.add(value, kind)
+    for secret in profile.secrets():
+        secrets.add(*secret)
     finder = finder_of(options.redact, options.keep, profile.secret_names())
     finder.take_for_ids(profile.record_ids())
     return finder

@@ -276,8 +276,8 @@ def _is_there(portal: Portal) -> bool:
 
 def _secrets_of(profile: Profile) -> Secrets:
     secrets = Secrets()
-    for value, kind in profile.secrets():
-        secrets.add(value, kind)
+    for secret in profile.secrets():
+        secrets.add(*secret)
     return secrets
 
 

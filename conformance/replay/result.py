@@ -126,10 +126,6 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
         "root_causes": [
             {"recorded_exchange": root, "skipped": times} for root, times in tally.roots.most_common()
         ],
-        "noise": [
-            {"operation": operation, "path": path, "kind": kind, "times": times}
-            for (operation, path, kind), times in replay.drift.most_common()
-        ],
         "ambiguous": len(replay.correlation.ambiguous),
     } | ({} if finished.meter is None else {"load": finished.meter.as_json()})
 

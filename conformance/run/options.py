@@ -81,7 +81,8 @@ OPTIONS = (
     Option("rerun", "only the requirement, case or finding with this id; reports go to reports/again", "ID"),
     Option(
         "only",
-        "only rules by id, prefix (LOGIN-*), chapter, endpoint or level; may be repeated",
+        "only rules by id, prefix (LOGIN-*), chapter, level, or endpoint (those of many endpoints at this "
+        "one alone); may be repeated",
         "PATTERN",
         default=(),
         repeats=True,

@@ -48,7 +48,7 @@ def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | 
     left = named if rules is None else named & rules.rules
     if not left:
         raise UsageError(f"{text}: no rule is left. Change or leave out one of these options.")
-    return RuleSelection(left, text)
+    return RuleSelection(left, text, {} if rules is None else rules.limited)
 
 
 def also_contradicted(ledger: Ledger) -> Iterator[str]:
@@ -56,7 +56,7 @@ def also_contradicted(ledger: Ledger) -> Iterator[str]:
     others = {
         row.requirement
         for row in ledger.all_findings
-        if row.verdict is Verdict.FAIL and not ledger.is_selected(row.requirement)
+        if row.verdict is Verdict.FAIL and not ledger.counts(row)
     }
     if others:
         rules = listed(sorted(others), 8)

@@ -191,7 +191,7 @@ class RunSession:
             self.portal.recognise()
             self.blocked = refusal_at_ingress(self.portal)
         except TargetUnreachable as gone:
-            self.lose(gone)
+            self.gone = gone
             return False
         finally:
             self.resume()
@@ -206,13 +206,9 @@ class RunSession:
         try:
             self.portal.probe()
         except TargetUnreachable as gone:
-            self.lose(gone)
+            self.gone = gone
             return False
         return True
-
-    def lose(self, gone: SuiteError) -> None:
-        """Ends the run, as the target cannot be reached, or restarted."""
-        self.gone = gone
 
     @property
     def restarted(self) -> str:
@@ -326,7 +322,7 @@ class RunSession:
             try:
                 return restore_own(self.portal)
             except TargetUnreachable as gone:
-                self.lose(gone)
+                self.gone = gone
         return pending_in_words(
             self.portal, self.portal.changes.own_pending, "the target could not be reached"
         )

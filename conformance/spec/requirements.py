@@ -41,7 +41,8 @@ CHAPTERS = (
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One row. ``reading`` is the stable key under which an open one is recorded and may be pinned;
+    """One row. ``row`` names that of the specification's table where neither endpoint nor statement
+    does; ``reading`` is the stable key under which an open one is recorded and may be pinned;
     ``untestable`` says why something cannot be seen from outside. ``aliases`` are ids that it had before, by
     which a baseline, an earlier run or ``--rerun`` may still name it."""
 
@@ -53,6 +54,7 @@ class Requirement:
     reading: str | None = None
     untestable: str | None = None
     aliases: tuple[str, ...] = ()
+    row: str = ""
 
     @property
     def can_hold(self) -> bool:

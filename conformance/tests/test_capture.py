@@ -124,6 +124,9 @@ def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(
     assert "2 lines before it were used" in reader.notes[0]
 
 
+CLAIMED = msgspec.json.encode(exchange(response=answer(body={"accessToken": "a"}, form="not-json")))
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -131,6 +134,7 @@ def test_a_cut_off_last_line_is_refused_with_its_number_unless_the_user_says_so(
         (b"{'n': 1}", r":2: JSON is malformed"),
         (b'{"n": 1, "started": ""}', r":2: the line is not an exchange: .*request"),
         (b"\xff\xfe", r":2: JSON is malformed"),
+        (CLAIMED, r":2: .*body.*is not its length"),
     ],
 )
 def test_a_broken_line_is_told_by_number_and_by_what_breaks(tmp_path: Path, line: bytes, told: str) -> None:

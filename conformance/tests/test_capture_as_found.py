@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
@@ -35,12 +36,19 @@ def the_one(path: Path) -> tuple[Exchange, capture.Reader]:
     return exchange, reader
 
 
+def zip_of(members: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
 def zipped(folder: Path, *names: str) -> Path:
     path = folder / "exported.zip"
     har = one_entry(folder, response=answered(BODY)).read_bytes()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in names:
-            archive.writestr(name, har if name.endswith(".har") and "._" not in name else b"\0\5\x16\7")
+    is_har = {name: name.endswith(".har") and "._" not in name for name in names}
+    path.write_bytes(zip_of({name: har if is_har[name] else b"\0\5\x16\7" for name in names}))
     return path
 
 
@@ -53,13 +61,41 @@ def test_plain_text_that_is_called_base64_is_read_as_text(tmp_path: Path, text: 
     assert exchange.response.body == json.loads(text)
 
 
-@pytest.mark.parametrize("width", [10_000, 76], ids=["one line", "lines"])
-def test_base64_is_decoded_also_over_several_lines(tmp_path: Path, width: int) -> None:
-    packed = b64encode(BODY.encode()).decode()
-    lines = "\r\n".join(packed[at : at + width] for at in range(0, len(packed), width))
-    exchange, _ = the_one(one_entry(tmp_path, response=answered(lines, encoding="base64")))
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda packed: packed,
+        lambda packed: "\r\n".join(packed[at : at + 76] for at in range(0, len(packed), 76)),
+        lambda packed: packed.rstrip("=").replace("+", "-").replace("/", "_"),
+    ],
+    ids=["one line", "lines", "of URLs"],
+)
+def test_base64_is_decoded_in_each_form(tmp_path: Path, written: Callable[[str], str]) -> None:
+    text = written(b64encode(BODY.encode()).decode())
+    exchange, _ = the_one(one_entry(tmp_path, response=answered(text, encoding="base64")))
     assert exchange.response
     assert exchange.response.body == json.loads(BODY)
+
+
+@pytest.mark.parametrize(
+    "content, state",
+    [
+        (answered(b64encode(BODY.encode()).decode()[:120], encoding="base64", size=len(BODY)), "truncated"),
+        (answered("REDACTED", encoding="base64"), "sanitized"),
+        (answered(gzip.compress(BODY.encode()).decode("latin-1")), "json"),
+        (answered(gzip.compress(BODY.encode()).decode(errors="replace")), "undecodable"),
+        (answered("", _form="not-json", _kept={"text": BODY}), "omitted"),
+        (answered("Unavailable.", encoding="base64", size=12), "not-json"),
+    ],
+    ids=["cut off", "taken out", "bytes as text", "damaged bytes", "a claim of our own", "plain"],
+)
+def test_a_body_that_is_not_what_its_entry_claims_is_not_judged_as_that(
+    tmp_path: Path, content: dict[str, object], state: str
+) -> None:
+    headers = [{"name": "Content-Encoding", "value": "gzip"}]
+    exchange, _ = the_one(one_entry(tmp_path, response={**content, "headers": headers}))
+    assert exchange.response
+    assert exchange.response.state == state
 
 
 def test_a_packing_that_cannot_be_undone_is_named(tmp_path: Path) -> None:
@@ -103,6 +139,26 @@ def test_a_zip_may_hold_more_than_its_har(tmp_path: Path, beside: str) -> None:
     assert exchange.response
 
 
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda har: gzip.compress(gzip.compress(har)),
+        lambda har: gzip.compress(har.decode().encode("utf-16")),
+        lambda har: zip_of({"one.har": har.decode().encode("utf-16-le")}),
+        lambda har: zip_of({"one.har.gz": gzip.compress(har), "__MACOSX/._one.har.gz": b"\0"}),
+    ],
+    ids=["packed twice", "UTF-16 packed", "UTF-16 in a zip", "packed in a zip"],
+)
+def test_what_is_within_a_packing_is_known_by_its_own_first_bytes(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "exported"
+    path.write_bytes(pack(one_entry(tmp_path, response=answered(BODY)).read_bytes()))
+    exchange, _ = the_one(path)
+    assert exchange.response
+    assert exchange.response.body == json.loads(BODY)
+
+
 def test_a_zip_of_several_hars_names_them(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"holds one\.har, two\.har"):
         list(capture.read(zipped(tmp_path, "one.har", "two.har")))
@@ -126,8 +182,11 @@ def test_a_zip_that_cannot_be_unpacked_is_named(tmp_path: Path, flag: int, said:
         (lambda raw: bz2.compress(raw), "bzip2"),
         (lambda raw: b"<!DOCTYPE html><title>Sign in</title>", "HTML"),
         (lambda raw: b"\x0a\x0d\x0d\x0a" + bytes(24), "pcapng"),
+        (lambda raw: gzip.compress(bytes(257) + b"ustar\x0000" + bytes(248) + raw), "a tar archive"),
+        (lambda raw: b"version https://git-lfs.github.com/spec/v1\noid sha256:a\n", "git lfs pull"),
+        (lambda raw: zip_of({}), "holds none"),
     ],
-    ids=["xz", "bzip2", "a page", "packets"],
+    ids=["xz", "bzip2", "a page", "packets", "a packed tar", "a pointer", "an empty zip"],
 )
 def test_a_format_that_is_not_read_is_named(
     tmp_path: Path, write: Callable[[bytes], bytes], name: str
@@ -164,8 +223,18 @@ def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
             },
             "answered from a cache",
         ),
+        (
+            {
+                "response": {
+                    "status": 307,
+                    "headers": [{"name": "Non-Authoritative-Reason", "value": "HSTS"}],
+                }
+            },
+            "answered by the browser",
+        ),
+        ({"response": {"status": 103}}, "an interim answer"),
     ],
-    ids=["a worker", "a worker's answer", "a tag", "a date"],
+    ids=["a worker", "a worker's answer", "a tag", "a date", "HTTPS by itself", "early hints"],
 )
 def test_an_answer_that_the_browser_gave_is_set_aside(
     tmp_path: Path, changes: dict[str, object], reason: str
@@ -173,6 +242,23 @@ def test_an_answer_that_the_browser_gave_is_set_aside(
     reader = capture.read(one_entry(tmp_path, **changes))
     assert list(reader) == []
     assert reader.set_aside == {reason: 1}
+
+
+def test_an_entry_that_is_recorded_twice_is_read_once(tmp_path: Path) -> None:
+    path = one_entry(tmp_path)
+    (entry,) = json.loads(path.read_text())["log"]["entries"]
+    path.write_text(json.dumps({"log": {"entries": [entry, entry, {**entry, "time": 2}]}}))
+    reader = capture.read(path)
+    assert [exchange.elapsed_ms for exchange in reader] == [1, 2]
+    assert reader.set_aside == {"recorded twice": 1}
+
+
+@pytest.mark.parametrize("name, state", [("Range", "truncated"), ("Accept", "json")])
+def test_a_part_that_was_asked_for_is_not_judged_as_the_whole(tmp_path: Path, name: str, state: str) -> None:
+    request = {"headers": [{"name": name, "value": "bytes=0-1"}]}
+    exchange, _ = the_one(one_entry(tmp_path, request=request, response={"status": 206}))
+    assert exchange.response
+    assert exchange.response.state == state
 
 
 def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:
@@ -183,7 +269,7 @@ def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:
 def test_a_packed_file_unfolds_in_bounded_memory(tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "bomb.jsonl.zst"
-    path.write_bytes(zstandard.ZstdCompressor().compress(b"{" + bytes(300 << 20)))
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"{" + b" " * (300 << 20)))
 
     tracemalloc.start()
     with pytest.raises(CaptureError, match="longer than 128 MiB"):

@@ -188,7 +188,10 @@ def test_what_was_taken_out_of_one_entry_is_lacking_in_each_and_stands_in_none(t
     path = one_entry(tmp_path)
     (entry,) = json.loads(path.read_text())["log"]["entries"]
     headers = ([{"name": n, "value": v} for n, v in one.items()] for one in lists)
-    entries = [{**entry, "request": {**entry["request"], "headers": listed}} for listed in headers]
+    entries = [
+        {**entry, "time": at, "request": {**entry["request"], "headers": listed}}
+        for at, listed in enumerate(headers)
+    ]
     path.write_text(json.dumps({"log": {"entries": entries}}))
 
     requests = [exchange.request for exchange in capture.read(path)]

@@ -18,6 +18,7 @@ from conformance.tests.traffic import (
     coded,
     institution,
     invitation,
+    ledger_of,
     mfa_setting,
     page,
     role,
@@ -109,7 +110,7 @@ PROOFS = [
     Proof("ENUM-011", roles(role(), role(roleType=coded("GUEST", 5))), of_role("BOSS", 10010901)),
     Proof(
         "ENUM-009",
-        [of_role("GUEST", 5), answer(op.PROFILE, account())],
+        [of_role("GUEST", 5), answer(op.PROFILE, account()), of_role("OWNER", 10010901), of_role("OWNER", 6)],
         [of_role("GUEST", 5), of_role("GUEST", 6)],
     ),
     *STATE_PROOFS,
@@ -171,3 +172,14 @@ READ = [
 @pytest.mark.parametrize("field, rule", STATE_FIELDS.items())
 def test_a_state_beyond_those_listed_is_held_against_nobody(field: str, rule: tuple[str, str]) -> None:
     assert verdict_on(rule[0], [with_status(field, coded("SUSPENDED", 4711))]) is Verdict.UNTESTED
+
+
+def test_of_two_values_of_a_code_both_places_are_named_and_neither_is_accused() -> None:
+    first = answer(op.ROLE, role(bizId="ROLE-1", roleType=coded("GUEST", 5)))
+
+    (odd,) = [row for row in ledger_of(first, of_role("GUEST", 6)).findings if row.requirement == "ENUM-009"]
+
+    assert odd.other is not None
+    assert (odd.endpoint, odd.path, odd.actual) == (op.ROLES, "data[0].roleType.value", 6)
+    assert (odd.other.endpoint, odd.other.record, odd.expected) == (op.ROLE, "ROLE-1", 5)
+    assert odd.message == f"GUEST has the value 6 here, and 5 at {op.ROLE} (exchange {first.n})"

@@ -130,6 +130,17 @@ def test_the_help_of_a_command_has_an_example_that_the_command_understands(
         assert loaded(name).make_context(name, words[2:]).params is not None
 
 
+def test_the_options_of_a_load_stand_at_the_end_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--help"]) == 0
+
+    usual, _, load = capsys.readouterr().out.partition("A load (extra scale)")
+    assert "--only" in usual
+    assert "--rate" not in usual
+    assert re.findall(r"--[a-z-]+", load.partition("Examples:")[0]) == [
+        "--rate", "--repeat", "--duration", "--ramp", "--latency",
+    ]  # fmt: skip
+
+
 def test_the_help_shows_every_command_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
@@ -270,6 +281,15 @@ def test_no_command_imports_for_its_help_what_only_its_work_needs() -> None:
     script = "from conformance.cli.program import COMMANDS, loaded\nfor row in COMMANDS: loaded(row.name)"
 
     assert not SLOW_TO_IMPORT & modules_of(script)
+
+
+def test_options_of_pytest_and_of_its_plugins_are_passed_on(tmp_path: Path) -> None:
+    words = (
+        f"run --deselect x --tb short --conformance-min-tested 1 --collect-only -q --out {tmp_path}".split()
+    )
+
+    assert code_of([*words, "--only", "CONSTANT-020"]) == 0
+    assert code_of([*words, "--nope", "-p", "no:cacheprovider"]) == 4
 
 
 @pytest.mark.parametrize("option", ["--profile none.toml", "--only NOPE-1", "--rerun NOPE-001"])

@@ -46,12 +46,12 @@ def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty
 
     came = [line for line in lines if line.startswith(f"FAIL {BROKEN}  ")]
     assert len(came) == 2, "as it comes, and in the summary"
-    assert lines[-6].startswith(
-        "Not conformant in a selection  1 requirement of the specification is contradicted. Selected: --rerun"
+    assert lines[-4].startswith(
+        "Not conformant in a selection  1 cause that breaks a client. Selected: --rerun"
     )
-    assert lines[-3].startswith("findings   1 FAIL · 0 WARN")
+    assert lines[-3].startswith("tested     1 of 1 selected musts · ")
     assert lines[-2] == f"report     {faulty.out / 'report.html'}"
-    assert lines[-1] == "exit code  1: 1 requirement failed"
+    assert lines[-1] == "exit code  1: the specification is contradicted"
     of_pytest = r"^\.+|=====|\d+ (passed|failed)|Generated html|test session"
     assert not re.search(of_pytest, faulty.said, re.MULTILINE)
     assert (faulty.out / "cases.html").is_file()
@@ -79,7 +79,7 @@ def test_on_a_terminal_the_progress_is_drawn_and_leaves_nothing_behind(tmp_path:
     assert " cases (" in shown
     assert "\x1b[2K" in shown
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
-    assert shown.rstrip().endswith("exit code  1: 1 requirement failed")
+    assert shown.rstrip().endswith("exit code  1: the specification is contradicted")
 
 
 def on_terminal(words: list[str], *, columns: int) -> str:

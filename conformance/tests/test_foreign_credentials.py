@@ -49,3 +49,14 @@ def test_without_an_api_key_the_reason_names_it(tmp_path: Path) -> None:
 
     (row,) = (row for row in done.results["requirements"] if row["id"] == "FILE-022")
     assert row["reason"] == "the profile has no api_key under [portal]"
+
+
+def test_a_forged_token_that_is_taken_is_shown_as_forged(tmp_path: Path) -> None:
+    done = run(tmp_path, "AUTHN-007", fault="signature-is-not-checked")
+
+    page = (done.out / "report.html").read_text(encoding="utf-8")
+    altered = r"token-\d+: token-\d+, another (signature|claim under the same signature)\]"
+    assert re.search(rf"Bearer \[{altered}</dd>", page)
+    assert re.search(rf"# TOKEN_\d+: \[{altered}\n", page)
+    assert re.search(r"# TOKEN_1: \[token-1: first seen in #\d+, POST \S+/login/complete by admin\]\n", page)
+    assert "token-1, another signature" in done.results["secrets"].values()

@@ -13,7 +13,7 @@ import pytest
 from conformance.report.across import compare, compare_pages, history, matrix, trends
 from conformance.report.formats.html.run_page import report
 from conformance.report.model.evidence import read
-from conformance.report.model.words import levels
+from conformance.report.model.severity import COMPARING
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import (
@@ -152,7 +152,8 @@ def test_the_page_stays_under_three_megabytes_however_much_fails(tmp_path: Path)
 
 def test_evidence_is_left_out_by_name_before_findings_are(tmp_path: Path) -> None:
     made = conformant()
-    for at, row in enumerate(list(REQUIREMENTS)[:250], 50):
+    of_one_answer = [row for row in REQUIREMENTS if row not in COMPARING]
+    for at, row in enumerate(of_one_answer[:250], 50):
         seen = exchange(at, PROFILE, answer=envelope({f"k{n}": "x" * 200 for n in range(80)}))
         made.add(seen)
         made.contradict(row, seen, path="data.k0", expected=at)
@@ -175,10 +176,9 @@ def test_the_top_says_target_time_permission_verdict_and_numbers(tmp_path: Path)
         "21 Nov 2026, 09:53 UTC",
         "read-only: sign in and read",
         "Not conformant",
-        *(f"{held}<small> of {decided}</small>" for _, held, decided in levels(sample().run())),
+        "5 causes: 1 shows a secret, 4 break a client.",
     ):
         assert told in top
-    assert "%" not in top
 
 
 def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_it_again(
@@ -196,7 +196,7 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
         "401 Unauthorized",
         "run --rerun cases/sample.py::test_case --target https://portal.example.test --profile staging.toml",
         "curl -sS -i -X POST https://portal.example.test/web/v1/system/auth/login/initiate",
-        "$PORTAL_ACCESS_CODE",
+        "$ACCESS_CODE_1",
         "known.toml --accept=",
     ):
         assert told in card, told

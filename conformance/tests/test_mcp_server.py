@@ -88,7 +88,7 @@ def test_what_goes_beyond_what_the_server_was_started_with_is_refused(tmp_path: 
 
 
 def test_a_har_file_is_judged(tmp_path: Path) -> None:
-    traffic = har([exchange(1, PROFILE, answer=envelope(success="yes"))], version="1.0")
+    traffic = har([exchange(1, PROFILE, answer=envelope(success="yes"))], {}, version="1.0")
     assert traffic is not None
     (tmp_path / "today.har").write_text(traffic, encoding="utf-8")
     (_, judged), (_, read), (is_wrong, missing) = answers(

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.check import CheckOptions, check
 from conformance.replay import replay
@@ -106,6 +107,14 @@ PLACES: dict[str, Callable[[str], Exchange]] = {
     "a forwarded header": sends(lambda value: sent(x_forwarded_authorization=f"Bearer {value}")),
     "a list": sends(lambda value: sent(body={"listOfTokens": [value]})),
     "JSON in a text": carries(lambda value: json.dumps({"acmeToken": value})),
+    "JSON in base64": carries(
+        lambda value: base64.b64encode(json.dumps({"acmeToken": value}).encode()).decode()
+    ),
+    "JSON in a parameter": carries(lambda value: coded(json.dumps({"acmeToken": value}))),
+    "a line of a log": shows(lambda value: {"message": f"late: {json.dumps({'acmeToken': value})}"}),
+    "the text of an error": lambda value: replace(
+        exchange_of(sent(), None), response=None, error=f"net::ERR {CALLBACK}?acmeToken={coded(value)}"
+    ),
     "JSON in a header": sends(lambda value: sent(x_acme=json.dumps({"acmeToken": value}))),
     "the name of a member": shows(lambda value: {"acmeTokens": {value: {"used": False}}}),
     "a form": carries(lambda value: f"a=1&pwd={coded(value)}"),

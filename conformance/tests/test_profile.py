@@ -58,7 +58,7 @@ OPERATION = '[operations."POST /web/v1/system/notifications/email/validate/smtp"
 def test_what_a_profile_keeps_secret_is_known(text: str, secret: tuple[str, str]) -> None:
     text = MINIMAL.replace("[portal]\n", text) if text.startswith("[portal]") else MINIMAL + text
 
-    assert secret in set(parse(text, {"SMTP": "smtp-password"}).secrets())
+    assert secret in {row[:2] for row in parse(text, {"SMTP": "smtp-password"}).secrets()}
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.run.catalogue import ids_of, pytest_arguments
+from conformance.run.catalogue import ids_of, pytest_arguments, row_of
 from conformance.run.outlook.explanation import Explanation, explain
-from conformance.run.testable import deciding
+from conformance.run.outlook.plan import deciding_cases
 from conformance.selftest import QUIET
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.spec import IMPACTS, REQUIREMENTS
-from conformance.verdicts.selection import rules_of
+from conformance.verdicts.selection import selected
 
-ALWAYS = ("LOGIN-001", "LOGIN-077", "LOGIN-080", "OP-014")
+ALWAYS = ("ENUM-005", "LOGIN-001", "LOGIN-077", "LOGIN-080", "OP-014")
 """Rules whose recipes once decided nothing."""
 
 
@@ -53,9 +53,10 @@ class Followed:
 
 def meant(items: Sequence[pytest.Item], judge: str) -> list[pytest.Item]:
     """The cases that the options of a recipe select."""
-    selection = shlex.split(judge)[5]
-    wanted = deciding(rules_of(selection), (rule for item in items for rule in ids_of(item)))
-    return [item for item in items if not wanted.isdisjoint(ids_of(item))]
+    rows = {item.nodeid: row_of(item) for item in items}
+    declared = [rule for row in rows.values() for rule in row.requirements]
+    chosen = deciding_cases(list(rows.values()), selected([shlex.split(judge)[5]]), declared)
+    return [item for item in items if rows[item.nodeid] in chosen]
 
 
 @pytest.fixture(scope="module")

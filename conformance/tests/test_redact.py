@@ -171,6 +171,8 @@ def exchange(
     )
 
 
+JOINED = "a=one1; Path=/\nb=two2; Expires=Wed, 21 Oct 2026 07:28:00 GMT, c=three3"
+"""Several cookies as browsers and proxies join them in a HAR."""
 GENERATE = "/web/v1/system/security/mfa/backup-codes/generate"
 USED = {"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}
 
@@ -185,6 +187,7 @@ def generated(data: Json, **other: Json) -> Exchange:
         (exchange(headers=[("authorization", "Bearer tok-1")]), "token", "tok-1"),
         (exchange(headers=[("X-PORTAL-ACCESS-CODE", "ingress")]), "access-code", "ingress"),
         (exchange(headers=[("Cookie", "a=one1; b=two2")]), "cookie", "one1 two2"),
+        (exchange(headers=[("Set-Cookie", JOINED)]), "cookie", "one1 two2 three3"),
         (exchange("/login/complete", sent={"code": "123456"}), "code", "123456"),
         (exchange("/login/complete", sent={"code": 123456}), "code", "123456"),
         (exchange("/elsewhere", sent={"code": "EMAIL"}), "", ""),

@@ -119,6 +119,20 @@ def test_what_the_suite_made_up_is_no_secret_where_it_is_sent() -> None:
     assert secrets.redact(f"{wrong} a-good-password") == f"{wrong} [password-1]"
 
 
+def test_a_secret_that_was_made_from_another_names_it_and_the_difference() -> None:
+    secrets = registered(PASSWORD, "password")
+
+    near = secrets.altered(PASSWORD.swapcase(), "password", of=PASSWORD, by="letters in the other case")
+    secrets.add_from(exchange({"refreshToken": "issued-by-the-portal-0"}), origin="first seen in #1")
+    secrets.add_from(exchange({"password": near}), origin="first seen in #2")
+
+    assert secrets.redact(near) == "[password-2]"
+    assert secrets.origins == {
+        "[password-2]": "password-1, letters in the other case",
+        "[refresh-token-1]": "first seen in #1",
+    }
+
+
 def test_a_secret_that_is_acquired_stays_one_whatever_was_made_up() -> None:
     secrets = Secrets()
     secrets.add(secrets.made_up("123456"), "code")

@@ -86,7 +86,7 @@ def test_the_redacted_recording_holds_no_secret_and_neither_do_the_reports(
         profile = profile_of(portal)
         replay([recording], profile, options_for(tmp_path))
 
-    planted = [value for value, _ in profile.secrets()]
+    planted = [value for value, *_ in profile.secrets()]
     for file in tmp_path.iterdir():
         text = file.read_text()
         assert [value for value in planted if value in text] == [], file.name

@@ -44,7 +44,7 @@ def test_the_proxys_recording_holds_no_secret(proxied: Path) -> None:
         profile = parse(recorded.profile(), {})
     text = proxied.read_text()
 
-    planted = [value for value, _ in profile.secrets()]
+    planted = [value for value, *_ in profile.secrets()]
     assert [secret for secret in (*planted, NEW_PASSWORD, '"eyJ') if secret in text] == []
     assert len(planted) > 5
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -11,17 +12,20 @@ from threading import Thread
 
 import pytest
 
-from conformance.report.formats.html.card.exchange_view import step_labels
+from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding
+from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
     INITIATE,
     PROFILE,
+    card_of,
     envelope,
     error,
     exchange,
     finding,
+    page_of,
     sample,
 )
 from conformance.traffic import capture
@@ -77,11 +81,11 @@ def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
 
     server = HTTPServer(("127.0.0.1", 0), Answer)
     Thread(target=server.handle_request, daemon=True).start()
-    line = curl(initiated(), finding(exchanges=[1]))
+    line = curl(initiated(), finding(exchanges=[1]), {})
     assert line is not None
     line = line.replace("https://portal.example.test", f"http://127.0.0.1:{server.server_port}")
 
-    secrets = {"PORTAL_ACCESS_CODE": "the code", "PASSWORD": 'a"b$c'}
+    secrets = {"ACCESS_CODE_1": "the code", "PASSWORD_1": 'a"b$c'}
     subprocess.run(["bash", "-c", line], env={**os.environ, **secrets}, check=True, capture_output=True)
 
     body = b'{"email": "it\'s@example.test", "password": "a"b$c"}'
@@ -91,17 +95,63 @@ def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "shown, numbers",
     [
-        (exchange(1, PROFILE, token=True), [1]),
         (exchange(1, CHANGE, sent="sealed", plain=Plain(request={})), [1]),
         (initiated(), [1, 2]),
         (exchange(1, INITIATE, sent={"sessionId": "9b1f", "code": "123456"}), [1]),
         (initiated(sent={"email": "\u202e"}), [1]),
         (initiated(sent={"email": "x" * 10_000}), [1]),
     ],
-    ids=["token", "encrypted", "more than one step", "a value given before", "unseen characters", "too long"],
+    ids=["encrypted", "more than one step", "a value given before", "unseen characters", "too long"],
 )
 def test_where_one_request_cannot_show_it_there_is_no_curl_line(shown: Exchange, numbers: list[int]) -> None:
-    assert curl(shown, finding(exchanges=numbers)) is None
+    assert curl(shown, finding(exchanges=numbers), {}) is None
+
+
+ORIGINS = {
+    "[token-1]": "first seen in #2, POST /web/v1/system/auth/login/complete by admin",
+    "[token-3]": "token-1, another signature",
+}
+FORGED = exchange(1, PROFILE, headers=[("Authorization", "Bearer [token-3]")])
+
+
+def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_altered() -> None:
+    line = curl(FORGED, finding(exchanges=[1]), ORIGINS)
+
+    assert line is not None
+    assert line.splitlines()[:2] == [
+        "# TOKEN_3: [token-3: token-1, another signature]",
+        f"# TOKEN_1: [token-1: {ORIGINS['[token-1]']}]",
+    ]
+    assert """-H 'Authorization: Bearer '"$TOKEN_3\"""" in line
+
+
+def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path: Path) -> None:
+    page = page_of(sample(), tmp_path).replace("<wbr>", "")
+
+    assert "States and transitions › Moves that are stated › POST login/complete" in card_of(
+        page, "LOGIN-030"
+    )
+    assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
+
+
+def test_har_says_of_each_secret_where_it_came_from_and_stays_readable(tmp_path: Path) -> None:
+    text = har([FORGED, exchange(2, PROFILE)], ORIGINS, version="1.0")
+    assert text is not None
+    (tmp_path / "finding.har").write_text(text, encoding="utf-8")
+
+    comments = [entry.get("comment") for entry in json.loads(text)["log"]["entries"]]
+
+    assert comments == [f"[token-3: {ORIGINS['[token-3]']}] [token-1: {ORIGINS['[token-1]']}]", None]
+    assert [each.request.bearer for each in capture.read(tmp_path / "finding.har")] == ["[token-3]", None]
+
+
+def test_a_card_shows_in_the_exchange_where_a_secret_came_from() -> None:
+    evidence = RunEvidence(exchanges={1: FORGED})
+
+    view = next(exchange_views(finding(exchanges=[1]), evidence, ORIGINS))
+
+    assert ("Authorization", "Bearer [token-3: token-1, another signature]") in view.request.headers
+    assert ("X-PORTAL-ACCESS-CODE", "[access-code-1]") in view.request.headers
 
 
 def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() -> None:
@@ -119,28 +169,9 @@ def completing(number: int, code: str) -> Exchange:
     return exchange(number, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
 
 
-STEPS = {
-    1: completing(1, "000000"),
-    2: completing(2, "[code-1]"),
-    3: completing(3, "[code-1]"),
-    4: exchange(4, PROFILE, answer=envelope()),
-    5: completing(5, "[wrong-code-1]"),
-}
-
-
-def test_steps_say_which_code_they_send_and_what_is_sent_again() -> None:
-    assert step_labels(STEPS) == {
-        1: "wrong code",
-        2: "the account's code",
-        3: "the account's code, again",
-        5: "wrong code",
-    }
-    assert step_labels(STEPS, is_live=False) == {3: "again"}
-
-
 def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> None:
     steps = [completing(1, "000000"), exchange(2, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
-    text = har(steps, version="1.0")
+    text = har(steps, {}, version="1.0")
     assert text is not None
     (tmp_path / "finding.har").write_text(text, encoding="utf-8")
 
@@ -150,4 +181,4 @@ def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> 
         (each.request.method, each.request.url, each.sent) for each in steps
     ]
     assert [each.envelope for each in read] == [each.envelope for each in steps]
-    assert har([], version="1.0") is None
+    assert har([], {}, version="1.0") is None

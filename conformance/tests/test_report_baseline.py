@@ -143,6 +143,9 @@ def test_a_row_that_lists_nothing_is_stale_and_its_day_no_matter() -> None:
 def test_a_warning_is_new_only_where_strict() -> None:
     lenient, strict = (against(sample().run(strict=strict)) for strict in (False, True))
 
+    assert [one.requirement for one in lenient.warned] == ["ACCOUNT-015"]
+    assert counted(lenient) == "5 new · 0 known · 0 stale · 0 expired · 1 warning not listed"
+    assert strict.warned == []
     assert "ACCOUNT-015" not in {one.requirement for one in lenient.new}
     assert "ACCOUNT-015" in {one.requirement for one in strict.new}
 

@@ -1,4 +1,4 @@
-"""The last block of the terminal counts what the report shows."""
+"""The last block of the terminal, and the whole result in a line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.report.model.run import BaselineEntry, BaselineOutcome, Changes
 from conformance.tests.sample_run import ACCOUNTS, PROFILE, conformant, envelope, exchange
 
 
-def test_findings_are_counted_as_the_report_shows_them_and_their_rules_where_these_are_fewer() -> None:
+def test_a_line_counts_the_causes_and_names_their_rules() -> None:
     builder = conformant()
     profile = exchange(40, PROFILE, answer=envelope(timestamp=1795254787))
     accounts = exchange(41, ACCOUNTS, answer=envelope(timestamp=1795254787))
@@ -21,14 +21,13 @@ def test_findings_are_counted_as_the_report_shows_them_and_their_rules_where_the
     builder.contradict("ENV-008", profile, path="data", expected=None)
     run = builder.run()
 
-    assert "findings   3 FAIL of 2 rules · 0 WARN" in "\n".join(closing_block(run, Path("reports")))
     line = verdict_line(run, Path("reports"))
-    assert "3 FAIL of 2 rules" in line
-    assert " · ENV-008, ENV-011 · " in line
-    assert line.endswith("exit code 1: 2 requirements failed")
+    assert line.startswith("Not conformant: 2 causes that break a client. · 97 % of ")
+    assert " musts tested · ENV-008, ENV-011 · " in line
+    assert line.endswith("exit code 1: the specification is contradicted")
 
 
-def test_against_a_baseline_a_line_names_the_new_failures_first() -> None:
+def test_against_a_baseline_a_line_counts_and_names_what_is_new_alone() -> None:
     builder = conformant()
     profile, accounts = exchange(40, PROFILE, answer=envelope()), exchange(41, ACCOUNTS, answer=envelope())
     for rule, answer in (("ENV-008", profile), ("ENV-008", accounts), ("ENV-011", accounts)):
@@ -42,9 +41,9 @@ def test_against_a_baseline_a_line_names_the_new_failures_first() -> None:
     against = run.model_copy(update={"baseline": BaselineOutcome(file="base.toml", known=known)})
     line = verdict_line(against, Path("reports"))
 
-    names = f"ENV-008 ({ACCOUNTS}), ENV-011 ({ACCOUNTS})"
-    assert line.startswith(f"Not conformant: new, not in base.toml: {names}; 1 known · 3 FAIL of 2 rules · ")
-    assert line.endswith("exit code 1: 2 requirements failed that the baseline does not list")
+    assert line.startswith("Not conformant: 1 cause that breaks a client. · 97 % of ")
+    assert " musts tested · ENV-008, ENV-011 · " in line
+    assert line.endswith("exit code 1: the specification is contradicted beyond what the baseline lists")
     assert line.count("ENV-011") == 1
 
 

@@ -96,7 +96,8 @@ SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
     ("TOKEN-015", COMPLETE, "success", False, True, "access"),
     ("HEADER-001", PROFILE, "status", KEPT_OUT, 200, "access"),
     ("HEADER-001", PROFILE, "status", FORM, 500, "client"),
-    ("SECURE-007", PROFILE, "data.key", "no AES key", "x", "access"),
+    ("SECURE-007", PROFILE, "data.key", "no AES key", "x", "secret"),
+    ("CHANNEL-046", PROFILE, "data.items[0].emailConfig.password", "a mask", "x", "secret"),
     ("ENV-008", PROFILE, "data", None, {}, "client"),
     ("ENV-008", PROFILE, "data.name", "a", "b", "client"),
     ("ENUM-002", CHANGE, "data.mfaMethods[0].value", "the field to be present", None, "client"),
@@ -136,8 +137,8 @@ def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Pa
         each.requirement: severity_of(each) for each in run.findings
     }
     assert html.index('id="finding-SECURE-007"') < html.index('id="finding-ENV-008"')
-    assert SEVERITIES["access"] in html
-    assert list(RANK) == ["access", "data", "client", "differs"]
+    assert SEVERITIES["secret"] in html
+    assert list(RANK) == ["access", "secret", "data", "client", "differs"]
 
 
 def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> No
     for name in ("finding-ENV-011", "finding-ENV-011-2", "finding-ENV-011-3"):
         assert html.count(f'id="{name}"') == 1
         assert f'href="#{name}"' in html
-    assert "3 FAIL of 1 rule · 0 WARN, on 1 card." in html
+    assert "1 card, one for each cause" in html
 
 
 def test_rules_that_another_value_at_one_place_contradicts_share_a_card_whatever_their_level() -> None:

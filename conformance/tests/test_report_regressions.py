@@ -111,7 +111,7 @@ def test_every_report_counts_regressions_places_and_answers_with_their_names() -
     assert regressed_in_words(run) == counts
     assert regressed_in_words(replayed()) == "0 regressions"
     assert exit_reason(run) == counts
-    assert any(line.endswith(f" · {counts}") for line in closing_block(run, Path("out")))
+    assert [*closing_block(run, Path("out"))][-1] == f"exit code  1: {counts}"
     page = report(run, RunEvidence())
     assert f"<b>By exchange</b> · {counts}, each with both numbers" in page
     counted = next(each for each in contents(run, [], 0) if each.href == "regressions")

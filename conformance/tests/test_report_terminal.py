@@ -50,11 +50,10 @@ def test_a_failure_reads_whole() -> None:
     ]
 
 
-def test_warnings_readings_and_the_untested_are_told_as_well() -> None:
+def test_warnings_and_the_untested_are_told_as_well() -> None:
     shown = text()
 
     assert "WARN ACCOUNT-015" in shown
-    assert "OPEN " in shown
     orders = [row.id for row in REQUIREMENTS.values() if row.chapter == "ORDER" and row.level != "open"]
     testable = [name for name in orders if not REQUIREMENTS[name].untestable]
     listed = f"{', '.join(testable[:3])} and {len(testable) - 3} more"
@@ -68,9 +67,9 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
 
     lines = summary_lines(run, colour=False, quiet=False)
 
-    assert len(lines) == 2
     assert lines[0] == f"Inconclusive  {cause}"
-    assert f"{run.summary.untested} untested" in lines[1]
+    assert [line.partition(" ")[0] for line in lines[1:]] == ["tested", "untested"]
+    assert lines[1].startswith("tested     0 % of ")
 
 
 def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> None:

@@ -27,7 +27,6 @@ REPLAY = {
     "others": [
         {"recorded_exchange": 4, "endpoint": "GET /a", "state": "not comparable", "reason": "no answer"}
     ],
-    "noise": [{"operation": "GET /a", "path": "data.at", "kind": "value", "times": 3}],
 }
 
 
@@ -53,7 +52,6 @@ def test_what_became_of_a_replay_is_told() -> None:
     found = told(replay=REPLAY)
 
     assert found["Not compared, by reason"] == [("#4", "GET /a", "not comparable", "no answer")]
-    assert found["Ignored differences (noise)"] == [("GET /a", "data.at", "value", "3")]
 
 
 def test_the_page_has_a_part_on_the_traffic_only_where_there_is_some() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from conformance.report.formats.terminal import summary_lines
+from conformance.report.formats.write import write_all
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
-from conformance.report.model.words import BUNDLED, headline, levels, numbers
+from conformance.report.model.words import BUNDLED, headline, levels, numbers, standing
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, row_of, sample, with_rows
 
@@ -27,9 +30,14 @@ def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Ru
 LOST = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")
 
 HEADLINES: list[tuple[Run, str, str, str]] = [
-    (sample().run(), "bad", "Not conformant", "5 requirements of the specification are contradicted."),
+    (sample().run(), "bad", "Not conformant", "5 causes: 1 shows a secret, 4 break a client."),
     (conformant().run(exit_code=2), "unsure", "Interrupted", "The report covers what was judged before"),
-    (sample().run(exit_code=2), "unsure", "Interrupted", "Before that, 5 requirements failed."),
+    (
+        sample().run(exit_code=2),
+        "unsure",
+        "Interrupted",
+        "Before that, it failed for 5 causes: 1 shows a secret,",
+    ),
     (conformant().run(exit_code=3), "unsure", "Internal error", "does not judge the target"),
     (Sample().run(exit_code=5), "unsure", "Inconclusive", "Too little was tested"),
     (conformant().run(exit_code=6), "unsure", "Inconclusive", "could not be reached"),
@@ -46,8 +54,8 @@ HEADLINES: list[tuple[Run, str, str, str]] = [
     ),
     (conformant().run(scope=Scope(bundled=True)), "good", "Conformant", BUNDLED),
     (sample().run(scope=Scope(bundled=True)), "bad", "Not conformant", BUNDLED),
-    (conformant().run(command="check"), "good", "Nothing contradicted", "musts tested."),
-    (conformant().run(command="replay"), "good", "No regression", "musts tested."),
+    (conformant().run(command="check"), "good", "Nothing contradicted", "shows a part of a portal."),
+    (conformant().run(command="replay"), "good", "No regression", "Nothing contradicted."),
     (
         conformant().run(exit_code=1, command="replay", regressions=[LOST]),
         *("bad", "Regressed"),
@@ -72,30 +80,55 @@ def test_a_pinned_reading_that_differs_contradicts_no_requirement_of_the_specifi
     head = headline(run.model_copy(update={"requirements": [*run.requirements, pin]}))
 
     assert head.sentence == (
-        "5 requirements of the specification are contradicted; 1 reading that the profile pins differs."
+        "5 causes: 1 shows a secret, 4 break a client; 1 reading that the profile pins differs."
     )
 
 
-def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
+def test_under_a_verdict_stands_how_much_was_tested_what_was_not_and_what_would_test_more() -> None:
     builder = conformant()
-    builder.ledger.tallies.pop("FILE-001")
+    for rule, fault_class in (("FILE-001", "target"), ("FILE-002", "target"), ("ORDER-001", "configuration")):
+        builder.ledger.tallies.pop(rule)
+        builder.ledger.leave_untested(rule, "a reason", fault_class)  # type: ignore[arg-type]
+    more = ["--impact mutating tests 80 rules more", "[accounts.limited] tests 1 rule more"]
 
-    assert headline(conformant().run()).sentence == f"Nothing contradicted · 97 % of {MUSTS} musts tested."
-    untested = len(builder.run().by_verdict("untested"))
-    assert headline(builder.run()).sentence.endswith(f"{untested} requirements are untested.")
+    assert headline(conformant().run()).sentence == "Nothing contradicted."
+    assert standing(builder.run(scope=Scope(more=more))) == [
+        ("tested", f"96 % of {MUSTS} musts · 1 min 42 s"),
+        ("untested", "3 rules, 2 because of what the portal answered, 1 for other reasons"),
+        ("more", "; ".join(more)),
+    ]
+
+
+def test_the_terminal_the_summary_and_the_page_have_the_same_lines_under_the_verdict(tmp_path: Path) -> None:
+    run = sample().run(scope=Scope(more=["--impact mutating tests 80 rules more"]))
+    write_all(run, tmp_path, exchanges=sample().write(tmp_path / "exchanges.jsonl"))
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8").replace("\\", "")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    top = page[page.index("<header") : page.index("</header")]
+
+    lines = summary_lines(run, colour=False, quiet=True)
+    head = headline(run).sentence
+    assert lines[-4:] == [
+        f"Not conformant  {head}",
+        *(f"{label:<10} {words}" for label, words in standing(run)),
+    ]
+    assert summary.startswith(f"## Not conformant\n\n{head}\n\n")
+    assert [f"- **{label}** {words}\n" in summary for label, words in standing(run)] == [True] * 3
+    assert f'<p class="lead">{head}</p>' in top
+    assert f"<dt>tested</dt><dd>90 %<small> of {MUSTS} musts</small></dd>" in top
+    assert "<dt>More</dt><dd>--impact mutating tests 80 rules more</dd>" in top
 
 
 def test_a_lawful_replay_tells_what_changed_and_not_how_much_of_the_specification_it_came_to() -> None:
     states = {"same": 250, "changed": 37, "regressed": 3, "skipped": 10}
     replay = {"states": states, "compared": 290, "wanted": 300}
 
-    head = headline(conformant().run(command="replay").model_copy(update={"replay": replay}))
+    run = conformant().run(command="replay").model_copy(update={"replay": replay})
+    head = headline(run)
 
-    assert (head.tone, head.title) == ("good", "No regression")
-    assert head.sentence == (
-        "Nothing contradicted · 290 of 300 exchanges compared: 250 as recorded, 37 changed as the "
-        "specification permits, 3 different as is accepted."
-    )
+    assert (head.tone, head.title, head.sentence) == ("good", "No regression", "Nothing contradicted.")
+    compared = "290 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits"
+    assert standing(run) == [("tested", f"{compared}, 3 different as is accepted · 1 min 42 s")]
 
 
 def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
@@ -104,7 +137,7 @@ def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
     head = headline(Sample().run(exit_code=5, ending=ending))
 
     assert head.title == "Inconclusive"
-    assert head.sentence == f"[accounts.admin] never received a token. 0 % of {MUSTS} musts tested."
+    assert head.sentence == "[accounts.admin] never received a token."
 
 
 def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
@@ -122,7 +155,7 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
     known = [finding.signature for finding in run.findings if finding.requirement in ("ENV-008", "ENV-011")]
 
     assert headline(with_baseline(run, *known)).sentence == (
-        "3 requirements of the specification are contradicted; 2 others are known from the baseline."
+        "3 causes: 1 shows a secret, 2 break a client; 2 others are known from the baseline."
     )
     assert "baseline" not in headline(run).sentence
 
@@ -130,7 +163,7 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
 def test_warnings_block_where_strict() -> None:
     assert "ACCOUNT-015" not in {one.requirement.id for one in failures_of(sample().run()).blockers}
     assert "ACCOUNT-015" in {one.requirement.id for one in failures_of(sample().run(strict=True)).blockers}
-    assert "1 warning counts as a failure (--strict)" in headline(sample().run(strict=True)).sentence
+    assert "warnings count as failures (--strict)" in headline(sample().run(strict=True)).sentence
 
 
 def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:

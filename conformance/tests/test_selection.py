@@ -10,6 +10,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import UsageError
+from conformance.judging import Judge, watch
 from conformance.report.model.again import rerun
 from conformance.report.model.run import Run, Scope
 from conformance.run.catalogue import collect, pytest_arguments
@@ -20,12 +21,20 @@ from conformance.run.testable import TESTABLE
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
 from conformance.tests.deployment import deployed
-from conformance.tests.sample_run import ROLES, Sample, conformant, envelope, exchange, sample
+from conformance.tests.sample_run import PROFILE, ROLES, Sample, conformant, envelope, exchange, sample
 from conformance.tests.test_unreachable import nobody
-from conformance.verdicts.selection import RuleSelection, is_specific, rules_of, select_rules
+from conformance.verdicts.findings import Ledger
+from conformance.verdicts.selection import (
+    RuleSelection,
+    endpoint_in,
+    is_specific,
+    rules_of,
+    select_rules,
+)
 from reference_impl.faults import FAULTS
 
 FAULT_OF_PAGE_005 = next(name for name, fault in FAULTS.items() if "PAGE-005" in fault.breaks)
+CURRENT_WORKSPACE = "GET /web/v1/system/workspaces/current"
 LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
 
 
@@ -78,6 +87,40 @@ def test_what_is_skipped_is_taken_from_what_is_selected() -> None:
     assert {REQUIREMENTS[rule].level for rule in selection.rules} == {"must"}
     assert {REQUIREMENTS[rule].chapter for rule in selection.rules} == {"LOGIN", "PAGE"}
     assert not selection.excludes("READING-of-a-profile")
+
+
+def test_an_endpoint_selects_each_rule_that_names_it_and_general_ones_at_this_endpoint_alone() -> None:
+    selection = select_rules([CURRENT_WORKSPACE], [])
+
+    assert selection is not None
+    assert selection.rules == {row.id for row in REQUIREMENTS.values() if CURRENT_WORKSPACE in row.operations}
+    assert set(selection.limited) == {rule for rule in selection.rules if not is_specific(REQUIREMENTS[rule])}
+    cases = {row.id for row in PlanChoice(selection).chosen(collect())}
+    forged = "cases/every_endpoint/test_tokens.py::test_a_forged_token_is_refused"
+    assert f"{forged}[{CURRENT_WORKSPACE}]" in cases
+    assert {endpoint_in(case) for case in cases} <= {"", *REQUIREMENTS["AGREE-003"].operations}
+
+
+def test_a_rule_that_counts_at_one_endpoint_is_not_decided_at_another() -> None:
+    ledger = Ledger(REQUIREMENTS, selection=select_rules([CURRENT_WORKSPACE], []))
+    wrong = {"workspaceKind": {"code": "LIVE", "value": 1}}
+    right = {"accountPortal": {"code": "SYSTEM", "value": 10010101}}
+    judge = watch(ledger, judge=Judge())
+
+    judge(exchange(1, PROFILE, answer=envelope(right), token=True))
+    assert result(ledger, "ENUM-005") == "untested"
+    judge(
+        exchange(2, PROFILE, answer=envelope({"accountPortal": {"code": "SYSTEM", "value": 1}}), token=True)
+    )
+    assert (result(ledger, "ENUM-005"), ledger.findings) == ("untested", [])
+
+    judge(exchange(3, CURRENT_WORKSPACE, answer=envelope(wrong), token=True))
+    assert result(ledger, "ENUM-005") == "fail"
+    assert {finding.endpoint for finding in ledger.findings} == {CURRENT_WORKSPACE}
+
+
+def result(ledger: Ledger, rule: str) -> str:
+    return next(row.verdict.value for row in ledger.results() if row.requirement.id == rule)
 
 
 def test_without_options_there_is_no_selection_and_one_of_nothing_is_an_error() -> None:
@@ -188,8 +231,7 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
 
     assert (code, mended.findings) == (0, [])
     assert "also showed contradictions of PAGE-005, which this rerun does not count" in mended.notes[0]
-    assert "must 1/1 · should 0/0 · 0 untested" in shown
-    assert "1 of 1 selected musts tested" in shown
+    assert "tested     1 of 1 selected musts · " in shown
     others = [row for row in mended.requirements if row.id != "PAGE-002" and not row.untestable]
     assert {row.reason for row in others} == {"not selected by --rerun PAGE-002"}
     assert (failing, by_case, found.requirement) == (1, 1, "PAGE-005")
@@ -257,7 +299,7 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
 
     pages, login = capsys.readouterr().out.split("\n\n")
     assert login.startswith(f"LOGIN-022  {REQUIREMENTS['LOGIN-022'].statement}\nlevel       must: ")
-    assert f'place       section "{REQUIREMENTS["LOGIN-022"].section}" of the specification\n' in login
+    assert "place       States and transitions › Moves that are stated › POST login/mfa/send\n" in login
     assert "decided by  cases/authentication/test_emailed_code.py::" in login
     assert "(needs inboxes)" in login
     assert re.search(

@@ -20,6 +20,7 @@ from conformance.spec import (
     resources,
 )
 from conformance.spec.endpoints import LOGIN_COMPLETE, TOKEN_REFRESH
+from conformance.spec.places import place_of
 from conformance.spec.requests import REQUESTS
 from conformance.spec.requirements import CHAPTERS
 from conformance.spec.resources import RESOURCES
@@ -204,3 +205,11 @@ def test_each_limit_stands_in_a_requirement() -> None:
     words = set(STATEMENTS.translate(str.maketrans(",.`)", "    ")).split())
 
     assert {"Ten", "300", "60", "3600", "255", "8", "128", "20", "30"} <= words
+
+
+def test_a_must_stands_in_a_row_or_item_of_its_section() -> None:
+    musts = [row for row in REQUIREMENTS.values() if row.level == "must"]
+    of_a_section = [row.id for row in musts if place_of(row).rpartition(" › ")[2] == row.section]
+
+    assert of_a_section == ["ENV-001", "OP-100"]
+    assert place_of(REQUIREMENTS["LIMIT-001"]) == "Limits › Login initiate rate"

@@ -14,7 +14,7 @@ from conformance.spec import Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.selection import RuleSelection, endpoint_in
 from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
 from conformance.verdicts.verdicts import Comparison as Comparison
@@ -172,7 +172,8 @@ class Ledger:
     def _count_pending(self) -> None:
         for verdicts, times in self._pending.leaves().items():
             for decision, number in verdicts.held:
-                self._held[decision] += number * times
+                if not self._is_elsewhere(decision[0], verdicts.endpoint):
+                    self._held[decision] += number * times
             if self.places is not None and verdicts.held:
                 rules = (rule for (rule, _), _ in verdicts.held)
                 self.places.setdefault(verdicts.endpoint, set()).update(rules)
@@ -197,7 +198,7 @@ class Ledger:
         if case:
             tally.cases.setdefault(case)
         if not isinstance(comparison, Contradiction):
-            tally.satisfied += 1
+            tally.satisfied += not self._is_elsewhere(requirement, endpoint_in(case or ""))
             return None
         if self._is_misshapen(comparison):
             self.leave_untested(requirement, "the answer does not have the stated shape there", "target")
@@ -271,20 +272,33 @@ class Ledger:
     def knows(self, signature: str) -> bool:
         return signature in self._findings
 
-    def is_selected(self, requirement: str) -> bool:
-        """Whether what is decided of a rule counts: ``--only`` and ``--skip`` leave rules out."""
-        return self.selection is None or not self.selection.excludes(requirement)
+    def counts(self, finding: Finding) -> bool:
+        """Whether a finding is one of a selected rule, at an endpoint where the rule counts."""
+        return self.is_selected(finding.requirement, finding.endpoint)
+
+    def is_selected(self, requirement: str, endpoint: str) -> bool:
+        """Whether what is decided of a rule at an endpoint counts: ``--only`` and ``--skip`` leave rules out,
+        and ``--only`` with an endpoint other endpoints."""
+        is_excluded = self.selection is not None and self.selection.excludes(requirement)
+        return not (is_excluded or self._is_elsewhere(requirement, endpoint))
+
+    def _is_elsewhere(self, requirement: str, endpoint: str) -> bool:
+        return self.selection is not None and self.selection.is_elsewhere(requirement, endpoint)
 
     @property
     def findings(self) -> list[Finding]:
-        findings = (row for row in self._findings.values() if self.is_selected(row.requirement))
+        findings = filter(self.counts, self._findings.values())
         return sorted(findings, key=lambda finding: (finding.requirement, finding.endpoint, finding.path))
 
     @property
     def observations(self) -> list[Observation]:
         self._count_pending()
-        left_out = {row.reading for row in self.requirements.values() if not self.is_selected(row.id)}
-        kept = {key: row for key, row in self._observations.items() if row.topic not in left_out}
+        rules = {row.reading: row.id for row in self.requirements.values() if row.reading}
+        kept = {
+            key: row
+            for key, row in self._observations.items()
+            if self.is_selected(rules.get(row.topic, ""), row.endpoint)
+        }
         counted = (replace(row, times=self._times[key]) for key, row in kept.items())
         return sorted(counted, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
 
@@ -312,9 +326,9 @@ class Ledger:
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""
         first: dict[str, Finding] = {}
-        for finding in self._findings.values():
+        for finding in filter(self.counts, self._findings.values()):
             first.setdefault(finding.requirement, finding)
-        tallies, observed = self.tallies, {row.topic for row in self._observations.values()}
+        tallies, observed = self.tallies, {row.topic for row in self.observations}
         return [
             self._result(
                 requirement,

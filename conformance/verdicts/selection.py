@@ -1,10 +1,15 @@
-"""The rules that a user selects by ``--only`` and ``--skip``: by id, prefix, chapter, endpoint or level."""
+"""The rules that a user selects by ``--only`` and ``--skip``: by id, prefix, chapter, endpoint or level.
+
+``--only`` with an endpoint selects every rule that names it. A rule of endpoints of several groups counts at
+this endpoint alone: of such a rule the cases of the endpoint run, and what others decide is left out.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from conformance.errors import UsageError
@@ -18,14 +23,34 @@ SECTIONS = {row.section.casefold(): row.section for row in REQUIREMENTS.values()
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """Selected rules, with the selecting options as typed."""
+    """Selected rules, with the selecting options as typed. ``limited``: the endpoints where alone a rule
+    counts."""
 
     rules: frozenset[str]
     text: str
+    limited: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def excludes(self, rule: str) -> bool:
         """Whether a rule of the specification is left out; one that the profile adds never is."""
         return rule in REQUIREMENTS and rule not in self.rules
+
+    def is_elsewhere(self, rule: str, endpoint: str) -> bool:
+        """Whether an endpoint is none at which a rule counts."""
+        return endpoint not in self.limited.get(rule, (endpoint,))
+
+    def is_of(self, case: str, requirements: Iterable[str]) -> bool:
+        """Whether a case is one of an endpoint at which a limited rule counts, and decides the rule."""
+        endpoint = endpoint_in(case)
+        return any(endpoint in self.limited.get(rule, ()) for rule in requirements)
+
+
+ENDPOINT = re.compile(r"\[([A-Z]+ /[^\s\]]+)")
+
+
+def endpoint_in(case: str) -> str:
+    """The endpoint in the name of a case that is run once for each; empty where it names none."""
+    named = ENDPOINT.search(case)
+    return named[1] if named else ""
 
 
 def select_rules(
@@ -41,16 +66,23 @@ def select_rules(
     for option, patterns in (("--only", only), ("--skip", skip)):
         if len(patterns) > MOST_PATTERNS:
             raise UsageError(f"{option}: {len(patterns):,} patterns. Give at most {MOST_PATTERNS:,}.")
-    rules = frozenset(REQUIREMENTS)
-    if only:
-        rules = frozenset(rule for pattern in only for rule in rules_of(pattern, option="--only"))
-    if failed is not None:
-        rules &= frozenset(failed)
+    named = selected(only) if only else RuleSelection(frozenset(REQUIREMENTS), "")
+    rules = named.rules if failed is None else named.rules & frozenset(failed)
     rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, option="--skip"))
     text = ", ".join(_written(only, skip, is_failed=failed is not None))
     if not rules:
         raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all rules.")
-    return RuleSelection(rules, text)
+    return RuleSelection(rules, text, {rule: keys for rule, keys in named.limited.items() if rule in rules})
+
+
+def selected(only: Sequence[str]) -> RuleSelection:
+    """The rules that ``--only`` names; by an endpoint also those of several groups, limited to the endpoint.
+    UsageError: a pattern names no rule."""
+    rules = frozenset(rule for pattern in only for rule in rules_of(pattern, option="--only"))
+    keys = frozenset(key for pattern in only if "/" in pattern for key in _keys(pattern.strip()))
+    others = (row for row in REQUIREMENTS.values() if row.id not in rules)
+    limited = {row.id: at for row in others if (at := keys.intersection(row.operations))}
+    return RuleSelection(rules | limited.keys(), ", ".join(f"--only {each}" for each in only), limited)
 
 
 def _written(only: Sequence[str], skip: Sequence[str], *, is_failed: bool) -> Iterator[str]:
@@ -97,12 +129,19 @@ def _named(pattern: str) -> frozenset[str]:
 
 
 def _of_endpoints(pattern: str) -> frozenset[str]:
-    """The rules about endpoints: those that bind endpoints of one group alone. ``pattern`` is a key, or a
-    path without its method, and may have wildcards."""
-    keys = {key for key, row in BY_KEY.items() if fnmatchcase(key, pattern) or fnmatchcase(row.path, pattern)}
+    """The rules about endpoints: those that bind endpoints of one group alone."""
+    keys = _keys(pattern)
     return _rules(
         row for row in REQUIREMENTS.values() if keys.intersection(row.operations) and is_specific(row)
     )
+
+
+def _keys(pattern: str) -> frozenset[str]:
+    """The endpoints of a pattern: a key, or a path without its method, perhaps with wildcards."""
+    named = (
+        key for key, row in BY_KEY.items() if fnmatchcase(key, pattern) or fnmatchcase(row.path, pattern)
+    )
+    return frozenset(named)
 
 
 def is_specific(row: Requirement) -> bool:

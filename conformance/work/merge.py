@@ -471,7 +471,7 @@ def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:
         return {}
     groups: dict[str, list[BaselineEntry]] = {}
     listed: set[str] = set()
-    for name in ("known", "new", "stale", "expired", "undecided"):
+    for name in ("known", "new", "stale", "expired", "undecided", "warned"):
         entries = {entry.signature: entry for part in parts for entry in getattr(part, name)}
         groups[name] = [entry for signature, entry in entries.items() if signature not in listed]
         listed |= entries.keys()

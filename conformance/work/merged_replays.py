@@ -42,7 +42,6 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
             "set_aside": _added(row.get("set_aside", {}) for row in replays),
             "others": others[:MOST_OTHERS],
             "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
-            "noise": _rows_added(replays, "noise", ("operation", "path", "kind")),
             "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
             "fail_on": next((row.get("fail_on") for row in replays), None),
             "differences": _differences(replays, numbers),
@@ -147,17 +146,6 @@ def _added(counts: Any) -> dict[str, int]:
 def _added_by_endpoint(replays: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     names = dict.fromkeys(name for row in replays for name in row.get("endpoints", {}))
     return {name: _added(row.get("endpoints", {}).get(name, {}) for row in replays) for name in names}
-
-
-def _rows_added(
-    replays: Sequence[Mapping[str, Any]], name: str, key: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for replay in replays:
-        for row in replay.get(name, []):
-            same = rows.setdefault(tuple(row[part] for part in key), {**row, "times": 0})
-            same["times"] += row["times"]
-    return sorted(rows.values(), key=lambda row: (-row["times"], *(str(row[part]) for part in key)))
 
 
 def _differences(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> list[dict[str, Any]]:

@@ -24,9 +24,8 @@ from conformance.report.formats.terminal import Pen, wants_colour
 from conformance.report.formats.write import CASES, write_further
 from conformance.report.model.visible import one_line
 from conformance.run.catalogue import pytest_arguments
-from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL, SESSION
-from conformance.run.hooks.terminal import closing_lines, say
+from conformance.run.hooks.terminal import NAME, closing_lines, say
 from conformance.run.options import as_arguments, value_of
 from conformance.run.planning import in_words
 from conformance.target.portal.changes import LEDGER, ChangeLedger

@@ -64,12 +64,14 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
     """
     current = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
     pairs = [(finding, baseline.row_of(finding, today)) for finding in current]
+    unlisted = [finding for finding, row in pairs if row is None]
     regressed = dict.fromkeys(map(place_of, run.regressions))
     outcome: dict[str, list[BaselineEntry]] = {
         "new": [
-            *(_of_finding(each) for each, row in pairs if row is None and each.verdict in run.weighed),
+            *(_of_finding(each) for each in unlisted if each.verdict in run.weighed),
             *(BaselineRow("", endpoint, path, kind, reason="").entry() for endpoint, path, kind in regressed),
         ],
+        "warned": [_of_finding(each) for each in unlisted if each.verdict not in run.weighed],
         "known": [_of_finding(each, row) for each, row in pairs if row is not None],
         **{name: [] for name in ("stale", "expired", "undecided")},
     }

@@ -1,4 +1,4 @@
-"""The last lines of a run: the share that was tested, the findings, where the report is, the exit code."""
+"""What a command prints of a finished run, and its last lines: changes, the report, and the exit code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from operator import attrgetter
 from pathlib import Path
 
 from conformance.errors import ExitCode
-from conformance.report.model.failures import Blocker, failures_of
+from conformance.report.formats.terminal import summary_lines
+from conformance.report.model.failures import failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     changes_in_words,
     coverage,
-    findings_in_words,
     headline,
     listed,
     plural,
@@ -27,10 +27,21 @@ MOST_NAMED = 8
 """Rules that fail a run and are named in a single line."""
 
 
+def ended_lines(run: Run, out: Path, *, colour: bool, quiet: bool = False) -> Iterator[str]:
+    """The results of a run, and below them errors of the suite, what was not restored, and the last lines.
+    ``quiet``: of the results only the verdict and what blocks."""
+    yield from summary_lines(run, colour=colour, quiet=quiet)
+    for place, error in run.ending.errors.items():
+        yield f"Error of the suite in {place}: {one_line(error, 600)}"
+    for left in run.ending.left_behind:
+        yield f"Not restored: {one_line(left, 600)}."
+    if run.ending.cleanup:
+        yield f"To restore it: {run.ending.cleanup}"
+    yield from closing_block(run, out)
+
+
 def closing_block(run: Run, out: Path) -> Iterator[str]:
-    """What follows the verdict and its numbers, a line each."""
-    yield f"tested     {coverage(run).removesuffix(' tested')}"
-    yield f"findings   {_findings(run)}"
+    """What follows the verdict and what stands under it, a line each."""
     if changes_in_words(run):
         yield f"changes    {changes_in_words(run)}"
     yield f"report     {out / REPORT}"
@@ -38,27 +49,18 @@ def closing_block(run: Run, out: Path) -> Iterator[str]:
 
 
 def verdict_line(run: Run, out: Path) -> str:
-    """The whole result in a line, for ``--quiet``. Against a baseline what is new stands first."""
-    head, new = headline(run), list(_new(run))
+    """The whole result in a line, for ``--quiet``."""
+    head = headline(run)
     parts = [
-        f"{head.title}: {new[0] if new else one_line(head.sentence, 300)}",
-        _findings(run),
-        *([] if new else _named(run)),
+        f"{head.title}: {one_line(head.sentence, 300)}",
+        coverage(run),
+        *_named(run),
         *_outdated(run),
         str(out / REPORT),
         f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if ExitCode.FAILED in _codes(run) else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
-
-
-def _new(run: Run) -> Iterator[str]:
-    """New failures against the baseline: each rule with its first endpoint."""
-    blockers = failures_of(run).blockers
-    if run.baseline is None or not blockers:
-        return
-    named = listed(map(_with_place, blockers), MOST_NAMED)
-    yield f"new, not in {one_line(run.baseline.file, 120)}: {named}; {len(run.baseline.known)} known"
 
 
 def _outdated(run: Run) -> Iterator[str]:
@@ -70,12 +72,6 @@ def _outdated(run: Run) -> Iterator[str]:
             for entry in entries
         )
         yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
-
-
-def _with_place(blocker: Blocker) -> str:
-    """``LOGIN-022 (POST /web/v1/system/auth/login/initiate and 2 more)``."""
-    endpoints = dict.fromkeys(one_line(finding.endpoint, 80) for finding in blocker.findings)
-    return f"{blocker.requirement.id} ({listed(endpoints, 1)})" if endpoints else blocker.requirement.id
 
 
 def _named(run: Run) -> Iterator[str]:
@@ -123,18 +119,11 @@ def _failures(run: Run) -> Iterator[str]:
     failures = failures_of(run)
     blockers = [blocker.requirement.verdict for blocker in failures.blockers]
     if "fail" in blockers:
-        new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
-        yield f"{plural(blockers.count('fail'), 'requirement')} failed{new}"
+        new = " beyond what the baseline lists" if run.baseline is not None and run.baseline.known else ""
+        yield f"the specification is contradicted{new}"
     if "warn" in blockers:
-        yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
+        yield "warnings count with --strict"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     for label, count in Counter(row.label for row in failures.outdated).items():
         yield f"{plural(count, f'{label} entry')} in the baseline"
-
-
-def _findings(run: Run) -> str:
-    counts = f"{findings_in_words(run)} · {plural(run.summary.open, 'open reading')}"
-    if run.command != "replay":
-        return counts
-    return f"{counts} · {regressed_in_words(run)}"

@@ -23,9 +23,8 @@ from conformance.report.model.words import (
     left_untested,
     listed,
     not_selected,
-    numbers,
     plural,
-    unobservable,
+    standing,
     untested,
 )
 
@@ -78,7 +77,7 @@ def _top(run: Run) -> Iterator[str]:
     yield ""
     yield head.sentence.replace("<", "&lt;")
     yield ""
-    yield f"**{numbers(run)}**"
+    yield from (f"- **{label}** {quoted(words)}" for label, words in standing(run))
     yield ""
     for note in run.remarks[:MOST_NOTES]:
         yield f"{quoted(note)}"
@@ -216,8 +215,7 @@ def _untested(run: Run) -> Iterator[str]:
         count = sum(len(group.requirements) for group in left_out)
         rows.append(f"- {count}: {plural(len(left_out), 'more reason')} in the report")
     if rows:
-        never = unobservable(groups)
-        yield from _folded(f"{left_untested(run)} untested{f', {never}' if never else ''}", rows)
+        yield from _folded(f"{left_untested(run)} untested", rows)
     if not_selected(run):
         yield from ("", not_selected(run))
 

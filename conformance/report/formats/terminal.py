@@ -13,7 +13,6 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.failures import RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
-from conformance.report.model.marked import literal
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -22,10 +21,10 @@ from conformance.report.model.words import (
     counted,
     duration,
     headline,
+    left_untested,
     listed,
-    numbers,
     plural,
-    unobservable,
+    standing,
     untested,
 )
 from conformance.spec import REQUIREMENTS, near_ids
@@ -33,7 +32,6 @@ from conformance.spec import REQUIREMENTS, near_ids
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
 MOST_REASONS = 5
-MOST_OPEN = 3
 MOST_KNOWN = 5
 LONGEST_REASON = 160
 """Letters of the reason of untested rules: what is to be done stands at its end."""
@@ -84,7 +82,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     pen, failures = Pen(colour), failures_of(run)
     lines: list[str] = []
     if not quiet:
-        lines += [*_untested(run, pen), *_open(run, pen)]
+        lines += _untested(run, pen)
     lines += _since(run, pen)
     if not quiet:
         lines += _groups(run, failures.warnings, failures.accepted, MOST_WARNINGS, "more warning", pen)
@@ -93,7 +91,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
     lines += ["", f"{pen(TONES[head.tone], head.title)}  {one_line(head.sentence, 400)}"]
-    lines.append(f"{numbers(run)} · {run.summary.open} open · {duration(run.seconds)}")
+    lines += [f"{label:<10} {words}" for label, words in standing(run)]
     return lines[1:] if lines and not lines[0] else lines
 
 
@@ -166,19 +164,6 @@ def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
             yield f"     {one_line(row.reason or 'no finding is recorded', 300)}"
 
 
-def _open(run: Run, pen: Pen) -> Iterator[str]:
-    if not run.readings:
-        return
-    yield ""
-    title = f"{plural(len(run.readings), 'reading')} where the specification is open"
-    yield f"{pen('open', 'OPEN')} {title}"
-    for reading in run.readings[:MOST_OPEN]:
-        values = " and ".join(literal(value, 60) for value in reading.observed[:3])
-        yield f"     {one_line(reading.key, 60)}: {values}"
-    if len(run.readings) > MOST_OPEN:
-        yield f"     and {len(run.readings) - MOST_OPEN} more in the report"
-
-
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
     """Untested rules by reason. A run that tested nothing has the reason in its verdict already."""
     inconclusive = run.ending.inconclusive not in ("", NOTHING_TESTED)
@@ -188,9 +173,7 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
     if not groups:
         return
     yield ""
-    count = sum(len(group.requirements) for group in groups)
-    never = unobservable(groups)
-    yield f"{pen('untested', 'UNTESTED')} {plural(count, 'requirement')}{f', {never}' if never else ''}"
+    yield f"{pen('untested', 'UNTESTED')} {plural(left_untested(run), 'requirement')}"
     for group in groups[:MOST_REASONS]:
         head = f"     {len(group.requirements):>4}  "
         ids = f" ({listed((entry.id for entry in group.requirements), 3)})"

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import junit, sarif, summary
@@ -18,8 +20,10 @@ from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence, undescribed_in_words
 from conformance.report.model.groups import filters_of
 from conformance.report.model.marked import at
+from conformance.report.model.origins import origins_in
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import severity_of
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import Tone, headline, levels
 from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Json
@@ -102,6 +106,7 @@ def write_all(
         update={
             "notes": [*clean.notes, words] if words and words not in clean.notes else clean.notes,
             "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
+            "secrets": _origins(found_exchanges, secrets),
         }
     )
     if clean.since is None and earlier is not None:
@@ -120,6 +125,15 @@ def write_further(out: Path, names: Iterable[str]) -> None:
 def _named_exchanges(run: Run) -> set[int]:
     others = (finding.other.exchange for finding in run.findings if finding.other is not None)
     return {number for finding in run.findings for number in finding.exchanges}.union(others)
+
+
+def _origins(exchanges: RunEvidence, secrets: Secrets | None) -> dict[str, str]:
+    """The origins of the secrets that the exchanges of findings hold."""
+    if secrets is None or not secrets.origins:
+        return {}
+    text = "".join(msgspec.json.encode(each).decode() for each in exchanges.exchanges.values())
+    named = origins_in(text, secrets.origins)
+    return {placeholder: one_line(secrets.redact(origin)) for placeholder, origin in named.items()}
 
 
 def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping[str, Format]) -> None:

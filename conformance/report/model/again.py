@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from conformance.report.model.origins import Origins, origins_in, with_origin
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
 from conformance.traffic.capture.writer import har_entry
-from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header, Json
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -20,15 +20,6 @@ BUNDLED = ("", "bundled")
 SET_BY_THE_CLIENT = frozenset(
     {"host", "content-length", "connection", "accept-encoding", "user-agent", "accept", "transfer-encoding"}
 )
-VARIABLES = {
-    "x-portal-access-code": "PORTAL_ACCESS_CODE",
-    "x-turnstile-token": "BOT_CHALLENGE_TOKEN",
-    "turnstiletoken": "BOT_CHALLENGE_TOKEN",
-    "email": "EMAIL",
-    "password": "PASSWORD",
-    "cookie": "COOKIE",
-}
-"""Headers and body fields whose values may be redacted in the record, with the variable for each."""
 
 RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
 """Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
@@ -72,34 +63,36 @@ def _word(word: str) -> str:
     return shlex.quote(one_line(word, 400))
 
 
-def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
-    """A curl line that repeats the request, with secrets as variables; None where one is not enough."""
+def curl(exchange: Exchange, finding: FindingEntry, origins: Origins) -> str | None:
+    """A curl line that repeats the request, with secrets as variables, above it a comment for each secret
+    whose origin is known; None where one request is not enough."""
     if not _stands_alone(exchange, finding):
         return None
     request = exchange.request
-    lines = [f"curl -sS -i -X {shlex.quote(request.method)} {shlex.quote(request.url)}"]
-    lines += [
-        f"-H {_quoted(f'{name}: ', _value_of(name, value))}" for name, value in _headers(request.headers)
-    ]
-    if request.body is not ABSENT:
-        lines.append(f"--data-raw {_body(request.body)}")
-    line = " \\\n  ".join(lines)
-    return line if len(line) <= MOST_CHARACTERS and visible(line) == line else None
+    headers = [f"{name}: {value}" for name, value in _headers(request.headers)]
+    body = [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
+    words = [f"curl -sS -i -X {shlex.quote(request.method)} {_quoted(request.url)}"]
+    words += [f"-H {_quoted(each)}" for each in headers]
+    words += [f"--data-raw {_quoted(each)}" for each in body]
+    named = origins_in(" ".join((request.url, *headers, *body)), origins)
+    comments = [f"# {_variable(each)}: {with_origin(each, origins)}" for each in named]
+    text = "\n".join([*comments, " \\\n  ".join(words)])
+    return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
 
 
-def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
-    """The exchanges as HAR 1.2; None where they are too long for a page."""
+def har(exchanges: Sequence[Exchange], origins: Origins, *, version: str) -> str | None:
+    """The exchanges as HAR 1.2, with comments on their secrets; None where they are too long for a page."""
     if not exchanges:
         return None
     creator = {"name": "portal-conformance", "version": version}
-    entries = [json.loads(har_entry(each)) for each in exchanges]
+    entries = [json.loads(har_entry(each)) | _comment(each, origins) for each in exchanges]
     text = json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}, ensure_ascii=False)
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
 
 
-def variables(text: str) -> list[str]:
-    """The variables that a line needs, in the order they occur."""
-    return list(dict.fromkeys(re.findall(r"\$([A-Z_]+)", text)))
+def _comment(exchange: Exchange, origins: Origins) -> dict[str, str]:
+    named = origins_in(har_entry(exchange).decode(), origins)
+    return {"comment": " ".join(with_origin(each, origins) for each in named)} if named else {}
 
 
 def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
@@ -111,7 +104,7 @@ def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
         or exchange.plain is not None
     ):
         return False
-    if request.header("authorization") or request.header("x-secure-channel-session-id"):
+    if request.header("x-secure-channel-session-id"):
         return False
     return not (isinstance(request.body, dict) and RETURNED_EARLIER & request.body.keys())
 
@@ -120,32 +113,15 @@ def _headers(headers: Sequence[Header]) -> Iterator[Header]:
     return ((name, value) for name, value in headers if name.lower() not in SET_BY_THE_CLIENT)
 
 
-def _value_of(name: str, value: str) -> str:
-    """The value, or ``$NAME`` in place of a secret or redacted one."""
-    if not REDACTED.fullmatch(value):
-        return value
-    return f"${VARIABLES.get(name.lower()) or re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"
+def _quoted(text: str) -> str:
+    """A shell word of a text; each placeholder in it is a variable outside of the single quotes."""
+    literals, placeholders = REDACTED.split(text), REDACTED.findall(text)
+    words = [shlex.quote(literals[0])] if literals[0] or not placeholders else []
+    for placeholder, literal in zip(placeholders, literals[1:], strict=True):
+        words += [f'"${_variable(placeholder)}"', *([shlex.quote(literal)] if literal else [])]
+    return "".join(words)
 
 
-def _quoted(before: str, value: str) -> str:
-    """A shell word of a literal and a value; a variable stays outside the single quotes."""
-    if value.startswith("$"):
-        return f'"{before}{value}"'
-    return shlex.quote(before + value)
-
-
-def _body(body: Json) -> str:
-    marked = _with_variables(body)
-    literal = json.dumps(marked, ensure_ascii=False).replace("'", "'\\''")
-    return "'" + re.sub(r"\$([A-Z_]+)\$", r"""'"$\1"'""", literal) + "'"
-
-
-def _with_variables(body: Json, name: str = "") -> Json:
-    if isinstance(body, dict):
-        return {key: _with_variables(value, key) for key, value in body.items()}
-    if isinstance(body, list):
-        return [_with_variables(value, name) for value in body]
-    if isinstance(body, str):
-        value = _value_of(name, body) if body else body
-        return f"{value}$" if value.startswith("$") and value != body else body
-    return body
+def _variable(placeholder: str) -> str:
+    """``TOKEN_3`` for ``[token-3]``."""
+    return placeholder[1:-1].replace("-", "_").upper()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,8 +32,6 @@ SHOWN_OF_LARGE = 20_000
 LONGEST_ELAPSED = 1e10
 """Milliseconds beyond which no answer is taken to last, whatever a recording says: some 115 days."""
 
-STEPS_BEFORE = 3
-MOST_CLIENTS = 500
 MOST_TIMES = 2_000
 """The size of the sample for an endpoint's median; a full sample is thinned out."""
 
@@ -42,17 +40,6 @@ UNDESCRIBED_GROUP = "Not described by the specification"
 
 MOST_ENDPOINTS = 1_000
 """Endpoints that are counted one by one; all others together."""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierStep:
-    """An earlier request of the finding's client, in one line."""
-
-    number: int
-    method: str
-    path: str
-    status: int | None
-    code: str | None
 
 
 @dataclass
@@ -82,26 +69,24 @@ class Times:
 
 @dataclass
 class RunEvidence:
-    """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, the steps
-    of the same client ``before`` each, and the ``timings`` of all. ``earliest`` and ``latest`` are the first
+    """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, and the
+    ``timings`` of all. ``earliest`` and ``latest`` are the first
     and last start, 0 where none is known."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
-    before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
     earliest: float = 0.0
     latest: float = 0.0
     times: dict[str, Times] = field(default_factory=dict)
     total: int = 0
     unread: int = 0
 
-    def count(self, line: bytes) -> Glance:
+    def count(self, line: bytes) -> None:
         """Counts a line. One of ``UNREADABLE``: it cannot be decoded."""
         self.total += 1
         glance = _glance.decode(line)
         status = 0 if glance.response is None else glance.response.status
         elapsed_ms = min(glance.elapsed_ms, LONGEST_ELAPSED)
         self._add(glance.endpoint, status, moment(glance.started), elapsed_ms)
-        return glance
 
     def extend(self, part: CountedPart) -> None:
         """Adds the lines of a part, which follow those that are counted."""
@@ -156,10 +141,6 @@ class CountedPart:
         self.elapsed.append(min(exchange.elapsed_ms, LONGEST_ELAPSED))
 
 
-class _Envelope(msgspec.Struct):
-    code: str | None = None
-
-
 class _Head(msgspec.Struct):
     method: str
     url: str
@@ -167,7 +148,6 @@ class _Head(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     status: int
-    body: msgspec.Raw = msgspec.Raw(b"")
 
 
 class Glance(msgspec.Struct):
@@ -176,7 +156,6 @@ class Glance(msgspec.Struct):
     request: _Head
     started: str = ""
     elapsed_ms: float = 0.0
-    client: str = ""
     response: _Answer | None = None
 
     @property
@@ -185,7 +164,6 @@ class Glance(msgspec.Struct):
 
 
 _glance = msgspec.json.Decoder(Glance)
-_envelope = msgspec.json.Decoder(_Envelope)
 _whole = msgspec.json.Decoder(Exchange)
 
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
@@ -201,21 +179,16 @@ def read(path: Path, wanted: Iterable[int], *, counted: RunEvidence | None = Non
     evidence = RunEvidence() if counted is None else counted
     named = set(wanted)
     last, room = max(named, default=0), MOST_KEPT
-    recent: OrderedDict[str, deque[EarlierStep]] = OrderedDict()
     for number, line in _lines(path):
         if counted is not None and number > last:
             break
         try:
-            glance = evidence.count(line) if counted is None else _glance.decode(line)
-            if number > last:
-                continue
-            steps = _recent_of(recent, glance.client)
+            if counted is None:
+                evidence.count(line)
             if number in named:
                 whole = _whole.decode(line)
                 evidence.exchanges[number] = whole if len(line) <= room else _cut(whole)
                 room -= min(len(line), room)
-                evidence.before[number] = tuple(step for step in steps if step.number not in named)
-            steps.append(_step(number, glance))
         except UNREADABLE:
             evidence.unread += counted is None
     return evidence
@@ -247,29 +220,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deque[EarlierStep]:
-    if client in recent:
-        recent.move_to_end(client)
-        return recent[client]
-    if len(recent) >= MOST_CLIENTS:
-        recent.popitem(last=False)
-    return recent.setdefault(client, deque(maxlen=STEPS_BEFORE))
-
-
 @lru_cache(maxsize=4096)
 def _endpoint(method: str, url: str) -> str:
     return endpoint_key(method, _path(url)) or OTHER
-
-
-def _step(number: int, glance: Glance) -> EarlierStep:
-    code = None
-    if glance.response is not None and 0 < len(bytes(glance.response.body)) < 65_536:
-        try:
-            code = _envelope.decode(glance.response.body).code
-        except msgspec.DecodeError:
-            code = None
-    status = None if glance.response is None else glance.response.status
-    return EarlierStep(number, glance.request.method, _path(glance.request.url), status, code)
 
 
 def _path(url: str) -> str:

@@ -89,8 +89,8 @@ class OtherPlaceEntry(Part):
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
-    ``severity`` is ``access``, ``data``, ``client`` or ``differs``; ``filters`` are those of the requests
-    whose listing was compared, where a finding is about which records it holds."""
+    ``severity`` is ``access``, ``secret``, ``data``, ``client`` or ``differs``; ``filters`` are those of the
+    requests whose listing was compared, where a finding is about which records it holds."""
 
     requirement: str
     verdict: VerdictName
@@ -214,7 +214,8 @@ class BaselineEntry(Part):
 
 class BaselineOutcome(Part):
     """A run against the known failures of ``file``. ``undecided`` are entries whose rule it did not decide
-    at their endpoint: they are neither known to hold nor stale."""
+    at their endpoint: they are neither known to hold nor stale. ``warned`` are warnings that no entry lists,
+    and that fail nothing."""
 
     file: str
     new: list[BaselineEntry] = []
@@ -222,6 +223,7 @@ class BaselineOutcome(Part):
     stale: list[BaselineEntry] = []
     expired: list[BaselineEntry] = []
     undecided: list[BaselineEntry] = []
+    warned: list[BaselineEntry] = []
 
 
 class Since(Part):
@@ -274,7 +276,8 @@ class Scope(Part):
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
-    were called, ``decided`` the rules that a selection decided, by endpoint."""
+    were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
+    impact, or an account that the profile lacks, would test beside."""
 
     selection: str = ""
     bundled: bool = False
@@ -283,6 +286,11 @@ class Scope(Part):
     effort: str = ""
     called: list[str] = []
     decided: dict[str, list[str]] = {}
+    more: list[str] = []
+
+
+EXTRAS = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since", "secrets")
+"""The keys of a run that ``results.json`` leaves out where they are empty."""
 
 
 def _iso(time: Json) -> Json:
@@ -312,7 +320,11 @@ class RunFacts(TypedDict, total=False):
 
 
 class Run(Part):
-    """One run, replay or check. Everything but the contract's keys is optional and left out where empty."""
+    """One run, replay or check. Everything but the contract's keys is optional and left out where empty.
+
+    ``secrets`` says by placeholder where a secret of the findings' exchanges came from, and how the suite
+    altered it.
+    """
 
     schema_: Literal[1] = Field(1, alias="schema")
     suite: Suite = Suite()
@@ -338,6 +350,7 @@ class Run(Part):
     changes: ChangesMade | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
+    secrets: dict[str, str] = {}
 
     @property
     def weighed(self) -> tuple[VerdictName, ...]:
@@ -411,8 +424,7 @@ class Run(Part):
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
-        optional = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since")
-        for name in optional:
+        for name in EXTRAS:
             if not whole[name]:
                 del whole[name]
         if self.ending == Ending():

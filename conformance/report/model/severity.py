@@ -10,10 +10,11 @@ from conformance.spec.requirements import Requirement
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 
-Severity = Literal["access", "data", "client", "differs"]
+Severity = Literal["access", "secret", "data", "client", "differs"]
 
 SEVERITIES: dict[Severity, str] = {
     "access": "may let someone in",
+    "secret": "shows a secret",
     "data": "may lose data",
     "client": "breaks a client",
     "differs": "differs from what is shown",
@@ -34,8 +35,8 @@ ACCESS_CODES = frozenset(
 )
 """The error codes that keep somebody out; the others refuse a request for its form, or for its time."""
 
-DISCLOSED = frozenset({"SECURE-007", "TOKEN-018", "MODEL-007", "MODEL-008"})
-"""The requirements by which an answer shows what nobody may see."""
+DISCLOSED = frozenset({"CHANNEL-046", "ENV-019", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"})
+"""The requirements by which an answer shows what nobody, or nobody else, may see."""
 
 LEFT_ALONE = frozenset(
     {"MODEL-009", "MODEL-010", "MODEL-011", "MODEL-012", "MODEL-013", "MODEL-014", "MODEL-015", "MODEL-016"}
@@ -44,7 +45,7 @@ LEFT_ALONE = frozenset(
 )
 """The requirements by which a request leaves alone what it does not name."""
 
-COMPARING = frozenset({"MODEL-002", "MODEL-003"})
+COMPARING = frozenset({"ENUM-009", "MODEL-002", "MODEL-003"})
 """The requirements, beside those of the chapter AGREE, that compare two answers of which either may be
 wrong."""
 
@@ -62,13 +63,15 @@ def gravity(finding: FindingEntry) -> tuple[int, bool]:
 
 
 def severity_of(finding: FindingEntry) -> Severity:
-    """What the contradiction does, whatever its level. Where it neither lets in nor loses anything: a
-    contradicted must breaks a client, and a should differs."""
+    """What the contradiction does, whatever its level. Where it neither lets in, nor shows or loses anything,
+    a contradicted must breaks a client, and a should differs."""
     row = REQUIREMENTS.get(finding.requirement)
     if row is None:
         return "client" if finding.verdict == "fail" else "differs"
-    if finding.requirement in DISCLOSED or _is_let_through(finding, row):
+    if _is_let_through(finding, row):
         return "access"
+    if finding.requirement in DISCLOSED:
+        return "secret"
     if finding.requirement in LEFT_ALONE or _is_effect(finding, row):
         return "data"
     return "client" if row.level == "must" else "differs"

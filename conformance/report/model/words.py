@@ -10,9 +10,11 @@ from typing import Any, Literal
 
 from conformance.errors import ExitCode
 from conformance.report.model.failures import Blocker, failures_of
+from conformance.report.model.gravity import causes_in_words
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.spec import REQUIREMENTS
+from conformance.spec.places import PARTS, chapter_of
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
@@ -56,30 +58,14 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
     ),
 }
 
-PINNED_SECTION = "Readings pinned by the profile"
-
 BUNDLED = (
     "This was the bundled reference portal, and no portal of yours: name yours by --profile or --target."
 )
 
+RECORDED = "Recorded traffic shows a part of a portal."
+
 GREEN = {"check": "Nothing contradicted", "replay": "No regression"}
 """What a green verdict is called of what is no run: recorded traffic shows a part of a portal only."""
-
-PARTS = (
-    ("Resources and their fields", ()),
-    ("States and transitions", ("States by resource", "Moves that are stated")),
-    ("Endpoints", ("Common request headers", "Endpoints", "Authentication endpoints", "Secure channel",
-                   "Security endpoints", "Profile and workspaces", "Admin accounts", "Constants",
-                   "Currency grants, institutions, invitations", "Notifications", "Roles", "Files",
-                   "Transfer orders (admin)")),
-    ("Authentication", ("Authentication",)),
-    ("Events", ("Events",)),
-    ("Errors", ("Errors",)),
-    ("Limits", ("Limits",)),
-    ("Versioning", ("Versioning",)),
-    ("This deployment", (PINNED_SECTION,)),
-)  # fmt: skip
-"""The specification's chapters with the sections that stand in each; every other section is a resource's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +182,24 @@ def numbers(run: Run) -> str:
     )
 
 
-def findings_in_words(run: Run) -> str:
-    """``7 FAIL of 2 rules · 1 WARN``: the findings of each verdict, and of how many rules they are where one
-    has several."""
-    counts = []
-    for verdict in ("fail", "warn"):
-        rules = {entry.id for entry in run.requirements if entry.verdict == verdict}
-        findings = [finding for finding in run.findings if finding.verdict == verdict]
-        named = {finding.requirement for finding in findings}
-        count, every = len(findings) + len(rules - named), len(rules | named)
-        of_rules = "" if count == every else f" of {plural(every, 'rule')}"
-        counts.append(f"{count:,} {verdict.upper()}{of_rules}")
-    return " · ".join(counts)
+def standing(run: Run) -> list[tuple[str, str]]:
+    """What stands under every verdict, as labels and words: how much was tested, what was not, and what would
+    test more."""
+    lines = [
+        ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
+        ("untested", "" if run.command == "replay" else _untested_in_words(run)),
+        ("more", "; ".join(run.scope.more)),
+    ]
+    return [(label, words) for label, words in lines if words]
+
+
+def _untested_in_words(run: Run) -> str:
+    """``42 rules, 12 because of what the portal answered, 30 for other reasons``; empty without any."""
+    rules = [row for row in run.by_verdict("untested") if not (row.untestable or is_left_out(run, row))]
+    answered = sum(row.fault_class == "target" for row in rules)
+    of_all = f"{answered or 'none'} because of what the portal answered"
+    others = f", {len(rules) - answered:,} for other reasons" if 0 < answered < len(rules) else ""
+    return f"{plural(len(rules), 'rule')}, {of_all}{others}" if rules else ""
 
 
 def changes_in_words(run: Run) -> str:
@@ -243,10 +235,9 @@ def chapters(run: Run) -> list[Chapter]:
     by_section: dict[str, list[RequirementEntry]] = {}
     for entry in run.requirements:
         by_section.setdefault(entry.section, []).append(entry)
-    chapter_of = {section: name for name, sections in PARTS for section in sections}
     by_chapter: dict[str, list[Section]] = {name: [] for name, _ in PARTS}
     for section, entries in by_section.items():
-        by_chapter[chapter_of.get(section, PARTS[0][0])].append(Section(section, tuple(entries)))
+        by_chapter[chapter_of(section)].append(Section(section, tuple(entries)))
     return [Chapter(name, tuple(sections)) for name, sections in by_chapter.items() if sections]
 
 
@@ -263,19 +254,14 @@ def untested(run: Run) -> list[Untested]:
     return [Untested(reason, fault, never, tuple(rows)) for (never, reason, fault), rows in ordered]
 
 
-def unobservable(groups: Sequence[Untested]) -> str:
-    """``7 of them cannot be seen from outside``, whatever the profile has; empty where there is none."""
-    ids = [entry.id for group in groups if group.untestable for entry in group.requirements]
-    count = sum(name not in REQUIREMENTS or not REQUIREMENTS[name].can_hold for name in ids)
-    return f"{count:,} of them cannot be seen from outside" if count else ""
-
-
 def counted(base: BaselineOutcome) -> str:
-    """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided`` where there are such entries."""
+    """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided · 1 warning not listed`` where there are
+    such entries."""
     groups = {"new": base.new, "known": base.known, "stale": base.stale, "expired": base.expired}
     if base.undecided:
         groups["not decided"] = base.undecided
-    return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
+    warned = [f"{plural(len(base.warned), 'warning')} not listed"] if base.warned else []
+    return " · ".join([*(f"{len(entries)} {name}" for name, entries in groups.items()), *warned])
 
 
 def plural(count: int, noun: str) -> str:
@@ -345,14 +331,10 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
-    share = f"{coverage(run)}." if title == nothing else f"{nothing} · {coverage(run)}."
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
-        return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
-    left = run.by_verdict("untested")
-    if run.command != "replay" and not all(entry.untestable for entry in left):
-        share += f" {plural(len(left), 'requirement')} {'is' if len(left) == 1 else 'are'} untested."
-    return Headline("good", title, share)
+        return Headline("unsure", "Selection", f"{nothing}. {limits} Selected: {run.scope.selection}.")
+    return Headline("good", title, RECORDED if title == nothing else f"{nothing}.")
 
 
 def _nothing(run: Run) -> str:
@@ -366,21 +348,21 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if run.exit_code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence
     if run.exit_code == ExitCode.INCONCLUSIVE:
-        reason = run.ending.inconclusive or sentence
-        sentence = f"{reason} {coverage(run)}."
+        sentence = run.ending.inconclusive or sentence
     if run.ending.unusable and _decided_anything(run):
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
         sentence = run.ending.unusable
-    before = _failed_before(run, failed)
+    before = _failed_before(run)
     if before and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {before}."
     return Headline(tone, title, sentence + _bundled(run))
 
 
-def _failed_before(run: Run, failed: Sequence[RequirementEntry]) -> str:
+def _failed_before(run: Run) -> str:
     """What failed before a run was halted, in words."""
-    parts = [f"{plural(len(failed), 'requirement')} failed"] if failed else []
+    causes = causes_in_words(run)
+    parts = [f"it failed for {causes}"] if causes else []
     if run.regressions:
         parts.append(f"the replay found {regressed_in_words(run)}")
     return ", and ".join(parts)
@@ -403,9 +385,9 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         sentence = f"{answers} differ from the recording, at {plural(len(failures.regressed), 'place')}"
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
-        return Headline("bad", "Regressed", _sentence(sentence, blockers, others=others))
+        return Headline("bad", "Regressed", _sentence(run, sentence, blockers, others=others))
     if blockers:
-        return _not_conformant(run, _sentence("", blockers, others=others))
+        return _not_conformant(run, _sentence(run, "", blockers, others=others))
     if failures.too_slow:
         return Headline("bad", "Too slow", " ".join(failures.too_slow))
     out_of_date = len(failures.outdated)
@@ -428,21 +410,15 @@ def _not_conformant(run: Run, sentence: str) -> Headline:
     return Headline("bad", "Not conformant", sentence)
 
 
-def _sentence(first: str, blockers: Sequence[Blocker], *, others: int) -> str:
+def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int) -> str:
     """What fails a run, after ``first``. ``others``: how many rules fail as the baseline lists."""
-    failed = [blocker.requirement.id for blocker in blockers if blocker.requirement.verdict == "fail"]
-    pins = sum(id.startswith(PINNED) for id in failed)
-    fails, warns = len(failed) - pins, len(blockers) - len(failed)
-    parts = [first] if first else []
-    if fails:
-        verb = "is" if fails == 1 else "are"
-        parts.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
+    pins = sum(blocker.requirement.id.startswith(PINNED) for blocker in blockers)
+    parts = [part for part in (first, causes_in_words(run)) if part]
     if pins:
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
-    if warns:
-        count = "counts as a failure" if warns == 1 else "count as failures"
-        parts.append(f"{plural(warns, 'warning')} {count} (--strict)")
+    if any(blocker.requirement.verdict == "warn" for blocker in blockers):
+        parts.append("warnings count as failures (--strict)")
     if others:
         verb = "is" if others == 1 else "are"
         parts.append(f"{plural(others, 'other')} {verb} known from the baseline")

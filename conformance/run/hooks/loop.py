@@ -26,9 +26,8 @@ from conformance.errors import (
 from conformance.report.finish import GONE, RESTARTED
 from conformance.report.model.run import Timed
 from conformance.run.catalogue import ids_of, row_of
-from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
-from conformance.run.hooks.terminal import say
+from conformance.run.hooks.terminal import display_of, say
 from conformance.run.outlook.plan import ahead
 from conformance.run.outlook.plan_text import ahead_lines
 from conformance.run.planning import UNKNOWN_WINDOW, is_generator, planned, why_not
@@ -147,7 +146,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     except Untestable as reason:
         _leave(verify, reason.reason, reason.fault_class)
     except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
-        run.lose(gone)
+        run.gone = gone
         _leave(verify, RESTARTED if run.restarted else GONE, "environment")
     except Exception as bug:
         run.ledger.errors[item.nodeid] = f"{type(bug).__name__}: {bug}"
@@ -197,7 +196,7 @@ def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None
     try:
         run.clock.wait_until(due.moment, due.why)
     except (TargetUnreachable, ProfileError) as gone:
-        run.lose(gone)
+        run.gone = gone
     except Untestable as late:
         if STEPS in item.stash:
             item.stash[STEPS].close()

@@ -1,18 +1,22 @@
-"""Reads from the options whether a run has all cases or a selection."""
+"""Which cases a run has: by options, and by the marks by which pytest selects them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from conformance.run import marks
 from conformance.run.catalogue import ids_of, row_of
 from conformance.run.hooks.stash import DESELECTED, RULES
 from conformance.run.options import value_of
 from conformance.run.outlook.plan import PlanChoice
 from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
+from conformance.spec import REQUIREMENTS
+from conformance.spec.requirements import Level
 from conformance.verdicts.selection import RuleSelection, select_rules
 
 BY_OPTION = {
@@ -119,3 +123,23 @@ def _paths(config: pytest.Config) -> Iterator[str]:
     if any("::" not in argument and root.is_relative_to(place) for argument, place in named):
         return
     yield from (argument for argument, _ in named)
+
+
+MARKS = (marks.requirement, marks.needs, marks.impact, marks.sign_ins, marks.waits, marks.pauses)
+
+
+def declared_marks() -> Iterator[str]:
+    """Every mark of the cases, as pytest wants it declared."""
+    for mark in MARKS:
+        yield f"{mark.__name__}: {' '.join((mark.__doc__ or '').split())}"
+    for level in get_args(Level):
+        yield f"{level}: cases that decide a requirement of the level {level}"
+    for chapter in sorted({row.chapter for row in REQUIREMENTS.values()}):
+        yield f"{chapter.lower()}: cases that decide a requirement {chapter}-…"
+
+
+def mark_by_rules(item: pytest.Item) -> None:
+    """Marks a case with the levels and chapters of its rules: ``-m "login and must"`` selects by them."""
+    rules = [REQUIREMENTS[id] for id in ids_of(item) if id in REQUIREMENTS]
+    for name in dict.fromkeys([*(rule.level for rule in rules), *(rule.chapter.lower() for rule in rules)]):
+        item.add_marker(name)

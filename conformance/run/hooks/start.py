@@ -23,6 +23,7 @@ from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import set_value, value_of
+from conformance.run.outlook.unlocking import next_steps
 from conformance.run.planning import declared_by, why_not
 from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
 from conformance.run.session import RunOptions, RunSession
@@ -183,13 +184,15 @@ def announce_limits(config: pytest.Config, run: RunSession) -> None:
 
 def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
     """What the run sets out to test, with the cases that are to run."""
-    declared = declared_by(map(row_of, items), run.profile, run.options.impact)
+    rows, selection = list(map(row_of, items)), selection_of(config)
+    declared = declared_by(rows, run.profile, run.options.impact)
     return Scope(
-        selection=selection_of(config),
+        selection=selection,
         bundled=run.options.bundled,
         testable=len(reachable_musts(run.profile, run.options.impact, declared)),
         time_budget=str(value_of(config, "time_budget") or ""),
         effort=value_of(config, "effort"),
+        more=[] if selection else next_steps(rows, run.profile, run.options.impact),
     )
 
 

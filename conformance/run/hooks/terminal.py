@@ -1,20 +1,21 @@
-"""What a run prints through pytest: waits as they begin, the findings of a case, and how the run ended."""
+"""What a run prints: waits as they begin, the findings of a case, and how the run ended. A display that the
+command has registered shows it in place of pytest's own lines."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Protocol, cast
 
 import pytest
 
-from conformance.report.formats.closing import closing_block, verdict_line
-from conformance.report.formats.terminal import summary_lines, waiting
+from conformance.report.formats.closing import ended_lines, verdict_line
+from conformance.report.formats.terminal import waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.run.catalogue import ids_of
-from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
 from conformance.run.session import RunSession
@@ -23,6 +24,31 @@ from conformance.verdicts.findings import Finding, Verdict
 
 SHORT_WAIT = 3.0
 """Seconds of a wait that is not worth a line."""
+
+NAME = "portal-conformance-display"
+"""The name of the plugin that is the display."""
+
+
+class RunDisplay(Protocol):
+    """Shows a run. Every text is redacted already."""
+
+    def line(self, text: str) -> None:
+        """Shows a line at once."""
+
+    def finding(self, verdict: str, rule: str, text: str) -> None:
+        """Shows what contradicts a rule, as it comes; ``verdict`` is FAIL or WARN, or ``known`` where the
+        baseline lists it."""
+
+    def lasting(self, seconds: float) -> None:
+        """Takes how long the waits will make the run last."""
+
+    def waiting(self, why: str, seconds: float) -> None:
+        """Shows a wait that begins."""
+
+
+def display_of(config: pytest.Config) -> RunDisplay | None:
+    """The display of a run; None where pytest's own terminal shows it."""
+    return cast(RunDisplay | None, config.pluginmanager.get_plugin(NAME))
 
 
 def say(config: pytest.Config, line: str) -> None:
@@ -102,21 +128,9 @@ def case_properties(item: pytest.Item, findings: Sequence[Finding]) -> Iterator[
 
 
 def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[str]:
-    """Prints errors and unrestored changes, then the summary of an ended run."""
+    """What is printed of an ended run, as the options ask for."""
     brief, out = value_of(config, "brief"), value_of(config, "out")
     if brief:
         yield verdict_line(run, out)
         return
-    yield from _notices(config, run)
-    yield from summary_lines(run, colour=colour, quiet=False)
-    yield from closing_block(run, out)
-
-
-def _notices(config: pytest.Config, run: Run) -> Iterator[str]:
-    """What stands before the summary of a run: errors of the suite, and what was not restored."""
-    for place, error in run.ending.errors.items():
-        yield f"error of the suite in {place}: {error}"
-    for left in run.ending.left_behind:
-        yield f"Not restored: {one_line(left, 600)}."
-    if run.ending.cleanup:
-        yield f"To restore it: {run.ending.cleanup}"
+    yield from ended_lines(run, out, colour=colour)

@@ -37,6 +37,7 @@ class Explanation:
     level: str
     level_reason: str
     section: str
+    place: str
     statement: str
     endpoints: Sequence[str]
     decided_by: Sequence[Decider]
@@ -85,7 +86,7 @@ def as_json(explanations: Sequence[Explanation]) -> str:
 def as_lines(each: Explanation) -> Iterator[str]:
     yield f"{each.id}  {each.statement}"
     yield f"level       {each.level}: {each.level_reason}"
-    yield f'place       section "{each.section}" of the specification'
+    yield f"place       {each.place}"
     yield from _listed("endpoints", each.endpoints)
     if each.reading:
         yield f"reading     {each.reading}: [readings] in the profile pins it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
 
@@ -25,7 +25,7 @@ from conformance.run.testable import (
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
-from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.selection import RuleSelection, endpoint_in
 
 LAST_MOMENTS = 10.0
 """Seconds before the end of what a case waits for, in which it looks at it once more."""
@@ -114,11 +114,24 @@ class PlanChoice:
             if not rows:
                 raise UsageError(f"--rerun {self.rerun}: {NO_CASE}")
         if self.rules is not None:
-            wanted = deciding(self.rules.rules, declared)
-            rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
+            rows = deciding_cases(rows, self.rules, declared)
             if not rows:
                 raise UsageError(f"{self.rules.text}: {NO_CASE_ALONE}")
         return rows
+
+
+def deciding_cases(rows: Sequence[CaseRow], rules: RuleSelection, declared: Iterable[str]) -> list[CaseRow]:
+    """The cases that decide some rules; where these are selected by an endpoint, without the cases of others.
+    ``declared``: the rules that any case decides."""
+    wanted = deciding(rules.rules - rules.limited.keys(), declared)
+
+    def is_meant(row: CaseRow) -> bool:
+        decided, endpoint = wanted.intersection(row.requirements), endpoint_in(row.id)
+        if rules.limited and endpoint:
+            decided = frozenset(rule for rule in decided if endpoint in REQUIREMENTS[rule].operations)
+        return bool(decided) or rules.is_of(row.id, row.requirements)
+
+    return [row for row in rows if is_meant(row)]
 
 
 def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.run.catalogue import CaseRow, collect, deciders
 from conformance.run.outlook.explanation import Decider, Explanation
-from conformance.run.testable import deciding
+from conformance.run.outlook.plan import deciding_cases
 from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Requirement
+from conformance.spec.places import place_of
 from conformance.target.bundled import FAULTS
-from conformance.verdicts.selection import rules_of
+from conformance.verdicts.selection import endpoint_in, selected
 
 LEVEL_REASONS = {
     "must": "the specification states it; a portal that differs gets a FAIL",
@@ -43,6 +43,7 @@ def _explanation(
         level=row.level,
         level_reason=LEVEL_REASONS[row.level],
         section=row.section,
+        place=place_of(row),
         statement=row.statement,
         endpoints=row.operations,
         decided_by=[Decider(name, _needs(cases.get(name))) for name in _of_its_endpoints(names, row)],
@@ -56,12 +57,7 @@ def _explanation(
 
 def _of_its_endpoints(names: Sequence[str], row: Requirement) -> Sequence[str]:
     """The deciders without the cases of another endpoint, which a check looks at only beside its own."""
-    asked = ((name, ENDPOINT.search(name)) for name in names)
-    return [name for name, key in asked if key is None or key[1] in row.operations] or names
-
-
-ENDPOINT = re.compile(r"\[([A-Z]+ /\S+)\]$")
-"""The endpoint in the name of a case that is run once for each."""
+    return [name for name in names if endpoint_in(name) in ("", *row.operations)] or names
 
 
 def _options(
@@ -75,8 +71,7 @@ def _options(
     is_offer = any(BY_KEY[key].requirement == row.id for key in row.operations)
     keys = [] if has_cases and not is_offer else [key for key in shown_at if key in row.operations]
     selection = keys[0] if keys else row.id
-    wanted = deciding(rules_of(selection), declared)
-    meant = (case for case in cases if not wanted.isdisjoint(case.requirements))
+    meant = deciding_cases(cases, selected([selection]), declared)
     return f"--only {shlex.quote(selection)} --impact {_greatest_impact(meant)}"
 
 

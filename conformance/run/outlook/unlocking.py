@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.report.model.words import MUSTS
+from conformance.report.model.words import MUSTS, plural
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import why_left_out
 from conformance.run.testable import reachable, reachable_endpoints
-from conformance.spec import BY_KEY, REQUIREMENTS, Impact
+from conformance.spec import BY_KEY, IMPACTS, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import (
+    ACCOUNTS,
     AccountSettings,
     BotChallenge,
     ClockSettings,
@@ -33,24 +34,12 @@ class Unlocked:
     musts: int = 0
 
     @property
-    def spoken(self) -> str:
-        """``+2 rules; +85 in all with --impact disruptive``."""
-        return self._spoken("")
-
-    @property
-    def spoken_with_musts(self) -> str:
-        """Counts rules and musts: ``+2 rules, 1 of them a must; +85 in all with --impact disruptive``."""
-        if (self.rules or self.most) == 1:
-            return self._spoken(", a must" if self.musts else ", no must")
-        return self._spoken(f", {self.musts or 'none'} of them {'musts' if self.musts > 1 else 'a must'}")
-
-    def _spoken(self, of_them: str) -> str:
-        count = self.rules or self.most
-        first = f"+{count} {'rule' if count == 1 else 'rules'}"
+    def words(self) -> str:
+        """``+2 rules, 1 must; +85 in all with --impact disruptive``."""
+        gain = f"+{plural(self.rules or self.most, 'rule')}, {plural(self.musts, 'must')}"
         if not self.rules:
-            return f"{first} with --impact {DISRUPTIVE}{of_them}"
-        more = f"; +{self.most} in all with --impact {DISRUPTIVE}" if self.most > self.rules else ""
-        return f"{first}{of_them}{more}"
+            return f"{gain} with --impact {DISRUPTIVE}"
+        return gain + f"; +{self.most} in all with --impact {DISRUPTIVE}" * (self.most > self.rules)
 
 
 def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:
@@ -65,6 +54,17 @@ def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[
             musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
             gains[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
     return gains
+
+
+def next_steps(rows: Sequence[CaseRow], profile: Profile, impact: Impact) -> list[str]:
+    """What the next impact, and each account that the profile lacks, would have a run test beside."""
+    before = _rules(rows, profile, impact)
+    higher = IMPACTS[IMPACTS.index(impact) + 1 :][:1]
+    steps = {f"--impact {level}": _rules(rows, profile, level) - before for level in higher}
+    for name in ACCOUNTS:
+        if name not in profile.accounts:
+            steps[f"[accounts.{name}]"] = _rules(rows, _account(profile, name), impact) - before
+    return [f"{step} tests {plural(len(rules), 'rule')} more" for step, rules in steps.items() if rules]
 
 
 DISRUPTIVE: Impact = "disruptive"

@@ -137,8 +137,8 @@ class Portal:
         network. ``ledger`` is where changes are noted before they are made. Raises ProfileError, LedgerError.
         """
         secrets = Secrets() if secrets is None else secrets
-        for value, kind in profile.secrets():
-            secrets.add(value, kind)
+        for secret in profile.secrets():
+            secrets.add(*secret)
         clock, own_sessions = clock or clock_of(profile), OwnSessions()
 
         def noticed(exchange: Exchange) -> None:

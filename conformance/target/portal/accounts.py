@@ -169,7 +169,7 @@ class ProfileAccount:
         except NothingArrived as missing:
             self.attempts.code_missing(missing.reason)
             raise
-        self._portal.secrets.add(code, "code")
+        self._portal.secrets.add(code, "code", f"mailed to accounts.{self.name}")
         self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)
         self._last_mailed, self._is_awaited = code, False
         return code
@@ -183,7 +183,7 @@ class ProfileAccount:
             with suppress(Untestable):
                 code = self._code_after(refused)
         if code is not None:
-            self._portal.secrets.add(code, "code")
+            self._portal.secrets.add(code, "code", f"mailed to accounts.{self.name}")
             self._last_mailed = code
             self.attempts.code_issued(code)
         return code
@@ -238,7 +238,7 @@ class ProfileAccount:
             code = self._portal.codes.wrong_totp(self._otp_secret)
         else:
             code = wrong_code({self._last_mailed or ""})
-        self._portal.secrets.add(code, "wrong-code")
+        self._portal.secrets.add(code, "wrong-code", f"made up, no code of accounts.{self.name}")
         return code
 
     def mark_inbox(self) -> Mark:
@@ -463,7 +463,7 @@ class ProfileAccount:
         ).digest()
         letters = base64.b32encode(digest).decode()[:16]
         password = "aZ7!" + (letters * 8)[: LONG_PASSWORD - 4 if number >= LONG_FROM else 16]
-        self._portal.secrets.add(password, "password")
+        self._portal.secrets.add(password, "password", f"made up for accounts.{self.name}")
         return password
 
     @property

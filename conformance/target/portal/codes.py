@@ -6,6 +6,7 @@ import hmac
 import secrets
 import string
 import threading
+from datetime import UTC, datetime
 
 from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.used_steps import UsedSteps
@@ -79,9 +80,8 @@ class Codes:
         return self._code(secret, int(self._clock.now() // STEP) + (away if refused % 2 else -away))
 
     def _code(self, secret: str, step: int) -> str:
-        code = totp_at(secret, step)
-        self._secrets.add(code, "code")
-        return code
+        by = f"its code for {datetime.fromtimestamp(step * STEP, UTC):%H:%M:%S} UTC"
+        return self._secrets.altered(totp_at(secret, step), "code", of=secret, by=by)
 
     def _last(self, secret: str, now: float) -> int:
         """The last used step; one far ahead is of a time that the target has no more."""

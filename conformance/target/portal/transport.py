@@ -32,6 +32,7 @@ from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
 from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets, secrets_in
+from conformance.verdicts.findings import endpoint_of
 
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
@@ -152,7 +153,7 @@ class Transport:
             sentence = stopped if self.answered and kind is not NotTls else unreachable
             return kind(sentence(self.url, problem))
         request = exchange.request
-        return NoAnswer(f"{request.method} {request.path} got no answer: {exchange.error}", exchange)
+        return NoAnswer(f"{request.method} {request.path} got no answer: {exchange.error}")
 
     def _request(
         self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None
@@ -205,7 +206,8 @@ class Transport:
         for value, kind in secrets_in(exchange):
             if kind in FROM_PROFILE and self._secrets.placeholder(value) is None:
                 self._secrets.made_up(value)
-        self._secrets.add_from(exchange)
+        by = f" by {exchange.client}" if exchange.client else ""
+        self._secrets.add_from(exchange, origin=f"first seen in #{exchange.n}, {endpoint_of(exchange)}{by}")
 
     def _record(
         self,

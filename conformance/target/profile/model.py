@@ -159,23 +159,24 @@ class Profile(ProfileTable):
                 )
         return self
 
-    def secrets(self) -> Iterator[tuple[str, str]]:
-        """Every secret in the profile, as (value, kind)."""
+    def secrets(self) -> Iterator[tuple[str, str, str]]:
+        """Every secret in the profile, as (value, kind, place)."""
         yield from self.portal.secrets()
-        for account in self.accounts.values():
-            yield account.password, "password"
+        for name, account in self.accounts.items():
+            yield account.password, "password", f"accounts.{name}.password of the profile"
             if account.otp_secret:
-                yield account.otp_secret, "otp-secret"
-        for inbox in self.inboxes.values():
+                yield account.otp_secret, "otp-secret", f"accounts.{name}.otp_secret of the profile"
+        for name, inbox in self.inboxes.items():
+            place = f"inboxes.{name} of the profile"
             if isinstance(inbox, ImapInbox):
-                yield inbox.password, "password"
+                yield inbox.password, "password", place
             elif isinstance(inbox, FixedInbox):
-                yield inbox.code, "code"
+                yield inbox.code, "code", place
             elif isinstance(inbox, HttpInbox):
-                yield from ((value, "inbox-header") for value in inbox.headers.values())
+                yield from ((value, "inbox-header", place) for value in inbox.headers.values())
         if self.bot_challenge.token:
-            yield self.bot_challenge.token, "bot-token"
-        yield from ((value, "profile-value") for value in self._hidden)
+            yield self.bot_challenge.token, "bot-token", "bot_challenge.token of the profile"
+        yield from ((value, "profile-value", "") for value in self._hidden)
 
     def record_ids(self) -> Iterator[str]:
         """The ids under ``[records]``, which are no secrets."""

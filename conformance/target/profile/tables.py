@@ -119,16 +119,17 @@ class PortalSettings(ProfileTable):
             raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
         return proxy
 
-    def secrets(self) -> Iterator[tuple[str, str]]:
-        """The access codes, the API key, and the password in the address of the proxy."""
-        yield self.access_code, "access-code"
+    def secrets(self) -> Iterator[tuple[str, str, str]]:
+        """The access codes, the API key, and the password in the address of the proxy, each with its kind and
+        place."""
+        yield self.access_code, "access-code", "portal.access_code of the profile"
         if self.other_access_code:
-            yield self.other_access_code, "access-code"
+            yield self.other_access_code, "access-code", "portal.other_access_code of the profile"
         if self.api_key:
-            yield self.api_key, "api-key"
+            yield self.api_key, "api-key", "portal.api_key of the profile"
         password = urlsplit(self.proxy or "").password
         if password:
-            yield unquote(password), "password"
+            yield unquote(password), "password", "portal.proxy of the profile"
 
     @field_validator("url")
     @classmethod

@@ -6,9 +6,11 @@ import json
 import re
 import sys
 import zlib
+from base64 import b64decode
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NoReturn
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -75,6 +77,39 @@ def json_in(text: str) -> Json:
         return _DECODE(text)
     except (ValueError, RecursionError):
         return None
+
+
+def from_base64(text: str) -> bytes | None:
+    """The bytes of a text in base64, of either alphabet, over lines, with or without its padding; None where
+    it is none."""
+    letters = "".join(text.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return b64decode(letters + "=" * (-len(letters) % 4), validate=True)
+    except ValueError:
+        return None
+
+
+PACKED_JSON = ("eyJ", "W3", "%7B", "%5B")
+"""How JSON begins that is in base64, or encoded for a URL."""
+
+
+def packed_json_in(text: str) -> Json:
+    """The object or the list that a text holds as JSON, in base64 or encoded for a URL as well; None where it
+    holds none."""
+    if not text.startswith(PACKED_JSON):
+        return json_in(text)
+    raw = unquote_to_bytes(text) if text[0] == "%" else from_base64(text)
+    return None if raw is None else json_in(raw.decode(errors="replace"))
+
+
+def is_length(body: Json) -> bool:
+    """Whether a body is what the record holds of one that is no JSON."""
+    return (
+        isinstance(body, dict)
+        and type(body.get("length")) is int
+        and body.keys() <= {"length", "digest"}
+        and len(str(body.get("digest", ""))) <= 2 * DIGEST_BYTES
+    )
 
 
 def _not_json(raw: bytes) -> tuple[Json, Form | None]:

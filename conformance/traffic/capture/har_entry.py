@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,7 +12,15 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from conformance.traffic.capture.bodies import LARGEST_BODY, Hold, answer_of, body_of, unpacked
+from conformance.traffic.capture.bodies import (
+    LARGEST_BODY,
+    Hold,
+    answer_of,
+    body_of,
+    from_base64,
+    is_length,
+    unpacked,
+)
 from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
 from conformance.traffic.exchange import (
     ABSENT,
@@ -29,17 +35,28 @@ from conformance.traffic.exchange import (
 )
 
 Aside = Literal[
-    "answered from a cache", "answered by a service worker", "WebSocket", "not HTTP", "no request"
+    "answered from a cache",
+    "answered by a service worker",
+    "answered by the browser",
+    "an interim answer",
+    "recorded twice",
+    "WebSocket",
+    "not HTTP",
+    "no request",
 ]
 """Why an entry is set aside: the portal did not send the answer that it shows."""
 
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
 
-NOT_MODIFIED = 304
+PARTIAL, NOT_MODIFIED = 206, 304
+BY_THE_BROWSER = "non-authoritative-reason"
+"""A header of a redirection that a browser makes up, such as one from HTTP to HTTPS."""
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
+_OF_BYTES = re.compile("[\0-\x08\x0e-\x1f\ufffd]")
+"""What stands in no text, but where a tool took packed bytes for one."""
 REMEMBERED_HEADERS = 100
 """Headers of a message; of one with more, none are kept for the next."""
 
@@ -70,14 +87,16 @@ def aside(entry: Entry) -> Aside | None:
         return "answered from a cache"
     if entry.viaServiceWorker or (entry.response and entry.response.viaServiceWorker):
         return "answered by a service worker"  # which sends a request of its own, an entry of its own
-    if entry.response and entry.response.status == NOT_MODIFIED and _is_conditional(entry.request):
-        return "answered from a cache"
-    return None
+    status = entry.response.status if entry.response else None
+    if status == NOT_MODIFIED and _names(entry.request.headers, "if-none-match", "if-modified-since"):
+        return "answered from a cache"  # which asked if its copy is still valid
+    if entry.response and 300 <= (status or 0) < 400 and _names(entry.response.headers, BY_THE_BROWSER):
+        return "answered by the browser"
+    return "an interim answer" if 100 <= (status or 0) < 200 else None
 
 
-def _is_conditional(request: HarRequest) -> bool:
-    """Whether a cache asked if its copy is still valid."""
-    return any(pair.name.lower() in ("if-none-match", "if-modified-since") for pair in request.headers or ())
+def _names(headers: list[Pair] | None, *names: str) -> bool:
+    return any(pair.name.lower() in names for pair in headers or ())
 
 
 def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
@@ -85,7 +104,7 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
     assert entry.request is not None
     request = _request(entry.request, source)
     answer = entry.response
-    response = _response(answer, request.method, source) if answer and (answer.status or 0) > 0 else None
+    response = _response(answer, request, source) if answer and (answer.status or 0) > 0 else None
     return Exchange(
         n=n,
         started=started,
@@ -106,13 +125,15 @@ def _request(sent: HarRequest, source: Source) -> Request:
     return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
 
 
-def _response(answer: HarResponse, method: str, source: Source) -> Response:
+def _response(answer: HarResponse, request: Request, source: Source) -> Response:
     headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
     status = int(answer.status or 0)
     content = answer.content or Content()
-    if method == "HEAD" or status in (204, 304) or status < 200:
-        body, form = ABSENT, None
-    else:
+    body: Json = ABSENT
+    form: Form | None = None
+    if status == PARTIAL and request.header("range") is not None:
+        form = "truncated"
+    elif request.method != "HEAD" and status not in (204, NOT_MODIFIED):
         body, form = _answered_body(content, answer.bodySize, headers, source)
     return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
 
@@ -166,7 +187,7 @@ def _sent_body(
     sent: HarRequest, method: str, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
     post = sent.postData
-    if sent.form == NOT_JSON:
+    if sent.form == NOT_JSON and is_length(sent.kept):
         return sent.kept, NOT_JSON
     if sent.form in UNKNOWN_FORMS:
         return ABSENT, sent.form  # type: ignore[return-value]
@@ -213,7 +234,7 @@ def _form_fields(post: PostData) -> tuple[Json, Form | None]:
 def _answered_body(
     content: Content, body_size: int | float | None, headers: list[Header], source: Source
 ) -> tuple[Json, Form | None]:
-    if content.form == NOT_JSON:
+    if content.form == NOT_JSON and is_length(content.kept):
         return content.kept, NOT_JSON
     if content.form in UNKNOWN_FORMS:
         return ABSENT, content.form  # type: ignore[return-value]
@@ -238,19 +259,22 @@ def _told(
     size: int | float | None,
     hold: Hold,
 ) -> tuple[Json, Form | None]:
-    """A body that stands in the entry itself, as text or in base64."""
-    text, encoding = holder.text or "", holder.encoding
-    if encoding and encoding.lower() == "base64":
-        try:
-            return _attached(b64decode("".join(text.split()), validate=True), headers, source, hold=hold)
-        except (Base64Error, ValueError):
-            pass  # Firefox says base64 of plain text as well
+    """A body that stands in the entry itself: as text, in base64, or packed and written as text."""
+    text = holder.text or ""
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
-    body, form = hold(text)
-    if form == NOT_JSON and size is not None and size > len(text.encode()):
-        return ABSENT, "truncated"
-    return body, form
+    raw = from_base64(text) if (holder.encoding or "").lower() == "base64" else None
+    body, form = hold(text) if raw is None else _attached(raw, headers, source, hold=hold)
+    if form != NOT_JSON:
+        return body, form
+    if raw is not None and size == len(text):
+        return hold(text)  # Firefox says base64 of plain text as well
+    if raw is None and _OF_BYTES.search(text) and (encoding := _packing(headers)):
+        if "\ufffd" not in text:
+            return _attached(text.encode("latin-1", "replace"), headers, source, hold=hold)
+        source.packed[encoding] += 1
+        return ABSENT, "undecodable"
+    return (ABSENT, "truncated") if size is not None and size > body["length"] else (body, form)
 
 
 def _attached(
@@ -258,7 +282,7 @@ def _attached(
 ) -> tuple[Json, Form | None]:
     if raw is None:
         return ABSENT, "omitted"
-    encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
+    encoding = _packing(headers)
     bare = unpacked(raw, encoding) if encoding else raw
     if bare is None:
         source.packed[encoding or ""] += 1
@@ -266,6 +290,10 @@ def _attached(
     if len(bare) > LARGEST_BODY:
         return ABSENT, "truncated"
     return hold(bare)
+
+
+def _packing(headers: list[Header]) -> str | None:
+    return next((value for name, value in headers if name.lower() == "content-encoding"), None)
 
 
 def _url(sent: HarRequest) -> str:

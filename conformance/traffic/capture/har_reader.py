@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,6 +33,8 @@ from conformance.traffic.exchange import Exchange, named
 _ENTRY = msgspec.json.Decoder(Entry).decode
 _SEVERAL = msgspec.json.Decoder(list[Entry]).decode
 _EPOCH = "1970-01-01T00:00:00+00:00"
+AT_ONCE = 16
+"""Entries before one among which its equal is looked for: they have the same time."""
 
 
 def read_har(
@@ -49,13 +51,15 @@ def read_har(
         lacks = SECRET_HEADERS if survey.is_sanitized else ()
         source = Source(lacks=lacks, attachment=_attachments(path, stack))
         entries = _as_they_stand(file) if survey.is_sorted else _by_time(file)
+        latest: deque[Entry] = deque(maxlen=AT_ONCE)
         count = number = 0
         started = _EPOCH
         try:
             for count, item in enumerate(entries, 1):
                 entry = _mended(path, count, item) if isinstance(item, bytes) else item
                 started = _timestamp(entry.startedDateTime) or started
-                why = aside(entry)
+                why = "recorded twice" if entry.startedDateTime and entry in latest else aside(entry)
+                latest.append(entry)
                 if why:
                     set_aside[why] += 1
                     if why not in first_aside and entry.request is not None:
@@ -65,7 +69,7 @@ def read_har(
                 yield exchange_of(entry, number, started, source)
             notes += [
                 f"{path}: bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"
-                " Accept-Encoding: gzip."
+                " Accept-Encoding: identity."
                 for encoding, bodies in source.packed.items()
             ]
             if damage:
@@ -115,9 +119,15 @@ def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
 
 
 def _entries(scanner: Scanner) -> Iterator[Scanner]:
-    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file."""
+    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file. Break: it
+    has none."""
+    has_entries = False
     for _ in (name for name in scanner.members() if name == "log"):
-        yield from (scanner for name in scanner.members() if name == "entries")
+        for _ in (name for name in scanner.members() if name == "entries"):
+            has_entries = True
+            yield scanner
+    if not has_entries:
+        raise Break('there is no "entries" in a "log"', scanner.offset)
 
 
 def _runs(order: list[int], starts: array[int], ends: array[int]) -> Iterator[list[int]]:

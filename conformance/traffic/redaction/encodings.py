@@ -79,19 +79,24 @@ PART = re.compile(
 )
 """Each reads a text once: no part of it may be long and begin anywhere."""
 
+MEMBER = re.compile(r"[\"']([A-Za-z][\w.-]{0,63})\\*[\"']\s?:\s?\\*[\"']([^\"'\\]+)")
+"""A member of an object in a text that is not JSON as a whole: a line of a log."""
+
+JWT = re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}")
+
 SHORTEST_LINE = 16
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(.*?)(?:-----END|\Z)", re.DOTALL)
 
 OPENINGS = frozenset("{[<-")
-FURTHER = tuple(f"\0{opening}" for opening in OPENINGS)
-"""How texts begin that are JSON, elements or keys."""
+MARKS = ("=", "://", "eyJ", '":', "':", "%7B", "\0W3", *(f"\0{opening}" for opening in OPENINGS))
+"""What stands in texts that hold pairs, or that are JSON, elements or keys."""
 
 Pair = tuple[str, str]
 
 
 def may_hold_pairs(text: str) -> bool:
     """Whether there may be anything in a text, or in texts between zero bytes, beside themselves."""
-    return "=" in text or "://" in text or text[:1] in OPENINGS or any(each in text for each in FURTHER)
+    return text[:1] in OPENINGS or any(mark in text for mark in MARKS)
 
 
 def survey(value: Json, texts: list[str], names: set[str]) -> None:
@@ -128,6 +133,9 @@ def pairs_in(text: str) -> Iterator[Pair]:
 
 
 def _pairs(text: str) -> Iterator[Pair]:
+    yield from (("jwt", match[0]) for match in JWT.finditer(text))
+    if ":" in text:
+        yield from ((match[1], match[2]) for match in MEMBER.finditer(text))
     if "://" in text:
         for match in URL.finditer(text):
             yield from in_url(match[0])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from conformance.traffic.capture.bodies import json_in
+from conformance.traffic.capture.bodies import PACKED_JSON, packed_json_in
 from conformance.traffic.exchange import Exchange, Json, Message, split_url
 from conformance.traffic.facts import called, fact
 from conformance.traffic.values import REDACTED
@@ -67,6 +67,9 @@ BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
 
 BETWEEN_CODES = re.compile(r"[^A-Za-z0-9-]+")
 
+BETWEEN_COOKIES = re.compile(r"\n|,\s*(?=[^\s;,=]+=)")
+"""Where a tool joins several ``Set-Cookie`` to one."""
+
 CODE_LETTERS = re.compile(r"[A-Za-z0-9-]{6,40}\Z")
 
 
@@ -115,8 +118,8 @@ def names_a_secret(name: str) -> bool:
 
 
 _ENDINGS = tuple(ENDINGS)
-_OPENINGS = frozenset("{[")
-"""How a text begins that is JSON itself."""
+_OPENINGS = ("{", "[", *PACKED_JSON)
+"""How a text begins that is JSON itself, or is packed JSON."""
 
 
 def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
@@ -153,7 +156,8 @@ def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
             for pair in value.split(";"):
                 yield pair.partition("=")[2].strip(), "cookie"
         elif lower == "set-cookie":
-            yield value.partition(";")[0].partition("=")[2].strip(), "cookie"
+            for cookie in BETWEEN_COOKIES.split(value):
+                yield cookie.partition(";")[0].partition("=")[2].strip(), "cookie"
         elif lower in HEADERS:
             yield value, HEADERS[lower]
 
@@ -197,13 +201,13 @@ def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
             elif _holds_more(inner):
                 yield from _in_json(inner, takes_code=takes_code)
     elif type(value) is str:
-        yield from _in_json(json_in(value), takes_code=takes_code)
+        yield from _in_json(packed_json_in(value), takes_code=takes_code)
 
 
 def _holds_more(value: Json) -> bool:
     """Whether there may be anything in a JSON value beside itself."""
     kind = type(value)
-    return kind is dict or kind is list or (kind is str and value[:1] in _OPENINGS)
+    return kind is dict or kind is list or (kind is str and value.startswith(_OPENINGS))
 
 
 @lru_cache(maxsize=4096)

@@ -77,6 +77,8 @@ class Secrets:
         self._made_up: set[str | bytes] = set()
         self._public: set[str] = set()
         self._in_place: dict[str, str] = {}
+        self.origins: dict[str, str] = {}
+        """By placeholder, where its secret came from and how it was altered, where that was registered."""
         self._newest: dict[str, None] = {}
         self._unfiled: dict[str, str] = {}
         """By token, its kind: tokens come in numbers, and are filed when a text is searched the next time."""
@@ -87,18 +89,30 @@ class Secrets:
     def __len__(self) -> int:
         return len(self._placeholders) + len(self._older)
 
-    def add(self, value: str | bytes, kind: str) -> None:
-        """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is ignored."""
-        if self.placeholder(value) is not None or is_common(value):
+    def add(self, value: str | bytes, kind: str, origin: str = "") -> None:
+        """Registers a secret; ``kind`` names it in the placeholder, ``origin`` says where it came from. What
+        stands anywhere is ignored."""
+        if is_common(value):
             return
+        placeholder = self.placeholder(value) or self._register(value, kind)
+        if origin:
+            self.origins[placeholder] = origin
+
+    def altered(self, value: str, kind: str, *, of: str, by: str) -> str:
+        """Registers a secret that was made from another one, and returns it; ``by`` is the difference."""
+        original = self.placeholder(of)
+        self.add(value, kind, by if original is None else f"{original[1:-1]}, {by}")
+        return value
+
+    def _register(self, value: str | bytes, kind: str) -> str:
         with self._lock:
-            if self.placeholder(value) is not None:
-                return
+            if (present := self.placeholder(value)) is not None:
+                return present
             number = self._next_number(kind)
             self._placeholders[value] = placeholder = f"[{kind}-{number}]"
             if kind not in AGING or not isinstance(value, str) or not WORD.fullmatch(value):
                 self._learn(value, placeholder, kind)
-                return
+                return placeholder
             self._newest[value] = None
             if value.isalpha() or value.isdecimal():
                 self._learn(value, placeholder, kind)
@@ -106,6 +120,7 @@ class Secrets:
                 self._unfiled[value] = kind
             if len(self._newest) > self._fully:
                 self._grow_old(next(iter(self._newest)))
+            return placeholder
 
     def name_in_place(self, value: str, kind: str) -> str:
         """The placeholder of a value that is redacted where it stands alone: a common word, say. Elsewhere it
@@ -124,12 +139,13 @@ class Secrets:
         self._counts[kind] = number = max(self._counts.get(kind, 0), self._before) + 1
         return number
 
-    def add_from(self, exchange: Exchange) -> None:
+    def add_from(self, exchange: Exchange, *, origin: str = "") -> None:
         """Registers what an exchange shows by its place, except what the suite made up, in a recorded run as
-        well: its names begin alike, and would be redacted as parts of each other."""
+        well: its names begin alike, and would be redacted as parts of each other. ``origin`` is that of the
+        secrets that are new."""
         for value, kind in secrets_in(exchange):
             if value not in self._made_up and not NAME_OF_A_RUN.match(value):
-                self.add(value, kind)
+                self.add(value, kind, "" if self.placeholder(value) else origin)
 
     def made_up(self, value: str) -> str:
         """The value, which the suite made up as a wrong one: in a place for secrets it is no secret."""

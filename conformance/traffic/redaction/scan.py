@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from conformance.traffic.capture.bodies import json_in
+from conformance.traffic.capture.bodies import packed_json_in
 from conformance.traffic.exchange import Exchange, Json, Message, Request
 from conformance.traffic.redaction.encodings import (
     in_url,
@@ -91,6 +91,7 @@ class SecretScan:
         if plain is not None:
             yield from self._in_body("", plain.request, is_sent=True)
             yield from self._in_response("", plain.response)
+        yield from self._in_packed("error", exchange.error or "", is_sent=True)
 
     def _in_url(self, request: Request) -> Iterator[LikelySecret]:
         """The parameters of a request's URL; of a path that is not described, steps as no id looks."""
@@ -196,7 +197,7 @@ class SecretScan:
             yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(value))
         if depth == DEEPEST_PACKING or not may_hold_pairs(value):
             return
-        inner = json_in(value)
+        inner = packed_json_in(value)
         if inner is not None:
             yield from self._in_body(name, inner, is_sent=is_sent)
             if is_own or kind_of_name(name) is not None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.chart import bars
 from conformance.report.formats.html.latency import has_latencies, latencies
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.replay.differences import differing_places
@@ -28,7 +27,6 @@ from conformance.report.model.words import (
     regressed_in_words,
     untested,
 )
-from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
 
@@ -73,7 +71,6 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     slow = [timing for timing in timings if timing.endpoint != OTHER]
     return cells(
         words=_time_in_words(run, evidence, timings, sum(wait.seconds for wait in waits)),
-        bars=bars(_by_group(timings)),
         waits=[
             cells(
                 what=one_line(wait.label, 200),
@@ -98,11 +95,6 @@ def _time_in_words(run: Run, evidence: RunEvidence, timings: Sequence[OperationT
     if waited:
         words.append(f"waits for the target's clock add up to {duration(waited)}, some of them overlapping")
     return "; ".join(words) + "."
-
-
-def _by_group(timings: Sequence[OperationTime]) -> list[OperationTime]:
-    order = {name: at for at, name in enumerate(dict.fromkeys(row.group for row in OPERATIONS))}
-    return sorted(timings, key=lambda timing: order.get(timing.group, 10_000))
 
 
 def _more(total: int) -> str:

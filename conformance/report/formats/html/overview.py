@@ -20,12 +20,13 @@ from conformance.report.model.words import (
     ALLOWED,
     Untested,
     changes_in_words,
+    coverage,
     day_and_time,
     duration,
     headline,
-    levels,
     listed,
     plural,
+    standing,
     untested,
 )
 
@@ -55,7 +56,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "head": headline(run),
         "target": run.target.url,
         "command": COMMANDS.get(run.command, run.command),
-        "levels": levels(run),
+        "tested": coverage(run).partition(":")[0].removesuffix(" tested").partition(" of "),
         "facts": _facts(run, exchanges),
         "blockers_title": "Why it is inconclusive"
         if _is_inconclusive(run)
@@ -118,7 +119,10 @@ def _notes(run: Run) -> list[str]:
 
 
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
+    tested, *others = standing(run)  # of a run, the number beside the verdict says what was tested
+    lines = [tested, *others] if run.command == "replay" else others
     facts = [
+        *((label.capitalize(), words) for label, words in lines),
         ("Target", one_line(run.target.url, 200)),
         ("Profile", one_line(run.target.profile or "none", 200)),
         ("When", f"{day_and_time(run.started)}, took {duration(run.seconds)}"),
@@ -205,6 +209,7 @@ def _changes(run: Run) -> Iterator[Cells]:
             ("stale", "stale", base.stale, "listed, but no longer failing"),
             ("expired", "expired", base.expired, "listed, but expired"),
             ("untested", "not decided", base.undecided, "listed, but not decided by this run"),
+            ("known", "warned", base.warned, "warned of and not listed"),
         ):
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
     if since is not None:

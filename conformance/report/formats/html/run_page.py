@@ -21,7 +21,7 @@ from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, OperationTime, RequirementEntry, Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import findings_in_words, plural
+from conformance.report.model.words import plural
 from conformance.spec import OPERATIONS
 from conformance.spec.operations import Operation
 from conformance.traffic.replacing import replace_file
@@ -136,8 +136,7 @@ class HtmlReport:
         if not self._ordered():
             return "No answer contradicts what the specification states or shows."
         return (
-            f"{findings_in_words(self.run)}, on {plural(cards, 'card')}. Findings of one cause share a card; "
-            "failures stand before warnings, and the gravest of each first. "
+            f"{plural(cards, 'card')}, one for each cause: failures before warnings, and the gravest first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )

@@ -84,20 +84,6 @@ def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
         ]
         heads = ("Recorded", "Endpoint", "State", "Reason")
         yield _table("Not compared, by reason", plural(len(rows), "exchange"), heads, rows)
-    noise = _at(extra, "replay.noise")
-    if isinstance(noise, list):
-        rows = [
-            (
-                str(entry.get("operation")),
-                str(entry.get("path")),
-                str(entry.get("kind")),
-                str(entry.get("times")),
-            )
-            for entry in noise
-            if isinstance(entry, dict)
-        ]
-        note = "compared by type, shape or range only"
-        yield _table("Ignored differences (noise)", note, ("Endpoint", "Place", "Kind", "Times"), rows)
 
 
 def _table(title: str, note: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> TrafficTable:

@@ -18,12 +18,11 @@ from conformance.report.formats.html.card.exchange_view import (
     numbers_of,
     other_lines,
     seen_lines,
-    step_labels,
 )
 from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
-from conformance.report.model.evidence import EarlierStep, RunEvidence
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
 from conformance.report.model.marked import BodyLine
@@ -31,7 +30,8 @@ from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
-from conformance.traffic.exchange import Exchange
+from conformance.spec import REQUIREMENTS
+from conformance.spec.places import place_of
 
 MOST_ROWS = 100
 MOST_ACCEPTED = 20
@@ -56,14 +56,12 @@ class Card:
     expected: Sequence[BodyLine]
     seen: Sequence[BodyLine]
     cause: str | None
-    trail: str
     rerun: str
     curl: str | None
     har: str | None
     accept: str | None
     is_known: bool
     is_new: bool
-    before: Sequence[EarlierStep] = ()
     exchanges: Sequence[ExchangeView] = ()
     left_out: str = ""
 
@@ -95,7 +93,7 @@ class Card:
             return self
         lines = exchange_numbers(self.group.lead.exchanges)
         reason = f"Left out to keep this page small. See lines {lines} of exchanges.jsonl."
-        return replace(self, exchanges=(), before=(), left_out=reason, har=None)
+        return replace(self, exchanges=(), left_out=reason, har=None)
 
 
 @dataclass
@@ -117,7 +115,6 @@ class Cards:
         lead, record = group.lead, self.evidence.exchanges
         numbered = {number: record[number] for number in lead.exchanges if number in record}
         exchanges = list(numbered.values())
-        labels = step_labels(numbered, is_live=self.run.command == "run")
         last = numbered.get(lead.exchanges[-1]) if lead.exchanges else None
         is_known = lead.signature in self.accepted
         shown = [lead, *group.elsewhere[:MOST_ROWS], *group.at_once[:MOST_ROWS]]
@@ -127,15 +124,13 @@ class Cards:
             expected=other_lines(lead, self.evidence) or expected_lines(lead, last),
             seen=seen_lines(lead, last),
             cause=cause(lead, last),
-            trail=_trail(numbers_of(lead), exchanges),
             rerun=again.rerun_finding(self.run, lead),
-            curl=again.curl(last, lead) if last else None,
-            har=again.har(exchanges, version=self.run.suite.version),
+            curl=again.curl(last, lead, self.run.secrets) if last else None,
+            har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
             accept=None if is_known else self._accept([*filter(self._weighs, group.findings)]),
             is_known=is_known,
             is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
-            before=self.evidence.before.get(lead.exchanges[0], ()) if lead.exchanges else (),
-            exchanges=tuple(exchange_views(lead, self.evidence, labels)),
+            exchanges=tuple(exchange_views(lead, self.evidence, self.run.secrets)),
             left_out="" if exchanges or not lead.exchanges else "exchanges.jsonl lacks these exchanges.",
         )
 
@@ -149,6 +144,7 @@ class Cards:
             group=card.group,
             lead=card.group.lead,
             rule=self.rules.get(card.group.lead.requirement),
+            stated=REQUIREMENTS.get(card.group.lead.requirement),
             statement=self._statement,
             verdicts=" ".join(dict.fromkeys(each.verdict for each in findings)),
             levels=" ".join(dict.fromkeys(rule.level for rule in rules)),
@@ -196,17 +192,9 @@ WORDS: dict[str, Callable[..., object]] = {
     "numbers_of": numbers_of,
     "one_line": one_line,
     "own_message": own_message,
+    "place_of": place_of,
     "plural": plural,
     "seen": seen,
     "severity": lambda finding: SEVERITIES[severity_of(finding)],
 }
 """What the template says of a finding."""
-
-
-def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
-    if not numbers:
-        return ""
-    led = " → ".join(f"#{number}" for number in numbers[-5:])
-    dots = "… → " if len(numbers) > 5 else ""
-    sealed = ", encrypted" if any(exchange.plain is not None for exchange in exchanges) else ""
-    return f"{plural(len(numbers), 'exchange')}{sealed}: {dots}{led}"

@@ -9,16 +9,12 @@ from http import HTTPStatus
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
+from conformance.report.model.origins import Origins, explained
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
-from conformance.spec.endpoints import LOGIN_COMPLETE
 from conformance.spec.requirements import PINNED
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Message, dig
-from conformance.traffic.values import REDACTED
-
-WRONG_CODE = "[wrong-code-"
-"""The beginning of the placeholder of a code that the suite made up as a wrong one."""
 
 MOST_EXCHANGES = 6
 MOST_HEADERS = 40
@@ -54,13 +50,11 @@ class ExchangeView:
     plain_request: MessageView | None
     plain_response: MessageView | None
     open: bool
-    label: str = ""
 
 
-def exchange_views(
-    finding: FindingEntry, evidence: RunEvidence, labels: Mapping[int, str]
-) -> Iterator[ExchangeView]:
-    """The exchanges of a finding in order, the last one with the place marked and open."""
+def exchange_views(finding: FindingEntry, evidence: RunEvidence, origins: Origins) -> Iterator[ExchangeView]:
+    """The exchanges of a finding in order, the last one with the place marked and open. ``origins`` are shown
+    beside the placeholders of secrets."""
     numbers = numbers_of(finding)
     if len(numbers) > MOST_EXCHANGES:
         numbers = [numbers[0], *numbers[-MOST_EXCHANGES + 1 :]]
@@ -68,32 +62,8 @@ def exchange_views(
         exchange = evidence.exchanges.get(number)
         if exchange is not None:
             is_last = number == finding.exchanges[-1]
-            view = _view(number, exchange, finding.path if is_last else "", is_open=is_last)
-            yield replace(view, label=labels.get(number, ""))
-
-
-def step_labels(exchanges: Mapping[int, Exchange], *, is_live: bool = True) -> dict[int, str]:
-    """Which code each step sends, and whether it is sent again, by the numbers of the exchanges, which are in
-    order; others have no label. In recorded traffic every code is redacted, the wrong ones as well."""
-    sent: list[tuple[str, str, Json]] = []
-    labels: dict[int, str] = {}
-    for number, exchange in exchanges.items():
-        request = (exchange.request.method, exchange.request.url, exchange.sent)
-        words = [_code(exchange) if is_live else "", "again" if request in sent else ""]
-        label = ", ".join(word for word in words if word)
-        if label:
-            labels[number] = label
-        sent.append(request)
-    return labels
-
-
-def _code(exchange: Exchange) -> str:
-    """Which code completes a sign-in. Those that a run makes up are redacted as wrong ones."""
-    operation, code = exchange.request.operation, dig(exchange.sent, ("code",))
-    if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(code, str):
-        return ""
-    is_right = REDACTED.fullmatch(code) and not code.startswith(WRONG_CODE)
-    return "the account's code" if is_right else "wrong code"
+            marked_place = finding.path if is_last else ""
+            yield _view(number, explained(exchange, origins), marked_place, is_open=is_last)
 
 
 def numbers_of(finding: FindingEntry) -> list[int]:

@@ -1,0 +1,33 @@
+"""How grave a run's failures are: the causes of each severity, counted once in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from conformance.report.model.failures import failures_of
+from conformance.report.model.groups import gravest_first, grouped
+from conformance.report.model.run import Run
+from conformance.report.model.severity import SEVERITIES, severity_of
+from conformance.spec.requirements import PINNED
+
+
+def causes_in_words(run: Run) -> str:
+    """``3 causes: 1 may let someone in, 2 break a client``, the gravest first; empty without any. A pinned
+    reading that differs is no cause."""
+    failures = failures_of(run)
+    leads = [group.lead for group in grouped(gravest_first(run, failures.new), failures.accepted)]
+    found = [(lead.requirement, severity_of(lead)) for lead in leads]
+    bare = [(each.requirement.id, "client") for each in failures.blockers if not each.findings]
+    counts = Counter(severity for rule, severity in (*found, *bare) if not rule.startswith(PINNED))
+    total = f"{counts.total():,} {'cause' if counts.total() == 1 else 'causes'}"
+    parts = [(counts[each], _of_so_many(words, counts[each])) for each, words in SEVERITIES.items()]
+    grave = [(count, words) for count, words in parts if count]
+    if len(grave) == 1:
+        return f"{total} that {grave[0][1]}"
+    return f"{total}: {', '.join(f'{count:,} {words}' for count, words in grave)}" if grave else ""
+
+
+def _of_so_many(words: str, count: int) -> str:
+    """A predicate, of more than one cause in the plural: ``breaks a client``, ``break a client``."""
+    verb, _, rest = words.partition(" ")
+    return f"{verb if count == 1 else verb.removesuffix('s')} {rest}"
