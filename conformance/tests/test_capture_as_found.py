@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
@@ -35,12 +36,19 @@ def the_one(path: Path) -> tuple[Exchange, capture.Reader]:
     return exchange, reader
 
 
+def zip_of(members: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
 def zipped(folder: Path, *names: str) -> Path:
     path = folder / "exported.zip"
     har = one_entry(folder, response=answered(BODY)).read_bytes()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in names:
-            archive.writestr(name, har if name.endswith(".har") and "._" not in name else b"\0\5\x16\7")
+    is_har = {name: name.endswith(".har") and "._" not in name for name in names}
+    path.write_bytes(zip_of({name: har if is_har[name] else b"\0\5\x16\7" for name in names}))
     return path
 
 
@@ -131,6 +139,26 @@ def test_a_zip_may_hold_more_than_its_har(tmp_path: Path, beside: str) -> None:
     assert exchange.response
 
 
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda har: gzip.compress(gzip.compress(har)),
+        lambda har: gzip.compress(har.decode().encode("utf-16")),
+        lambda har: zip_of({"one.har": har.decode().encode("utf-16-le")}),
+        lambda har: zip_of({"one.har.gz": gzip.compress(har), "__MACOSX/._one.har.gz": b"\0"}),
+    ],
+    ids=["packed twice", "UTF-16 packed", "UTF-16 in a zip", "packed in a zip"],
+)
+def test_what_is_within_a_packing_is_known_by_its_own_first_bytes(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "exported"
+    path.write_bytes(pack(one_entry(tmp_path, response=answered(BODY)).read_bytes()))
+    exchange, _ = the_one(path)
+    assert exchange.response
+    assert exchange.response.body == json.loads(BODY)
+
+
 def test_a_zip_of_several_hars_names_them(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"holds one\.har, two\.har"):
         list(capture.read(zipped(tmp_path, "one.har", "two.har")))
@@ -154,8 +182,11 @@ def test_a_zip_that_cannot_be_unpacked_is_named(tmp_path: Path, flag: int, said:
         (lambda raw: bz2.compress(raw), "bzip2"),
         (lambda raw: b"<!DOCTYPE html><title>Sign in</title>", "HTML"),
         (lambda raw: b"\x0a\x0d\x0d\x0a" + bytes(24), "pcapng"),
+        (lambda raw: gzip.compress(bytes(257) + b"ustar\x0000" + bytes(248) + raw), "a tar archive"),
+        (lambda raw: b"version https://git-lfs.github.com/spec/v1\noid sha256:a\n", "git lfs pull"),
+        (lambda raw: zip_of({}), "holds none"),
     ],
-    ids=["xz", "bzip2", "a page", "packets"],
+    ids=["xz", "bzip2", "a page", "packets", "a packed tar", "a pointer", "an empty zip"],
 )
 def test_a_format_that_is_not_read_is_named(
     tmp_path: Path, write: Callable[[bytes], bytes], name: str
@@ -238,7 +269,7 @@ def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:
 def test_a_packed_file_unfolds_in_bounded_memory(tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "bomb.jsonl.zst"
-    path.write_bytes(zstandard.ZstdCompressor().compress(b"{" + bytes(300 << 20)))
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"{" + b" " * (300 << 20)))
 
     tracemalloc.start()
     with pytest.raises(CaptureError, match="longer than 128 MiB"):

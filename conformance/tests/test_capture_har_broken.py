@@ -32,6 +32,8 @@ def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks_unless_the_use
         ('{"log": {"entries": [{"a": 1} {"b": 2}]}}', "',' or ']' is missing"),
         ('{"log": {"entries": [{"a": nil}]}}', "invalid character"),
         ('{"log": {"entries": {}}}', "'\\[' is missing"),
+        ('{"log": {"pages": []}}', 'no "entries"'),
+        ('{"entries": [{}]}', 'no "entries"'),
         ('{"log": 3}', "'{' is missing"),
         ("", "the file ends here"),
     ],

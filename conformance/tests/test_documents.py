@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -19,6 +20,22 @@ def test_the_encodings_of_editors_are_read(tmp_path: Path, encoding: str) -> Non
     path = tmp_path / "portal.toml"
     path.write_bytes(TEXT.encode(encoding))
     assert document_text(path) == TEXT
+
+
+@pytest.mark.parametrize(
+    "raw, name",
+    [
+        (gzip.compress(b"", mtime=0), "packed with gzip"),
+        (b"PK\3\4", "a zip"),
+        (b"-----BEGIN PGP MESSAGE-----\n", "encrypted with PGP"),
+    ],
+    ids=["gzip", "zip", "PGP"],
+)
+def test_what_is_no_text_is_named(tmp_path: Path, raw: bytes, name: str) -> None:
+    path = tmp_path / "portal.toml"
+    path.write_bytes(raw)
+    with pytest.raises(ProfileError, match=f"(?i)it is {name}"):
+        load(path)
 
 
 def test_a_pipe_is_read_to_its_end() -> None:

@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from select import select
 
@@ -18,14 +19,49 @@ PIPE_SECONDS = 30.0
 
 CHUNK = 1 << 16
 
+GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", (b"PK\x03\x04", b"PK\x05\x06")
+TAR_AT = 257
+"""Where a tar archive says what it is."""
+FORMATS: Mapping[bytes, str] = {
+    GZIP: "packed with gzip",
+    ZSTANDARD: "packed with Zstandard",
+    **dict.fromkeys(ZIP, "a zip"),
+    b"\xfd7zX": "packed with xz",
+    b"BZh91AY": "packed with bzip2",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
+    b"\x04\x22\x4d\x18": "packed with LZ4",
+    b"\xd4\xc3\xb2\xa1": "a packet capture (pcap)",
+    b"\x0a\x0d\x0d\x0a": "a packet capture (pcapng)",
+    b"SQLi": "an SQLite database",
+    b"%PDF": "a PDF",
+    b"<!DO": "an HTML page",
+    b"<htm": "an HTML page",
+    b"<?xm": "an XML document",
+    b"version https://git-lfs": "a pointer of Git LFS, whose file `git lfs pull` brings",
+    b"-----BEGIN PGP": "encrypted with PGP",
+    b"age-encryption.org": "encrypted with age",
+    **dict.fromkeys((b"\x78\x01", b"\x78\x9c", b"\x78\xda"), "packed with zlib"),
+}
+"""Formats other than text, by the first bytes of a file."""
+
+
+def format_of(beginning: bytes) -> str | None:
+    """The name of a file's format, by its first bytes; None where it may be text."""
+    if beginning.startswith(b"ustar", TAR_AT):
+        return "a tar archive"
+    return next((name for first, name in FORMATS.items() if beginning.startswith(first)), None)
+
 
 def document_text(path: Path, *, pipe_seconds: float = PIPE_SECONDS) -> str:
     """The text of a file in UTF-8, or in UTF-16 with a byte order mark.
 
-    Raises OSError, with the reason, where it cannot be read, is too large, or is a pipe that stays open;
-    UnicodeDecodeError.
+    Raises OSError, with the reason, where it cannot be read, is too large, is of another format, or is a pipe
+    that stays open; UnicodeDecodeError.
     """
     raw = _bytes(path, pipe_seconds)
+    if name := format_of(raw):
+        raise OSError(errno.EINVAL, f"it is {name}")
     is_utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return raw.decode("utf-16" if is_utf_16 else "utf-8-sig")
 

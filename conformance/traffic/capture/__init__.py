@@ -17,7 +17,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.bodies import is_length
-from conformance.traffic.capture.files import damage_of, opened
+from conformance.traffic.capture.files import beginning, damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
 from conformance.traffic.capture.places import Place, StoredStream, place_of
@@ -45,12 +45,7 @@ def recording_numbers(files: Sequence[Place]) -> list[RecordingNumber]:
 def _first_and_last(path: Place) -> tuple[int | None, int | None]:
     """The numbers of a capture's first and last exchange, as far as they can be had without reading it."""
     with opened(path) as stream:
-        try:
-            first = _number(stream.read(HEAD))
-        except Exception as error:
-            if damage_of(error) is None:
-                raise
-            return None, None
+        first = _number(beginning(stream)[:HEAD])
         is_plain = isinstance(stream, io.BufferedReader) and isinstance(stream.raw, (io.FileIO, StoredStream))
         return first, None if first is None or not is_plain else _last(stream)
 
@@ -166,7 +161,10 @@ UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """What is raised of a line that is no exchange."""
 
 
-A_DOCUMENT = "this is no capture. A report (results.json) is what `portal-conformance compare` reads"
+A_DOCUMENT = (
+    "this is no capture. A report (results.json) is what `portal-conformance compare` reads; a capture whose"
+    " exchanges were put on several lines is mended by `jq -c .`"
+)
 """What is wrong with JSON over several lines."""
 
 
@@ -175,7 +173,7 @@ def _what_is_wrong(error: Exception, line: bytes) -> str:
         return A_DOCUMENT
     if len(line) > LONGEST_LINE:
         return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is not a capture"
-    text = str(error)
+    text = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
     if text == "Input data was truncated":
         return "the line is cut off"
     return f"the line is not an exchange: {text}" if isinstance(error, msgspec.ValidationError) else text
@@ -255,17 +253,7 @@ def read(
 def is_har(path: Place) -> bool:
     """Whether a file is a HAR, by how it begins. CaptureError: it cannot be opened."""
     with opened(path) as stream:
-        first = _FIRST_KEY.match(_beginning_of(stream))
+        first = _FIRST_KEY.match(beginning(stream))
     if first is None:
         return ".har" in path.suffixes
     return first[1] == b"log" or (first[1] != b"n" and ".har" in path.suffixes)
-
-
-def _beginning_of(stream: BinaryIO) -> bytes:
-    """Nothing of a packed file that breaks so early: whoever reads it says so."""
-    try:
-        return stream.read(4096)
-    except Exception as error:
-        if damage_of(error) is None:
-            raise
-        return b""

@@ -1,28 +1,35 @@
-"""Opens captures: plain, UTF-16, gzip, Zstandard, or a zip that holds a HAR. Other files are named."""
+"""Opens captures: plain, UTF-16, gzip, Zstandard, or a zip that holds one. Other files are named."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import io
+import re
 import stat
 import struct
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.places import Place, StoredStream, size_of, unreadable
+from conformance.traffic.documents import GZIP, ZIP, ZSTANDARD, format_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+MOST_PACKINGS = 3
+"""Packings of a file, one in the other."""
+RECORDING = re.compile(r"\.(?:har|jsonl)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+"""How the name of a recording ends."""
+BEGINNING = 4096
+"""Bytes by which a file is known."""
 UTF_16: Mapping[bytes, str] = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
@@ -30,21 +37,6 @@ UTF_16: Mapping[bytes, str] = {
     b"\0{": "utf-16-be",
 }
 """Encodings by the first two bytes of a JSON document that is not UTF-8."""
-OTHER_FORMATS: Mapping[bytes, str] = {
-    b"\xfd7zX": "packed with xz",
-    b"BZh": "packed with bzip2",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"Rar!": "a RAR archive",
-    b"\x04\x22\x4d\x18": "packed with LZ4",
-    b"\xd4\xc3\xb2\xa1": "a packet capture (pcap)",
-    b"\x0a\x0d\x0d\x0a": "a packet capture (pcapng)",
-    b"SQLi": "an SQLite database",
-    b"%PDF": "a PDF",
-    b"<!DO": "an HTML page",
-    b"<htm": "an HTML page",
-    b"<?xm": "an XML document",
-}
-"""Formats that are not read, by the first bytes of the file."""
 ZSTANDARD_STEP = 1 << 10
 """Bytes that are unpacked at once: at most 32 MiB come of them, as four bytes may stand for 128 KiB."""
 PLAUSIBLE_SIZE, PLAUSIBLE_RATIO = 1 << 30, 200
@@ -70,14 +62,12 @@ def opened(path: Place) -> Iterator[BinaryIO]:
     try:
         _expect_file(path)
         with path.open("rb", buffering=CHUNK >> 4) as file:
-            magic = file.read(4)
-            file.seek(0)
-            with _unpacked(path, file, magic) as stream:
+            with _unpacked(path, cast(io.BufferedReader, file), MOST_PACKINGS) as stream:
                 yield stream
     except zipfile.BadZipFile as error:
         raise CaptureError(f"{path}: {damage_of(error)}. Save the file again.") from error
     except NotImplementedError as error:
-        raise CaptureError(f"{path}: {error}. Unpack the zip, and give the .har file.") from error
+        raise CaptureError(f"{path}: {error}. Unpack the zip, and give the file.") from error
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -170,26 +160,44 @@ def zstandard(path: Place) -> ModuleType:
 
 
 @contextmanager
-def _unpacked(path: Place, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
-    if magic.startswith(GZIP):
-        with gzip.GzipFile(fileobj=file) as stream:
-            yield cast(BinaryIO, stream)
-    elif magic == ZSTANDARD:
-        with io.BufferedReader(_ZstandardFrames(zstandard(path), file), CHUNK) as stream:
-            yield cast(BinaryIO, stream)
-    elif magic == ZIP:
-        with zipfile.ZipFile(file) as archive, archive.open(_har_in(path, archive)) as member:
-            yield cast(BinaryIO, member)
-    elif magic[:2] in UTF_16:
-        with io.BufferedReader(_Recoded(file, UTF_16[magic[:2]]), CHUNK) as stream:
-            yield cast(BinaryIO, stream)
-    else:
-        named = next((name for first, name in OTHER_FORMATS.items() if magic.startswith(first[:4])), None)
-        if named:
-            raise CaptureError(
-                f"{path} is {named}. Give a capture (JSONL) or a HAR file, plain or in a .zip, .gz or .zst."
-            )
-        yield file
+def _unpacked(path: Place, file: io.BufferedReader, packings: int) -> Iterator[BinaryIO]:
+    """A file without its packings, each known by the first bytes of what the one around it holds."""
+    magic = beginning(cast(BinaryIO, file))
+    with ExitStack() as stack:
+        inner: object = None
+        if magic.startswith(GZIP):
+            inner = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
+        elif magic.startswith(ZSTANDARD):
+            inner = io.BufferedReader(_ZstandardFrames(zstandard(path), cast(BinaryIO, file)), CHUNK)
+        elif magic.startswith(ZIP):
+            archive = stack.enter_context(zipfile.ZipFile(file))
+            inner = stack.enter_context(archive.open(_recording_in(path, archive)))
+        elif magic[:2] in UTF_16:
+            inner = io.BufferedReader(_Recoded(cast(BinaryIO, file), UTF_16[magic[:2]]), CHUNK)
+        if inner is None or not packings:
+            _expect_recording(path, magic)
+            yield cast(BinaryIO, file)
+        else:
+            yield stack.enter_context(_unpacked(path, cast(io.BufferedReader, inner), packings - 1))
+
+
+def beginning(stream: BinaryIO) -> bytes:
+    """The first bytes of an opened file, which stay to be read; none of a packed one that breaks so early:
+    whoever reads it says so."""
+    try:
+        return cast(io.BufferedReader, stream).peek(BEGINNING)
+    except Exception as error:
+        if damage_of(error) is None:
+            raise
+        return b""
+
+
+def _expect_recording(path: Place, magic: bytes) -> None:
+    """CaptureError: the first bytes are those of another format."""
+    if name := format_of(magic):
+        raise CaptureError(
+            f"{path} is {name}. Give a capture (JSONL) or a HAR file, plain or in a .zip, .gz or .zst."
+        )
 
 
 def _moved(octets: bytes, view: memoryview) -> tuple[int, bytes]:
@@ -247,22 +255,19 @@ class _ZstandardFrames(io.RawIOBase):
         return count
 
 
-def _har_in(path: Place, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The HAR in a zip, without the notes that macOS adds (``__MACOSX/._NAME``)."""
+def _recording_in(path: Place, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The recording in a zip, without the notes that macOS adds (``__MACOSX/._NAME``)."""
     members = [
         member
         for member in archive.infolist()
-        if member.filename.lower().endswith(".har")
-        and not PurePosixPath(member.filename).name.startswith("._")
+        if RECORDING.search(member.filename) and not PurePosixPath(member.filename).name.startswith("._")
     ]
     if len(members) != 1:
         names = ", ".join(member.filename for member in members) or "none"
         raise CaptureError(
-            f"{path}: a zip must hold exactly one .har file, this one holds {names}. Unpack it, and give the"
-            " files."
+            f"{path}: a zip must hold exactly one .har or .jsonl file, this one holds {names}. Unpack it, and"
+            " give the files."
         )
     if members[0].flag_bits & ENCRYPTED:
-        raise CaptureError(
-            f"{path}: the zip is encrypted. Unpack it with its password, and give the .har file."
-        )
+        raise CaptureError(f"{path}: the zip is encrypted. Unpack it with its password, and give the file.")
     return members[0]

@@ -119,9 +119,15 @@ def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
 
 
 def _entries(scanner: Scanner) -> Iterator[Scanner]:
-    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file."""
+    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file. Break: it
+    has none."""
+    has_entries = False
     for _ in (name for name in scanner.members() if name == "log"):
-        yield from (scanner for name in scanner.members() if name == "entries")
+        for _ in (name for name in scanner.members() if name == "entries"):
+            has_entries = True
+            yield scanner
+    if not has_entries:
+        raise Break('there is no "entries" in a "log"', scanner.offset)
 
 
 def _runs(order: list[int], starts: array[int], ends: array[int]) -> Iterator[list[int]]:
