@@ -15,13 +15,6 @@ from reference_impl import serve as reference
 
 PORTAL = '[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${CODE}"\n'
 ADMIN = '[accounts.admin]\nemail = "a@example.test"\npassword = "${PASSWORD}"\n'
-ROW = """\
-[[replay.accept]]
-endpoint = "GET /x"
-path = "data"
-kind = "value"
-reason = "renamed"
-"""
 
 
 def written(folder: Path, text: str) -> Path:
@@ -74,7 +67,6 @@ def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, t
             PORTAL + 'api_key_header = "X Key"\n' + ADMIN,
             "[portal] api_key_header must be the name of a header",
         ),
-        (PORTAL + ADMIN + ROW.replace('"value"', '"valeu"'), 'not "valeu". Did you mean "value"?'),
         (PORTAL + ADMIN + "[expect]\nchapters = [7]\n", "[expect] chapters number 1 must be a text"),
     ],
 )
@@ -167,7 +159,6 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
         (PORTAL + ADMIN + 'limits.max_mails = "few"\n', 7),
         ("profile = 1\nlimits.max_mails = -1\n" + PORTAL + ADMIN, 2),
         (PORTAL + ADMIN + '[operations."POST /web/v1/system/auth/pasword/change"]\nbody = {}\n', 7),
-        (PORTAL + ADMIN + ROW + ROW.replace('kind = "value"', "kind = 7"), 15),
         ("# x\nprofile = 2\n", 2),
         ("# x\n[portal\n", 2),
         (PORTAL + "[acounts.admin]\n" + ADMIN, 4),
