@@ -13,7 +13,8 @@ from conformance.cases import NO_SESSION, Account, Portal, Untestable, Verify, i
 def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
     """While somebody is signed in, whose session it could be taken for."""
     admin.signed_in()
-    unknown = portal.secrets.made_up(secrets.token_urlsafe(48))
+    unknown = secrets.token_urlsafe(48)
+    portal.secrets.add(unknown, "refresh-token", "made up")
     refused = judged(portal.login.refresh(unknown), NO_SESSION)
 
     verify("TOKEN-015", is_refused(refused))

@@ -70,11 +70,15 @@ def rows(
 def ask(
     portal: Portal, row: Operation, *, token: str | None = None, authorization: str | None = None
 ) -> Exchange:
-    """A change names nothing that exists, so that a portal which lets it pass does no harm. A read asks for a
-    record that does: one that there is not is answered by 404 whether or not the token is looked at."""
+    """A change names nothing that exists, so that a portal which lets it pass does no harm; what it does all
+    the same stays. A read asks for a record that does: one that there is not is answered by 404 whether or
+    not the token is looked at."""
     headers = {"Authorization": authorization} if authorization else None
     ids = ids_where_known(portal, row) if row.impact == "read-only" else some_ids(row)
-    return answered(read(portal, row, token=token, headers=headers, ids=ids))
+    answer = answered(read(portal, row, token=token, headers=headers, ids=ids))
+    if answer.success and row.impact != "read-only":
+        portal.changes.leave(row.key, f"{row.key} accepted a request that it had to refuse")
+    return answer
 
 
 def verify_refusal(verify: Verify, row: Operation, exchange: Exchange, must: str) -> None:

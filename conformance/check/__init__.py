@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,6 @@ from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import baseline_of
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.formats.closing import closing_block
-from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
@@ -31,7 +28,7 @@ from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 from conformance.work.dask import cluster_of
 
-__all__ = ["DEFAULTS", "CheckOptions", "Checked", "PortalTraffic", "check", "run"]
+__all__ = ["DEFAULTS", "CheckOptions", "Checked", "PortalTraffic", "check"]
 
 BETWEEN_JOINS = 500
 """Exchanges that are judged before the lines that workers wrote meanwhile are joined."""
@@ -114,25 +111,6 @@ def _outputs(options: CheckOptions) -> Outputs:
     """UsageError: the baseline cannot be used."""
     baseline = baseline_of(options.known, is_strict=options.strict)
     return Outputs(options.out, options.out / "exchanges.jsonl", baseline=baseline)
-
-
-def run(
-    files: Sequence[str | Place],
-    options: CheckOptions,
-    *,
-    output: str = "text",
-    show: Callable[[str], None] = print,
-) -> int:
-    """``check`` for the command line: shows what was found line by line, and returns the exit code."""
-    checked = check(files, options)
-    if output == "json":
-        print(checked.run.text(), end="")
-        return checked.run.exit_code
-    for line in summary_lines(checked.run, colour=wants_colour(sys.stdout), quiet=False):
-        show(line)
-    for line in closing_block(checked.run, options.out):
-        show(line)
-    return checked.run.exit_code
 
 
 def _judge_alone(

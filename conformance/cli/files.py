@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
@@ -66,8 +67,7 @@ RUN = "a results.json, or the folder of a run"
 )
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
-    from conformance.check import CheckOptions, run
-    from conformance.report.formats.write import write_further
+    from conformance.check import CheckOptions, check
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -88,12 +88,23 @@ def check_files(options: Options) -> int:
         scheduler=options.scheduler or "",
     )
     if options.format == "json":
-        code = run(files, asked, output=options.format, show=print_line)
-    else:
-        with status_until_shown("judging the recorded traffic …") as show:
-            code = run(files, asked, show=show)
-    write_further(asked.out, options.formats)
-    return code
+        return _shown(check(files, asked).run, asked.out, options)
+    with status_until_shown("judging the recorded traffic …") as show:
+        return _shown(check(files, asked).run, asked.out, options, show=show)
+
+
+def _shown(run: Run, out: Path, options: Options, *, show: Callable[[str], None] = print_line) -> int:
+    """Prints a finished run, and adds the reports of ``--formats``; the exit code."""
+    from conformance.report.formats.closing import ended_lines
+    from conformance.report.formats.terminal import wants_colour
+    from conformance.report.formats.write import write_further
+
+    write_further(out, options.formats)
+    if options.format == "json":
+        print(run.text(), end="")
+    for line in ended_lines(run, out, colour=wants_colour(sys.stdout)) if options.format == "text" else ():
+        show(line)
+    return run.exit_code
 
 
 @command(
@@ -189,22 +200,11 @@ def _compare_several(options: Options) -> int:
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
-    from conformance.report.formats.closing import closing_block
-    from conformance.report.formats.terminal import summary_lines, wants_colour
-    from conformance.report.formats.write import refuse_foreign_files, write_further
+    from conformance.report.formats.write import refuse_foreign_files
     from conformance.work.merge import merge
 
     refuse_foreign_files(options.out, force=options.force)
-    run = merge([Path(place) for place in options.runs], options.out)
-    write_further(options.out, options.formats)
-    if options.format == "json":
-        print_text(run.text(), form=options.format)
-        return run.exit_code
-    for line in summary_lines(run, colour=wants_colour(sys.stdout), quiet=False):
-        print_line(line)
-    for line in closing_block(run, options.out):
-        print_line(line)
-    return run.exit_code
+    return _shown(merge([Path(place) for place in options.runs], options.out), options.out, options)
 
 
 @command(

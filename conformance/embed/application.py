@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from starlette.types import ASGIApp
 
-from conformance.embed.bridge import Application, ApplicationTransport
+from conformance.embed.bridge import ApplicationTransport
 from conformance.errors import UsageError
 from conformance.judging import watch
 from conformance.report.model.run import Run, Scope
@@ -43,7 +44,7 @@ class ApplicationCases:
 
     def __call__(
         self,
-        app: Application,
+        app: ASGIApp,
         *,
         profile: Profile | Path | str | None = None,
         only: Sequence[str] = (),

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from conformance.embed.bridge import Application, Message, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Send
+
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
@@ -82,7 +83,7 @@ class JudgingMiddleware:
 
     def __init__(
         self,
-        app: Application,
+        app: ASGIApp,
         counts: JudgedCounts | None = None,
         *,
         largest: int = BODY_BYTES,

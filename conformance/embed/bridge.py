@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Coroutine
 from typing import Any, TypeVar
+
+from starlette.types import ASGIApp, Message
 
 from conformance.traffic.http_library import httpx
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 T = TypeVar("T")
 
 STARTUP_SECONDS = 30.0
@@ -25,7 +23,7 @@ class ApplicationTransport(httpx.BaseTransport):
     An error that the application raises is a 500, as a server would answer. Safe from threads.
     """
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._inner = httpx.ASGITransport(app, raise_app_exceptions=False)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="application", daemon=True)
@@ -66,7 +64,7 @@ class ApplicationTransport(httpx.BaseTransport):
 class Lifespan:
     """The start and the end of an application; one that knows of neither is left alone."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._task: asyncio.Task[None] | None = None
 

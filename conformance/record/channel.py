@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
-from conformance.target.portal.cipher import Scheme, decrypted, padding_of, read_key, wrap
+from conformance.target.portal.cipher import PADDINGS, Scheme, decrypted, padding_of, read_key, wrap
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets
@@ -29,9 +29,6 @@ KEY_SIZES = (16, 24, 32)
 
 SHORTEST_KEY_TEXT = 200
 """Characters of the shortest text that may be an RSA public key."""
-
-PADDINGS = (("oaep-sha256", "sha256"), ("oaep-sha256", "sha1"), ("oaep-sha1", "sha1"), ("pkcs1v15", ""))
-"""PKCS #1 v1.5 last: a library may give random bytes for what is not padded so, instead of an error."""
 
 SCHEMES = (
     *(Scheme("gcm", "+".join(parts)) for parts in permutations(("iv", "ciphertext", "tag"))),

@@ -20,24 +20,13 @@ from conformance.record.protocol import BoundedConnector
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
+from conformance.target.http1 import HOP_BY_HOP
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, Hold, answer_of, answered, body_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = LARGEST_ANSWER
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""
 
-HOP_BY_HOP = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "expect",
-    }
-)
 UNDONE = frozenset({"gzip", "deflate", "identity", "x-gzip"})
 """Content encodings that the record can be read from; no other is asked for."""
 
@@ -157,7 +146,7 @@ class Proxy:
     def _request_headers(self, raw: Iterable[tuple[bytes, bytes]]) -> list[Header]:
         """What the portal is sent, in the client's order, repeated names included."""
         pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
-        dropped = HOP_BY_HOP | _named_in_connection(pairs)
+        dropped = HOP_BY_HOP | {"expect"} | _named_in_connection(pairs)
         headers: list[Header] = []
         for name, value in pairs:
             if name == "host":

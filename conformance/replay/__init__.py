@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -144,12 +145,26 @@ def _pass(
     started: datetime,
     meter: LoadMeter | None,
 ) -> FinishedReplay:
-    driver = _driver(ready, portal, journal, options, meter)
+    def flush() -> None:
+        ready.log.flush()
+        journal.flush()
+
+    changes = ready.machine.changes
+    driver = Driver(
+        portal.profile,
+        Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
+        ready.machine.progress,
+        concurrency=max(1, options.sessions_at_once),
+        probe=lambda: _is_there(portal),
+        on_tick=flush,
+        on_latency=None if meter is None else meter.answered,
+    )
     positions = sessions_of(ready.plan, options.sessions_at_once)
     sessions = [ready.sessions.session(each) for each in positions]
 
     def send() -> None:
-        _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
+        with nullcontext() if meter is None else meter.measured(driver.own_lag):
+            _to_the_end(driver.run(sessions), portal.clock)
 
     return replace(_run(ready, driver, portal, send, started=started, journal=journal), meter=meter)
 
@@ -161,37 +176,13 @@ def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: Re
     return meter.passes < options.repeat or meter.seconds < options.duration
 
 
-def _driver(
-    ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions, meter: LoadMeter | None
-) -> Driver:
-    changes = ready.machine.changes
-    return Driver(
-        portal.profile,
-        Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
-        ready.machine.progress,
-        concurrency=max(1, options.sessions_at_once),
-        probe=lambda: _is_there(portal),
-        on_tick=_each_time(ready.log.flush, journal.flush),
-        on_latency=None if meter is None else meter.answered,
-    )
-
-
 def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:
     """Calls several listeners with each step; one that takes no notice is left out."""
-    first, *others = (each for each in listeners if each is not ignore)
+    others = [each for each in listeners if each is not ignore]
 
     def call(step: ReplayStep) -> None:
-        first(step)
         for each in others:
             each(step)
-
-    return call if others else first
-
-
-def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
-    def call() -> None:
-        for each in calls:
-            each()
 
     return call
 
@@ -246,18 +237,6 @@ def _ended_by(error: Exception, ready: Replay) -> str:
     if not unusable:
         ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
     return unusable
-
-
-def _measured(meter: LoadMeter | None, driver: Driver, run: Callable[[], None]) -> None:
-    """Runs, and has the meter take the time, however it ends."""
-    if meter is None:
-        run()
-        return
-    meter.begin()
-    try:
-        run()
-    finally:
-        meter.end(driver.own_lag)
 
 
 def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[str]:

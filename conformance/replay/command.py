@@ -16,8 +16,8 @@ from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
 from conformance.replay.recording.descriptions import foreseen
 from conformance.replay.recording.needs import refuse_lacking
 from conformance.replay.sharing import AnalysedRecording, accounts_of
-from conformance.report.formats.closing import closing_block
-from conformance.report.formats.terminal import summary_lines, wants_colour
+from conformance.report.formats.closing import ended_lines
+from conformance.report.formats.terminal import wants_colour
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import listed
@@ -104,9 +104,7 @@ def _lines(run: Run, out: Path) -> Iterator[str]:
     yield from (one_line(note, 300) for note in instead)
     yield from _differences(run)
     others = run.model_copy(update={"notes": [note for note in run.notes if note not in instead]})
-    yield from summary_lines(others, colour=wants_colour(sys.stdout), quiet=True)
-    yield from _left(run)
-    yield from closing_block(run, out)
+    yield from ended_lines(others, out, colour=wants_colour(sys.stdout), quiet=True)
 
 
 def _differences(run: Run) -> Iterator[str]:
@@ -129,13 +127,3 @@ def _drift(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     counted = "1 difference is" if times == 1 else f"{times:,} differences are"
     places = dict.fromkeys(f"{group['endpoint']} {group['path'] or 'body'}" for group in groups)
     yield f"{counted} drift (state, time or data): {listed(places, 3)}."
-
-
-def _left(run: Run) -> Iterator[str]:
-    """Errors of the suite, changes that were not restored, and the command that restores them."""
-    for place, error in run.ending.errors.items():
-        yield f"Error of the suite in {place}: {one_line(error, 600)}"
-    for left in run.ending.left_behind:
-        yield f"Not restored: {one_line(left, 600)}."
-    if run.ending.cleanup:
-        yield f"To restore it: {run.ending.cleanup}"

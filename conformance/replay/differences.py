@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -63,11 +64,15 @@ def held_from(differences: Iterable[Regression], fail_on: FailOn) -> list[Regres
     return [each for each in differences if each.meaning in grave]
 
 
+JUDGED = (Meaning.CONTRADICTION, Meaning.BREAKING)
+
+
 def groups_of(
-    differences: Iterable[Regression], acceptance: Acceptance, drift: Mapping[Place, int]
+    differences: Sequence[Regression], acceptance: Acceptance, drift: Mapping[Place, int]
 ) -> list[dict[str, Json]]:
     """A row for each difference, however many answers show it, the gravest first; what is held against the
-    target has the ``id`` by which it is accepted. ``drift`` counts what is none, by place."""
+    target has the ``id`` by which it is accepted. ``drift`` counts what is none, by place; a rule that such a
+    place contradicts all the same makes it a difference, and no drift."""
     reasons = {id(each): row.reason for each, row in acceptance.accepted}
     held = {id(each) for each in acceptance.held}
     groups: dict[tuple[str | None, ...], dict[str, Json]] = {}
@@ -82,7 +87,8 @@ def groups_of(
         _count(groups[key], each.exchange)
     for group in groups.values():
         group.pop("last", None)
-    for place, times in drift.items():
+    times_judged = Counter(place_of(each) for each in differences if each.meaning in JUDGED)
+    for place, times in (Counter(drift) - times_judged).items():
         groups[Meaning.DRIFT, *place] = _row(Meaning.DRIFT.value, place, DRIFT_BASIS) | {"times": times}
     return sorted(groups.values(), key=lambda group: GRAVEST_FIRST.index(Meaning(group["meaning"])))
 

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from conformance.errors import UsageError
@@ -39,25 +40,27 @@ class LoadMeter:
     seconds: float = 0.0
     cpu: float = 0.0
     _latest: dict[int, float] = field(default_factory=dict)
-    _began: tuple[float, float] = (0.0, 0.0)
+    _began: float = 0.0
 
-    def begin(self) -> None:
-        self._began = time.perf_counter(), time.process_time()
-
-    def end(self, own_lag: Lag) -> None:
-        """Takes the time since ``begin``, and how late the driver was meanwhile."""
-        self.passes += 1
-        self.seconds += time.perf_counter() - self._began[0]
-        self.cpu += time.process_time() - self._began[1]
-        self.own_lag.total += own_lag.total
-        self.own_lag.count += own_lag.count
-        self.own_lag.most = max(self.own_lag.most, own_lag.most)
+    @contextmanager
+    def measured(self, own_lag: Lag) -> Iterator[None]:
+        """Takes the time of a pass, however it ends, and how late the driver was meanwhile."""
+        self._began, busy = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self.passes += 1
+            self.seconds += time.perf_counter() - self._began
+            self.cpu += time.process_time() - busy
+            self.own_lag.total += own_lag.total
+            self.own_lag.count += own_lag.count
+            self.own_lag.most = max(self.own_lag.most, own_lag.most)
 
     def answered(self, position: int, latency_ms: float) -> None:
         """Takes the latency of a request, from when it was due, in ms."""
         self.requests += 1
         self._latest[position] = latency_ms
-        due = self.seconds + time.perf_counter() - self._began[0] - latency_ms / 1000
+        due = self.seconds + time.perf_counter() - self._began - latency_ms / 1000
         self.along.note(due, latency_ms)
 
     def take(self, step: ReplayStep) -> None:

@@ -26,7 +26,7 @@ from conformance.target.profile.model import Profile
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
-from conformance.traffic.replacing import NO_LINK
+from conformance.traffic.replacing import for_its_owner
 
 JOURNAL = "replayed.jsonl"
 """The journal's name in the folder of the reports; it is removed when a replay has ended."""
@@ -79,10 +79,8 @@ class ReplayJournal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self.path.exists()
         if not is_new:
-            _remove_cut_line(self.path)
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, OF_ITS_OWNER)
-        self._file = os.fdopen(handle, "a", encoding="utf-8")
-        os.fchmod(handle, OF_ITS_OWNER)
+            _whole_lines(self.path)
+        self._file = open(self.path, "a", encoding="utf-8", opener=for_its_owner)  # noqa: SIM115
         if is_new:
             self._file.write(_ENCODE(self.head).decode() + "\n")
             self._file.flush()
@@ -106,10 +104,6 @@ class ReplayJournal:
         plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
         text = _ENCODE(JournalEntry(position, outcome.line, plain)).decode()
         return self.secrets.redact_line(text) + "\n"
-
-
-OF_ITS_OWNER = 0o600
-"""The mode of the journal, which holds values of the portal and is no report."""
 
 
 def _plain(difference: Difference) -> Difference:
@@ -138,14 +132,6 @@ def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[Journal
         entry = _decoded(line, JournalEntry)
         if isinstance(entry, JournalEntry) and (entry.line is None or entry.line <= lines):
             yield entry
-
-
-def _remove_cut_line(path: Path) -> None:
-    """Removes a last line that a crash cut off, so that the next one begins a line of its own."""
-    text = path.read_bytes()
-    end = text.rfind(b"\n") + 1
-    if end < len(text):
-        os.truncate(path, end)
 
 
 def _decoded(line: bytes, kind: type[msgspec.Struct]) -> Json:
@@ -210,14 +196,14 @@ def earlier_part(head: JournalHead, options: ReplayOptions) -> EarlierPart:
 
 
 def _whole_lines(path: Path) -> int:
-    """The number of whole lines of a log; a last one that a crash cut off is removed."""
+    """The number of whole lines of a file; a last one that a crash cut off is removed."""
     if not path.exists():
         return 0
     text = path.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        path.write_bytes(whole)
-    return whole.count(b"\n")
+    end = text.rfind(b"\n") + 1
+    if end < len(text):
+        os.truncate(path, end)
+    return text.count(b"\n")
 
 
 def _same(plan: ReplayPlan, entry: JournalEntry) -> ExchangeOutcome:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from conformance.errors import OutOfTime
 
@@ -213,9 +212,4 @@ def wall() -> float:
 def iso(moment: float) -> str:
     """Epoch seconds as ISO 8601 in UTC, to the microsecond."""
     whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
-    return f"{_iso_second(whole)}.{fraction:06d}Z"
-
-
-@lru_cache(maxsize=16)
-def _iso_second(second: int) -> str:
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:06d}Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import h11
@@ -24,6 +25,11 @@ GREETING_SECONDS = 0.05
 LISTENING_SECONDS = 0.2
 """How long a client waits for what may follow the first response of a kind."""
 
+HOP_BY_HOP = frozenset(
+    ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]
+)
+"""Headers of a connection, which nobody passes on."""
+
 NO_CONNECTION = "no connection"
 """What begins the error of a request of which nothing was sent."""
 
@@ -36,6 +42,13 @@ _REQUESTS = {
 }
 """Stands for the request in h11, which reads a response by the request's method: only HEAD has none."""
 _END = h11.EndOfMessage()
+
+
+def reason_of(error: Exception) -> str:
+    """Why there is no connection, as the system says it: the words of an event loop name no cause."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error)
 
 
 class WireResponse(msgspec.Struct, gc=False):

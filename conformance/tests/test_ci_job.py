@@ -19,7 +19,7 @@ def printed(*words: str) -> str:
     return min((text for text in texts if all(f" {word}" in f"{text} " for word in words)), key=len)
 
 
-JOB = printed("run --profile", "--known known.toml")
+JOB = printed("run --profile", "--known known.toml", "--formats sarif")
 ACCEPT_ALL, ACCEPT, PRUNE = (printed(f"{words} ") for words in ("--accept all", "--accept ID", "--prune"))
 
 

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import CheckOptions
-from conformance.check import run as run_check
+from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.cli.commands import COMMANDS as ROWS
 from conformance.cli.program import loaded
@@ -135,7 +134,7 @@ def _write_recording(folder: Path) -> None:
     """A recording, and the reports of a check of it, under each name that the pages have for such."""
     record(["record", "--upstream", UPSTREAM, "--out", "today.jsonl", "--open-channel"], folder)
     first, *others = (folder / f"reports-{name}" for name in ("old", "new", "1", "2", "3"))
-    run_check([folder / "today.jsonl"], CheckOptions(out=first), show=lambda line: None)
+    check([folder / "today.jsonl"], CheckOptions(out=first))
     for other in others:
         shutil.copytree(first, other)
 

@@ -361,3 +361,11 @@ def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path
     assert f"is in use by process {other.pid}" in line
     assert "waiting for its end" in line
     assert run.returncode == 0, rest
+
+
+def test_a_change_that_a_wrong_token_made_is_counted_and_named(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=["signature-is-not-checked"]) as portal:
+        run = portal.run("--impact", "mutating", "--only", "AUTHN-007", "--time-budget", "1m")
+
+    assert run.results["changes"]["accepted"] >= 1
+    assert "POST /web/v1/system/profile/update accepted a request that it had to refuse" in run.said

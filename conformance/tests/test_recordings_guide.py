@@ -9,8 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from conformance.check import CheckOptions
-from conformance.check import run as run_check
+from conformance.check import CheckOptions, check
 from conformance.tests.deployment import command, done
 from conformance.tests.documents import blocks
 from conformance.tests.scripted_client import walk
@@ -56,8 +55,7 @@ def _check_halves(folder: Path) -> None:
     for number, half in enumerate((lines[: len(lines) // 2], lines[len(lines) // 2 :]), start=1):
         part = folder / f"half-{number}.jsonl"
         part.write_text("".join(half), encoding="utf-8")
-        check = CheckOptions(out=folder / f"reports-{number}")
-        assert run_check([part], check, show=lambda line: None) == 0
+        assert check([part], CheckOptions(out=folder / f"reports-{number}")).run.exit_code == 0
 
 
 def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> None:

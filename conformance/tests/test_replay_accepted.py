@@ -18,7 +18,7 @@ from conformance.report.across.accepting import MOST_VALUES, accept
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.baseline_rows import NOISE, BaselineRow, load, write
 from conformance.report.formats.terminal import summary_lines
-from conformance.report.model.regressions import difference_id
+from conformance.report.model.regressions import difference_id, place_of
 from conformance.report.model.run import Regression, Run
 from conformance.tests.sample_run import conformant
 from conformance.tests.test_report_finish import finished
@@ -249,6 +249,18 @@ def test_a_group_counts_only_what_its_row_accepts() -> None:
     assert [(each["replayed"], each["times"], each["accepted"], "id" in each) for each in groups] == [
         (404, 2, REASON, False),
         (500, 1, None, True),
+    ]
+
+
+def test_a_difference_that_breaks_a_client_is_no_drift_as_well() -> None:
+    differences = list(weighed_differences(statuses(404)))
+    place, other = place_of(differences[0]), (ROLES, "data[*].updatedAt", "value")
+
+    groups = groups_of(differences, acceptance_of(differences, None, TODAY), {place: 1, other: 1})
+
+    assert [(each["path"], each["meaning"] == "drift") for each in groups] == [
+        ("status", False),
+        ("data[*].updatedAt", True),
     ]
 
 

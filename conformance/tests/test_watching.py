@@ -18,12 +18,19 @@ from conformance.cli import main
 from conformance.cli.live.watching import stages, watch
 from conformance.errors import TargetRestarted
 from conformance.report.model.run import Run
+from conformance.run.session import ActingCase, RunOptions, RunSession
+from conformance.spec import REQUIREMENTS
+from conformance.target.clock import Clock
 from conformance.target.profile.model import of_target
 from conformance.target.waiting import RestartWatch
 from conformance.tests.deployment import command
 from conformance.tests.reached import answer
 from conformance.tests.sample_run import ACCOUNTS, sample
 from conformance.tests.test_waiting import free_port
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.log import ExchangeLog
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Finding, Ledger
 from reference_impl import serve
 
 FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
@@ -202,6 +209,40 @@ def until(run: subprocess.Popen[str], start: str) -> list[str]:
 
 AWAY = 1.5
 """Seconds in which nothing listens at the portal's address."""
+
+
+@pytest.mark.parametrize("refusals, restarted", [(0, False), (1, False), (3, True)])
+def test_a_portal_has_restarted_that_refuses_connections_for_a_while_and_no_single_one(
+    tmp_path: Path, refusals: int, restarted: bool
+) -> None:
+    left, judged = list[httpx.ConnectError](), list[Exchange]()
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if left:
+            raise left.pop()
+        return answer({})
+
+    def judge(exchange: Exchange) -> list[Finding]:
+        judged.append(exchange)
+        return []
+
+    session = RunSession(
+        of_target("http://portal.example.test"),
+        Clock(),
+        RunOptions(out=tmp_path, keep_ledger=False),
+        judge=judge,
+        log=ExchangeLog(tmp_path / "exchanges.jsonl", Secrets()),
+        ledger=Ledger(REQUIREMENTS),
+        acting=ActingCase("a case"),
+        handler=httpx.MockTransport(respond),
+    )
+    session.portal.probe()
+    left += [httpx.ConnectError("connection refused")] * refusals
+
+    assert session.is_target_there() is not restarted
+    assert bool(session.restarted) is restarted
+    assert len(judged) == (1 if restarted else 2), "no answer after a restart is judged"
+    session.log.close()
 
 
 @contextmanager

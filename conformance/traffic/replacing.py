@@ -55,6 +55,13 @@ def not_following(path: str, flags: int) -> int:
     return os.open(path, flags | NO_LINK, NEW_FILE)
 
 
+def for_its_owner(path: str, flags: int) -> int:
+    """Opens a file that only its owner may read, for ``open(…, opener=for_its_owner)``. OSError: a link."""
+    handle = os.open(path, flags | NO_LINK, 0o600)
+    os.fchmod(handle, 0o600)
+    return handle
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A file to write beside another, in whose place it is put at the end. Where the block fails, the other

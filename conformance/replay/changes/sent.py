@@ -10,6 +10,7 @@ from conformance.replay.rebuild.actions import NoteChange
 from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.spec.endpoints import INVITE
 from conformance.target.portal.restoring.ways import CREATIONS, NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO
 from conformance.traffic.exchange import ABSENT, Exchange
 
@@ -44,7 +45,7 @@ def changes_foreseen(plan: ReplayPlan) -> Iterator[str]:
     losses = Counter(plan.changing[position] for position in _losing(plan))
     for key, times in sorted((changes - losses).items()):
         own = "on records that the replay itself makes" if key in NO_WAY_BACK else "restored afterwards"
-        yield f"{times:7} {key}: {own}."
+        yield f"{times:7} {key}: {own}{'; the mail that it sends stays' if key == INVITE else ''}."
     yield from losses_foreseen(plan)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
 from conformance.judging.fields import fields_along
 from conformance.replay.compare.callers.owners import BASIS as FOREIGN_SESSION
@@ -152,7 +151,6 @@ def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningO
     return breaking(SYNONYMS.get(frozenset({before, after}), otherwise))
 
 
-@lru_cache(maxsize=512)
 def _rules_with(code: str, operation: str) -> str:
     """The rules that state a refusal of this code at an endpoint, the first three by id; empty: none."""
     words = (f"`{code}`", "as an invalid parameter") if code in INVALID_PARAMETER else (f"`{code}`",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ class Progress:
 
     plan: ReplayPlan
     on_ended: Callable[[int], None] = lambda position: None
-    _clients: dict[int, Client] = field(default_factory=dict)
+    _clients: defaultdict[int, Client] = field(default_factory=lambda: defaultdict(Client))
     _roots: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -27,19 +27,14 @@ class Progress:
             self.ended[position] = self.plan.session_of[position] < 0
 
     def client(self, position: int) -> Client:
-        session = self.plan.session_of[position]
-        client = self._clients.get(session)
-        if client is None:
-            client = self._clients[session] = Client()
-        return client
+        return self._clients[self.plan.session_of[position]]
 
     def is_over(self, position: int) -> bool:
         return bool(self.ended[position])
 
     def end(self, position: int) -> None:
         self.ended[position] = 1
-        session = self.plan.session_of[position]
-        (self._clients.get(session) or self.client(position)).last = position
+        self.client(position).last = position
         self.on_ended(position)
 
     def fail(self, position: int, root: int | None) -> None:

@@ -61,8 +61,5 @@ def sessions_of(plan: ReplayPlan, concurrency: int) -> list[array[int]]:
         return [wanted]
     sessions: dict[int, array[int]] = {}
     for position in wanted:
-        session = plan.session_of[position]
-        if session not in sessions:
-            sessions[session] = array("i")
-        sessions[session].append(position)
+        sessions.setdefault(plan.session_of[position], array("i")).append(position)
     return list(sessions.values())

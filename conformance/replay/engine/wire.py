@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 from dataclasses import dataclass, field
 from typing import cast
@@ -16,6 +15,7 @@ from conformance.target.http1 import (
     ResponseReader,
     ServerManners,
     WireResponse,
+    reason_of,
 )
 from conformance.target.portal.wire import Deadline, tunnelled
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
@@ -73,7 +73,7 @@ class Connection:
         try:
             self._pipe = pipe = await self._connected(timeout)
         except OSError as error:
-            return WireResponse(error=f"{NO_CONNECTION} ({_reason(error)})", is_refused=True)
+            return WireResponse(error=f"{NO_CONNECTION} ({reason_of(error)})", is_refused=True)
         seconds = self._server.manners.greeting_seconds()
         if seconds:
             await asyncio.sleep(seconds)
@@ -114,13 +114,6 @@ class Connection:
             plain.setblocking(False)
             await loop.create_connection(lambda: pipe, sock=plain, ssl=server.context, server_hostname=name)
         return pipe
-
-
-def _reason(error: Exception) -> str:
-    """Why there is no connection, as the system says it: the event loop's words name no cause."""
-    if isinstance(error, ConnectionError) and error.errno:
-        return os.strerror(error.errno)
-    return getattr(error, "strerror", None) or str(error)
 
 
 class Pipe(asyncio.Protocol):
@@ -168,5 +161,5 @@ class Pipe(asyncio.Protocol):
     def _end(self, error: Exception | None) -> None:
         if self._reader is None or self._response is None or self._response.done():
             return
-        response = WireResponse(error=_reason(error)) if error else self._reader.take(b"")
+        response = WireResponse(error=reason_of(error)) if error else self._reader.take(b"")
         self._response.set_result(response or WireResponse(error="the connection was closed"))

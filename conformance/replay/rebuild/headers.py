@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets as random
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
+from conformance.target.http1 import HOP_BY_HOP
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Header, split_url
@@ -22,20 +24,7 @@ Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
 ]
 
-DROPPED = frozenset(
-    [
-        "host",
-        "content-length",
-        "transfer-encoding",
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "upgrade",
-        "expect",
-        "trailer",
-    ]
-)
+DROPPED = HOP_BY_HOP | {"host", "content-length", "expect"}
 EDGE = frozenset(name.lower() for name in edge_headers()) | {"cf-worker", "cf-tcp-port", "cdn-loop"}
 DECODED = ("gzip", "deflate", "identity")
 
@@ -45,25 +34,24 @@ DYNAMIC = frozenset({"token", "request id", "cookie", "bot", "value"})
 BOT_HEADERS = frozenset(name for name, kind in SECRET_HEADERS.items() if kind == "bot-token")
 
 
-@lru_cache(maxsize=4096)
+TREATMENTS: Mapping[str, Treatment] = {
+    "authorization": "token",
+    "x-portal-access-code": "code",
+    "x-request-id": "request id",
+    "accept-encoding": "encodings",
+    "origin": "origin",
+    "referer": "origin",
+    "cookie": "cookie",
+}
+
+
 def treatment(lower: str) -> Treatment:
     """What becomes of a recorded header, by its name in lower case."""
     if lower in DROPPED:
         return "drop"
-    special: dict[str, Treatment] = {
-        "authorization": "token",
-        "x-portal-access-code": "code",
-        "x-request-id": "request id",
-        "accept-encoding": "encodings",
-        "origin": "origin",
-        "referer": "origin",
-        "cookie": "cookie",
-    }
-    if lower in special:
-        return special[lower]
     if lower in EDGE or lower.startswith("cf-"):
         return "edge"
-    return "keep" if lower in TRANSPORT_HEADERS else "value"
+    return TREATMENTS.get(lower) or ("keep" if lower in TRANSPORT_HEADERS else "value")
 
 
 class HeaderRebuild:

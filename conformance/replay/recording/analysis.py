@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from difflib import SequenceMatcher
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 from conformance.errors import UsageError
-from conformance.replay.recording.fingerprint import fingerprint, head_in, head_of
+from conformance.replay.recording.fingerprint import fingerprint
 from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
-from conformance.replay.recording.lines import PlanLine, line_of
+from conformance.replay.recording.lines import LineHead, PlanLine, head_of, line_of
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import (
     CHANNEL_HEADER,
@@ -35,8 +34,11 @@ from conformance.replay.recording.values import (
     packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
+from conformance.target.profile.errors import nearest
 from conformance.traffic.exchange import UNKNOWN_FORMS, Json
 from conformance.traffic.values import REDACTED
+
+T = TypeVar("T", LineHead, PlanLine)
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
@@ -53,8 +55,8 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
     """
     plan = ReplayPlan(store)
     requests = RequestAnalysis(plan, selection, cached_bytes)
-    for position, raw in enumerate(store.lines()):
-        requests.add(position, raw)
+    for position in range(len(store)):
+        requests.add(position, store.line(position))
     requests.finish()
     responses = ResponseAnalysis(plan, requests.sent, sources=plan.sources)
     responses.add_all(range(len(store)) if responses.reads_numbers else requests.distinct)
@@ -83,14 +85,10 @@ def _must_select(plan: ReplayPlan, selection: ReplaySelection) -> None:
         raise UsageError(
             f"--only {pattern}: the recording has the exchanges 1-{len(plan.order)}. Name some of these."
         )
-    meant = min(endpoints, key=lambda endpoint: _unlikeness(pattern, endpoint))
+    named_by = reversed(endpoints)
+    steps = {step: endpoint for endpoint in named_by for step in (endpoint, *endpoint.split("/"))}
+    meant = steps[nearest(pattern, steps, cutoff=0.0) or ""]
     raise UsageError(f"--only {pattern}: it matches no endpoint of the recording. The nearest is {meant}.")
-
-
-def _unlikeness(pattern: str, endpoint: str) -> float:
-    """How far a pattern is from an endpoint, or from the nearest step of its path."""
-    words = (endpoint, *endpoint.split("/"))
-    return min(1 - SequenceMatcher(None, pattern.lower(), word.lower()).ratio() for word in words)
 
 
 def _nothing(plan: ReplayPlan) -> str:
@@ -160,17 +158,14 @@ class RequestAnalysis:
     def add(self, position: int, raw: bytes) -> None:
         plan = self._plan
         sent, response, portal_ms = fingerprint(raw)
-        head, line = head_in(raw), None
-        key = (plan.store.file_of(position), sent, response, head[2]) if head else None
-        analysis = None if key is None or self._is_partial else self._analyses.get(key)
+        head, line = self._decoded(position, raw, head_of), None
+        key = plan.store.file_of(position), sent, response, head.client
+        analysis = None if self._is_partial else self._analyses.get(key)
         if analysis is None:
-            line = self._line(position, raw)
+            line = self._decoded(position, raw, line_of)
             analysis = self._analyze(position, line)
-            head = head or head_of(line)
-            if key is not None:
-                self._remember(key, analysis, len(raw))
-        assert head is not None
-        began, elapsed, _ = head
+            self._remember(key, analysis, len(raw))
+        began, elapsed = head.began, head.elapsed_ms / 1000
         plan.requests.append(sent)
         plan.responses.append(response)
         self._note_time(began, elapsed, portal_ms)
@@ -184,7 +179,7 @@ class RequestAnalysis:
             plan.omit(position, analysis.method, analysis.path, status=analysis.status)
         plan.hosts[analysis.host] += 1
         if self._first_sent.get(sent, began + 1) > began:
-            self._note_request(sent, analysis, line or self._line(position, raw), began)
+            self._note_request(sent, analysis, line or line_of(raw), began)
         self._lineages.add(position, analysis.trait, began, elapsed)
 
     def _note_time(self, began: float, elapsed: float, portal_ms: int | None) -> None:
@@ -221,9 +216,9 @@ class RequestAnalysis:
             if (line.status or 0) >= 400:
                 del plan.refused[position]
 
-    def _line(self, position: int, raw: bytes) -> PlanLine:
+    def _decoded(self, position: int, raw: bytes, decode: Callable[[bytes], T]) -> T:
         try:
-            return line_of(raw)
+            return decode(raw)
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
-
-from conformance.replay.recording.lines import PlanLine
 
 REQUEST, RESPONSE, BODY = b'"request":', b'"response":', b'"body":'
 
@@ -15,10 +12,6 @@ ID_MARK, DATE_MARK, STAMP_MARK = b"\0", b"\1", b"\2"
 SHORTEST_ID = 12
 """A shorter request id might stand in a line by chance."""
 
-_HEAD = re.compile(
-    rb'\{"n":\d+,"started":"([^"\\]+)"(?:,"elapsed_ms":([0-9.eE+-]+))?(?:,"client":"([^"\\]*)")?,'
-    rb'(?="request":)'
-)
 _REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
 _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 _STAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
@@ -27,34 +20,9 @@ ENVELOPE = 400
 """Bytes of a body in which the envelope's timestamp is searched for."""
 
 
-Head = tuple[float, float, str]
-"""The recorder's own part of a line: the start in epoch seconds, the duration in seconds, and the client."""
-
-
 Fingerprint = tuple[int, int, int | None]
 """A hash of the request without its id, one of the response without id and times, and the portal's own time
 in ms, where the response contains it."""
-
-
-def head_in(raw: bytes) -> Head | None:
-    """None where the line has another layout than the recorder's."""
-    match = _HEAD.match(raw)
-    if match is None:
-        return None
-    started, elapsed, client = match.groups(b"")
-    return epoch(started.decode()), float(elapsed or 0) / 1000, client.decode(errors="replace")
-
-
-def head_of(line: PlanLine) -> Head:
-    """Head of a decoded line."""
-    return epoch(line.started), line.elapsed_ms / 1000, line.client
-
-
-def epoch(started: str) -> float:
-    try:
-        return datetime.fromisoformat(started).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def fingerprint(raw: bytes) -> Fingerprint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -44,6 +45,22 @@ class PlanResponse(msgspec.Struct, gc=False):
 class PlanPlain(msgspec.Struct, gc=False):
     request: Json = ABSENT
     response: msgspec.Raw = _NO_RAW
+
+
+class LineHead(msgspec.Struct, gc=False):
+    """The recorder's own part of a line."""
+
+    started: str
+    elapsed_ms: float = 0.0
+    client: str = ""
+
+    @property
+    def began(self) -> float:
+        """When it was sent, in epoch seconds; 0 where that is no time."""
+        try:
+            return datetime.fromisoformat(self.started).timestamp()
+        except ValueError:
+            return 0.0
 
 
 class PlanLine(msgspec.Struct, gc=False):
@@ -134,6 +151,8 @@ def _target(method: str, url: str) -> RequestTarget:
 
 
 _DECODE = msgspec.json.Decoder(PlanLine).decode
+head_of = msgspec.json.Decoder(LineHead).decode
+"""Decodes the head of a line alone. ValueError: it is none."""
 
 
 def line_of(raw: bytes) -> PlanLine:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -30,10 +31,7 @@ class Store:
     that are forked may read the same one: nothing depends on where a file was read last.
     """
 
-    def __init__(
-        self, files: Sequence[str | Path], *, salvage: bool = False, chunk_bytes: int = CHUNK_BYTES
-    ) -> None:
-        self._chunk_bytes = chunk_bytes
+    def __init__(self, files: Sequence[str | Path], *, salvage: bool = False) -> None:
         self.ignored: Counter[str] = Counter()
         self.notes: list[str] = []
         self._stack = ExitStack()
@@ -53,9 +51,15 @@ class Store:
         return len(self._starts)
 
     def line(self, at: int) -> bytes:
-        file = self._file_of[at]
-        line = _read_at(self._files[file], self._starts[at], self._lengths[at])
-        return self._recordings[file].line(line)
+        """The bytes of a line. CaptureError: its file has become shorter."""
+        number, length = self._file_of[at], self._lengths[at]
+        line = os.pread(self._files[number].fileno(), length, self._starts[at])
+        if len(line) < length:
+            path, first = self._named[number]
+            raise CaptureError(
+                f"{path}:{at - first + 1}: the file became shorter while it was read. Replay a copy of it."
+            )
+        return self._recordings[number].line(line)
 
     def file_of(self, at: int) -> int:
         """The number of the file in which an exchange stands, from 0."""
@@ -66,29 +70,6 @@ class Store:
 
     def exchange(self, at: int) -> Exchange:
         return _DECODE(self.line(at))
-
-    def lines(self) -> Iterator[bytes]:
-        """All of them, in order, read through."""
-        at, starts, lengths = 0, self._starts, self._lengths
-        for number, file in enumerate(self._files):
-            last = at + self._file_of.count(number)
-            start, buffer, line = 0, b"", self._recordings[number].line
-            while at < last:
-                begin = starts[at]
-                end = begin + lengths[at]
-                while start + len(buffer) < end:
-                    chunk = _read_at(file, start + len(buffer), self._chunk_bytes)
-                    if not chunk:
-                        path, first = self._named[number]
-                        raise CaptureError(
-                            f"{path}:{at - first + 1}: the file became shorter while it was read. Replay a "
-                            "copy of it."
-                        )
-                    over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
-                    buffer = buffer[over:] + chunk
-                    start += over
-                yield line(buffer[begin - start : end - start])
-                at += 1
 
     def close(self) -> None:
         self._stack.close()
@@ -169,8 +150,3 @@ def _is_plain(path: Path) -> bool:
             return file.read(6).startswith((b'{"n":', b'{"n" :'))
     except OSError:
         return False
-
-
-def _read_at(file: BinaryIO, start: int, size: int) -> bytes:
-    file.seek(start)
-    return file.read(size)

@@ -16,6 +16,7 @@ from conformance.checks.access.sign_in import claims_of
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
+from conformance.target.http1 import HOP_BY_HOP
 from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import ABSENT, Header, Json
 
@@ -33,7 +34,7 @@ CODES: frozenset[str] = frozenset(
 )
 """Codes and values of the specification's enumerations: the same on every portal."""
 
-TRANSPORT_HEADERS = frozenset(
+TRANSPORT_HEADERS = HOP_BY_HOP.union(
     [
         "host",
         "user-agent",
@@ -41,7 +42,6 @@ TRANSPORT_HEADERS = frozenset(
         "accept-encoding",
         "accept-language",
         "cache-control",
-        "connection",
         "content-length",
         "content-type",
         "content-encoding",
@@ -50,11 +50,9 @@ TRANSPORT_HEADERS = frozenset(
         "expect",
         "if-modified-since",
         "if-none-match",
-        "keep-alive",
         "origin",
         "pragma",
         "priority",
-        "proxy-connection",
         "referer",
         "sec-ch-ua",
         "sec-ch-ua-mobile",
@@ -63,10 +61,6 @@ TRANSPORT_HEADERS = frozenset(
         "sec-fetch-mode",
         "sec-fetch-site",
         "sec-fetch-user",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
         "upgrade-insecure-requests",
         "x-forwarded-proto",
         "x-forwarded-for",

@@ -1,4 +1,4 @@
-"""The last lines of a run: what it changed, where the report is, and the exit code."""
+"""What a command prints of a finished run, and its last lines: changes, the report, and the exit code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from conformance.errors import ExitCode
+from conformance.report.formats.terminal import summary_lines
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
@@ -24,6 +25,19 @@ from conformance.report.model.words import (
 REPORT = "report.html"
 MOST_NAMED = 8
 """Rules that fail a run and are named in a single line."""
+
+
+def ended_lines(run: Run, out: Path, *, colour: bool, quiet: bool = False) -> Iterator[str]:
+    """The results of a run, and below them errors of the suite, what was not restored, and the last lines.
+    ``quiet``: of the results only the verdict and what blocks."""
+    yield from summary_lines(run, colour=colour, quiet=quiet)
+    for place, error in run.ending.errors.items():
+        yield f"Error of the suite in {place}: {one_line(error, 600)}"
+    for left in run.ending.left_behind:
+        yield f"Not restored: {one_line(left, 600)}."
+    if run.ending.cleanup:
+        yield f"To restore it: {run.ending.cleanup}"
+    yield from closing_block(run, out)
 
 
 def closing_block(run: Run, out: Path) -> Iterator[str]:

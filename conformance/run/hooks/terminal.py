@@ -10,8 +10,8 @@ from typing import Protocol, cast
 
 import pytest
 
-from conformance.report.formats.closing import closing_block, verdict_line
-from conformance.report.formats.terminal import summary_lines, waiting
+from conformance.report.formats.closing import ended_lines, verdict_line
+from conformance.report.formats.terminal import waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
@@ -128,21 +128,9 @@ def case_properties(item: pytest.Item, findings: Sequence[Finding]) -> Iterator[
 
 
 def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[str]:
-    """Prints errors and unrestored changes, then the summary of an ended run."""
+    """What is printed of an ended run, as the options ask for."""
     brief, out = value_of(config, "brief"), value_of(config, "out")
     if brief:
         yield verdict_line(run, out)
         return
-    yield from _notices(config, run)
-    yield from summary_lines(run, colour=colour, quiet=False)
-    yield from closing_block(run, out)
-
-
-def _notices(config: pytest.Config, run: Run) -> Iterator[str]:
-    """What stands before the summary of a run: errors of the suite, and what was not restored."""
-    for place, error in run.ending.errors.items():
-        yield f"error of the suite in {place}: {error}"
-    for left in run.ending.left_behind:
-        yield f"Not restored: {one_line(left, 600)}."
-    if run.ending.cleanup:
-        yield f"To restore it: {run.ending.cleanup}"
+    yield from ended_lines(run, out, colour=colour)

@@ -22,7 +22,7 @@ from conformance.target.portal.records import own_id
 from conformance.target.portal.restoring.ways import undo_key
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
-from conformance.traffic.replacing import NO_LINK
+from conformance.traffic.replacing import for_its_owner
 
 Kind = Literal["creating", "changing", "password"]
 
@@ -446,13 +446,9 @@ class ChangeLedger:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self._cut:
                     os.truncate(self.path, self.path.stat().st_size - self._cut)
-                self._file = os.fdopen(
-                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, 0o600),
-                    "a",
-                    encoding="utf-8",
-                    errors=WRITTEN_OUT,
+                self._file = open(  # noqa: SIM115 (closed by `close`)
+                    self.path, "a", encoding="utf-8", errors=WRITTEN_OUT, opener=for_its_owner
                 )
-                os.fchmod(self._file.fileno(), 0o600)
                 if self.target:
                     self._file.write(
                         json.dumps({"event": "run", "run": self.run_id, "target": self.target}) + "\n"

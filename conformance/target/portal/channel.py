@@ -11,7 +11,16 @@ from email.utils import parsedate_to_datetime
 
 import msgspec
 
-from conformance.target.portal.cipher import VERSION, FoundKey, Scheme, seal, sealed_payload, unseal, wrap
+from conformance.target.portal.cipher import (
+    PADDINGS,
+    VERSION,
+    FoundKey,
+    Scheme,
+    seal,
+    sealed_payload,
+    unseal,
+    wrap,
+)
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 LONGEST_LIFETIME = 7 * 86400.0
@@ -73,16 +82,7 @@ class Channel:
             return ABSENT
 
 
-OTHER_WRAPPINGS = (
-    Wrapping("oaep-sha256", "sha256"),
-    Wrapping("oaep-sha256", "sha1"),
-    Wrapping("oaep-sha1", "sha1"),
-    Wrapping("pkcs1v15", "sha256"),
-    Wrapping("oaep-sha256", "sha256", "base64"),
-    Wrapping("oaep-sha256", "sha1", "base64"),
-    Wrapping("oaep-sha1", "sha1", "base64"),
-    Wrapping("pkcs1v15", "sha256", "base64"),
-)
+OTHER_WRAPPINGS = tuple(Wrapping(*padding, form) for form in ("raw", "base64") for padding in PADDINGS)
 
 
 def wrapped(key: bytes, public_key: FoundKey, wrapping: Wrapping) -> str:

@@ -92,6 +92,11 @@ def wrap(key: bytes, public: RSAPublicKey, *, rsa: str, mgf1: str) -> str:
     return base64.b64encode(public.encrypt(key, padding_of(rsa, mgf1))).decode()
 
 
+PADDINGS = (("oaep-sha256", "sha256"), ("oaep-sha256", "sha1"), ("oaep-sha1", "sha1"), ("pkcs1v15", "sha256"))
+"""The paddings of wrapped keys. PKCS #1 v1.5 last: a library may give random bytes for what is not padded so,
+instead of an error."""
+
+
 def padding_of(rsa: str, mgf1: str) -> rsa_padding.AsymmetricPadding:
     """The padding of a wrapped key: PKCS #1 v1.5, or OAEP with these digests."""
     if rsa == "pkcs1v15":

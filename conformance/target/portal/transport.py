@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from posixpath import normpath
@@ -92,7 +91,7 @@ class Transport:
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._handler = handler or Wire(
-            verify=tls_context(profile) or True, most=profile.limits.max_answer, proxy=profile.portal.proxy
+            context=tls_context(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
         )
         self._timeouts = {"timeout": httpx.Timeout(self._timeout).as_dict()}
 
@@ -366,10 +365,5 @@ def _reason(problem: Exception, timeout: float) -> str:
     if isinstance(problem, httpx.ReadTimeout | httpx.WriteTimeout | httpx.PoolTimeout):
         return str(problem) if "did not end" in str(problem) else f"nothing came within {timeout:g} s"
     if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-        return f"{NO_CONNECTION} ({_words(problem) or 'timed out'})"
-    return _words(problem) or type(problem).__name__
-
-
-def _words(problem: Exception) -> str:
-    """What an error says, without the number that the system gives it."""
-    return re.sub(r"\[Errno -?\d+\] ", "", str(problem))
+        return f"{NO_CONNECTION} ({problem})"
+    return str(problem) or type(problem).__name__

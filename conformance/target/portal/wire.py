@@ -17,11 +17,11 @@ import h11
 from conformance.target.http1 import (
     EARLY,
     FRESH_SECONDS,
-    LARGEST_HEAD,
     UNASKED,
     ResponseReader,
     ServerManners,
     WireResponse,
+    reason_of,
 )
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.http_library import httpx
@@ -39,22 +39,22 @@ class Wire(httpx.BaseTransport):
     """Sends requests, each within the time-out that it carries, and answers of at most ``most`` bytes.
 
     ``listens``: it is waited a moment for bytes that nobody asked for, at first and after the first answers.
-    ``proxy`` is the address of an HTTP proxy; its user and password may stand in it. Nothing is taken from
-    the environment. Safe from threads. Raises httpx's errors, ``LocalProtocolError`` before anything is sent.
+    ``context`` is that of TLS; without one, certificates are checked as usual. ``proxy`` is the address of an
+    HTTP proxy; its user and password may stand in it. Nothing is taken from the environment. Safe from
+    threads. Raises httpx's errors, ``LocalProtocolError`` before anything is sent.
     """
 
     def __init__(
         self,
         *,
-        verify: ssl.SSLContext | bool = True,
+        context: ssl.SSLContext | None = None,
         most: int = LARGEST_ANSWER,
         proxy: str | None = None,
         listens: bool = True,
     ) -> None:
-        self._verify = verify
         self._most = most
         self._proxy = proxy
-        self._context: ssl.SSLContext | None = None
+        self._context = context
         self._idle: list[tuple[float, Connection]] = []
         self._lock = threading.Lock()
         self._manners = ServerManners(listens=listens)
@@ -145,17 +145,12 @@ class Wire(httpx.BaseTransport):
             raise httpx.ConnectTimeout("timed out") from None
         except (OSError, UnicodeError) as problem:
             _close(plain)
-            raise httpx.ConnectError(str(problem)) from None
+            raise httpx.ConnectError(reason_of(problem)) from None
         return Connection(plain, place)
 
     def _secured(self, plain: socket.socket, host: str) -> ssl.SSLSocket:
         if self._context is None:
-            # Certificates take longer to load than several requests: only where they are needed.
-            self._context = (
-                self._verify
-                if isinstance(self._verify, ssl.SSLContext)
-                else httpx.create_ssl_context(verify=self._verify)
-            )
+            self._context = httpx.create_ssl_context()  # only where it is needed: it takes long to load
         return self._context.wrap_socket(plain, server_hostname=host)
 
 
@@ -196,7 +191,7 @@ class Connection:
             began = f"the answer did not end within {deadline.seconds:g} s" if reader.received else ""
             raise httpx.ReadTimeout(began) from None
         except OSError as problem:
-            raise httpx.ReadError(problem.strerror or str(problem)) from None
+            raise httpx.ReadError(reason_of(problem)) from None
         if response.error:
             raise httpx.RemoteProtocolError(response.error)
         return response
@@ -285,17 +280,13 @@ def tunnelled(proxy: str, place: tuple[str, int], deadline: Deadline) -> socket.
 
 def _demand_tunnel(plain: socket.socket, deadline: Deadline) -> None:
     """Reads the proxy's answer to CONNECT. Raises OSError where it refuses."""
-    head = b""
-    while b"\r\n\r\n" not in head:
+    reader = ResponseReader(is_head=True, most=0)
+    response: WireResponse | None = None
+    while response is None:
         plain.settimeout(deadline.left())
-        # A byte at a time: what follows the head belongs to TLS.
-        byte = plain.recv(1)
-        if not byte or len(head) > LARGEST_HEAD:
-            raise OSError("the proxy gave no answer")
-        head += byte
-    status = head.split(b"\r\n")[0].split(b" ")[1:2]
-    if not status or not status[0].startswith(b"2"):
-        raise OSError(f"the proxy refuses with HTTP {b''.join(status).decode('latin-1')[:3]}")
+        response = reader.take(plain.recv(1))  # a byte at a time: what follows the head belongs to TLS
+    if response.error or not 200 <= response.status < 300:
+        raise OSError(response.error or f"the proxy refuses with HTTP {response.status}")
 
 
 def _address(proxy: str) -> tuple[str, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -44,7 +43,6 @@ def normal_secret(text: str) -> str | None:
     return f"{SCHEME}totp/?secret={plain}&algorithm={algorithm}&digits={digits}"
 
 
-@lru_cache(maxsize=256)
 def making_of(secret: str) -> CodeMaking:
     """Of a secret of any length, as ``normal_secret`` gives it."""
     parameters = {}

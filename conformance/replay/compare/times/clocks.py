@@ -6,8 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import datetime
 from typing import NamedTuple, TypeGuard
 
 from conformance.replay.compare.difference import Difference
@@ -99,17 +98,11 @@ def is_stamp(value: Json) -> TypeGuard[float]:
 
 def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
     """Whether a time that had passed when it was recorded is ahead of the live response."""
-    if not isinstance(old, str) or not isinstance(new, str) or new[:10] < _day_before(clocks.live // 3600):
-        return False
-    if name not in PAST:
-        return False
-    return epoch_of(new) > clocks.live + SKEW_SECONDS and epoch_of(old) <= clocks.recorded + JUST_NOW
-
-
-@lru_cache(maxsize=64)
-def _day_before(hour: float) -> str:
-    """The day before an hour since the epoch, as ISO 8601 begins: earlier ones are past in every zone."""
-    return datetime.fromtimestamp(hour * 3600 - 86_400, UTC).strftime("%Y-%m-%d")
+    return (
+        name in PAST
+        and epoch_of(new) > clocks.live + SKEW_SECONDS
+        and epoch_of(old) <= clocks.recorded + JUST_NOW
+    )
 
 
 def other_lifetime(old: Json, new: Json, clocks: Clocks) -> Difference | None:

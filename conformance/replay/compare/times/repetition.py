@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -133,7 +132,6 @@ def _is_by_form(name: str, value: Json) -> bool:
     return form is not None and is_number(value) and magnitude(value) != "a number"
 
 
-@lru_cache(maxsize=4096)
 def _form_of(name: str) -> str | None:
     """How values of this name are compared; None where they tell of an activity."""
     return None if _OF_ACTIVITY.match(name) else kind_of(name)

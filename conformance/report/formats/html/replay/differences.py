@@ -29,7 +29,7 @@ TITLES = {
     ),
     "breaking": (
         "Breaking changes",
-        "No answer alone contradicts a requirement; a client of the recorded portal may not work any more.",
+        "No answer contradicts a must; a client of the recorded portal may not work any more.",
     ),
     "permitted": (
         "Permitted changes",
