@@ -22,7 +22,7 @@ def test_a_line_counts_the_causes_and_names_their_rules() -> None:
     run = builder.run()
 
     line = verdict_line(run, Path("reports"))
-    assert line.startswith("Not conformant: 2 causes that break a client. · 97 % of ")
+    assert line.startswith("Not conformant: 2 causes at most: 2 break a client. · 97 % of ")
     assert " musts tested · ENV-008, ENV-011 · " in line
     assert line.endswith("exit code 1: the specification is contradicted")
 

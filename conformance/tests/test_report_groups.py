@@ -14,6 +14,7 @@ from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import RANK, SEVERITIES, severity_of
+from conformance.spec.endpoints import ROLE, TRANSFER_ORDERS
 from conformance.tests.sample_run import (
     ACCOUNTS,
     CHANGE,
@@ -54,6 +55,39 @@ def test_one_rule_contradicted_alike_at_several_endpoints_is_one_group() -> None
 )
 def test_another_contradiction_is_another_group(other: dict[str, Any]) -> None:
     assert len(grouped([finding(), finding(**{"endpoint": ROLES, **other})], NONE)) == 2
+
+
+def answers(rule: str, *endpoints: str, verdict: str = "fail") -> list[FindingEntry]:
+    """Findings of a rule that rejects the answers of some endpoints as a whole."""
+    return [
+        finding(
+            requirement=rule,
+            verdict=verdict,
+            endpoint=each,
+            path="status",
+            exchanges=[len(each)],
+            signature=f"{rule} {each}",
+        )
+        for each in endpoints
+    ]
+
+
+def test_a_rule_that_rejects_the_same_answers_as_a_graver_one_is_of_its_group() -> None:
+    accepted, status = answers("AUTHN-007", PROFILE, ROLES), answers("AUTHN-009", PROFILE, verdict="warn")
+
+    (group,) = grouped([*accepted, *status], NONE)
+    both = grouped([*accepted, *answers("AUTHN-008", PROFILE, ROLES)], NONE)
+    apart = grouped([*accepted, *answers("AUTHN-008", ROLES, ACCOUNTS)], NONE)
+
+    assert [each.requirement for each in group.at_once] == ["AUTHN-009"]
+    assert [(each.lead.requirement, len(each.findings)) for each in both] == [("AUTHN-007", 4)]
+    assert [each.lead.requirement for each in apart] == ["AUTHN-007", "AUTHN-008"]
+
+
+def test_the_endpoint_that_needs_least_is_the_example() -> None:
+    ordered = gravest_first(sample().run(), answers("AUTHN-007", TRANSFER_ORDERS, ROLE, ROLES))
+
+    assert [each.endpoint for each in ordered] == [ROLES, ROLE, TRANSFER_ORDERS]
 
 
 def test_rules_that_one_wrong_answer_contradicts_as_a_whole_are_one_group() -> None:

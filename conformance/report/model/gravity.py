@@ -12,19 +12,19 @@ from conformance.spec.requirements import PINNED
 
 
 def causes_in_words(run: Run) -> str:
-    """``3 causes: 1 may let someone in, 2 break a client``, the gravest first; empty without any. A pinned
-    reading that differs is no cause."""
+    """``3 causes at most: 1 may let someone in, 2 break a client``, the gravest first; empty without any: one
+    fault of a portal may contradict several rules. A pinned reading that differs is no cause."""
     failures = failures_of(run)
     leads = [group.lead for group in grouped(gravest_first(run, failures.new), failures.accepted)]
     found = [(lead.requirement, severity_of(lead)) for lead in leads]
     bare = [(each.requirement.id, "client") for each in failures.blockers if not each.findings]
     counts = Counter(severity for rule, severity in (*found, *bare) if not rule.startswith(PINNED))
-    total = f"{counts.total():,} {'cause' if counts.total() == 1 else 'causes'}"
     parts = [(counts[each], _of_so_many(words, counts[each])) for each, words in SEVERITIES.items()]
     grave = [(count, words) for count, words in parts if count]
-    if len(grave) == 1:
-        return f"{total} that {grave[0][1]}"
-    return f"{total}: {', '.join(f'{count:,} {words}' for count, words in grave)}" if grave else ""
+    if counts.total() == 1:
+        return f"1 cause that {grave[0][1]}"
+    listing = ", ".join(f"{count:,} {words}" for count, words in grave)
+    return f"{counts.total():,} causes at most: {listing}" if grave else ""
 
 
 def _of_so_many(words: str, count: int) -> str:

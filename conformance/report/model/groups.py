@@ -57,7 +57,7 @@ def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(groups, _answer, _join_at_once)
     groups = _joined(groups, _value, _join_at_once)
     groups = _joined(groups, _rule_and_answer, _join_elsewhere)
-    return _of_one_filter(_without_consequences(groups))
+    return _of_one_filter(_of_the_same_answers(_without_consequences(groups)))
 
 
 def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list[str]:
@@ -95,7 +95,7 @@ def _asked(exchange: Exchange) -> set[str]:
 
 def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEntry]:
     """The failures before the warnings, each by severity; of one severity, rules about a single answer before
-    comparisons of two; the specification's order within."""
+    comparisons of two; the specification's order within, and the endpoint that needs least first."""
     place = {entry.id: at for at, entry in enumerate(run.requirements)}
     return sorted(
         findings,
@@ -103,9 +103,44 @@ def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEnt
             finding.verdict != "fail",
             gravity(finding),
             place.get(finding.requirement, 0),
+            _needs(finding.endpoint),
             finding.endpoint,
         ),
     )
+
+
+def _needs(endpoint: str) -> int:
+    """How much of the profile a request to an endpoint needs: the least makes the simplest example."""
+    row = BY_KEY.get(endpoint)
+    return 0 if row is None else 2 * row.bot_challenge + bool(row.parameters)
+
+
+def _of_the_same_answers(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
+    """The groups; of two that reject answers as a whole, the graver one has the other if it rejects all of
+    its answers. Failures never join warnings."""
+    joined: list[FindingGroup] = []
+    for group in groups:
+        answers = _rejected_answers(group)
+        graver = (
+            first
+            for first in joined
+            if (first.lead.verdict == "fail" or group.lead.verdict != "fail")
+            and answers
+            and answers <= _rejected_answers(first)
+        )
+        if (first := next(graver, None)) is None:
+            joined.append(group)
+        else:
+            first.at_once += group.findings
+    return joined
+
+
+def _rejected_answers(group: FindingGroup) -> set[Key]:
+    """The answers that a group's rule rejects as a whole; none if it rejects a part of one."""
+    findings = (group.lead, *group.elsewhere)
+    if any(each.path not in WHOLE_ANSWER or not each.exchanges or each.other for each in findings):
+        return set()
+    return {(each.endpoint, each.exchanges[-1]) for each in findings}
 
 
 def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:

@@ -136,7 +136,8 @@ class HtmlReport:
         if not self._ordered():
             return "No answer contradicts what the specification states or shows."
         return (
-            f"{plural(cards, 'card')}, one for each cause: failures before warnings, and the gravest first. "
+            f"{plural(cards, 'card')}, one for each cause as far as answers tell: failures before warnings, "
+            "and the gravest first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )
