@@ -6,7 +6,7 @@ import re
 import types
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 from pydantic import BaseModel
@@ -155,13 +155,17 @@ def _type(field: FieldInfo) -> str:
 
 def _type_name(annotation: Any) -> str:
     origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type_name(inner[0])
     if annotation in NAMES:
         return NAMES[annotation]
     if origin is Literal:
         return _words(f'"{value}"' if isinstance(value, str) else value for value in inner)
     if origin in (Union, types.UnionType):
         names = [_type_name(arm) for arm in inner if arm is not type(None)]
-        is_plain = all(arm in (*NAMES, type(None)) or get_origin(arm) is Literal for arm in inner)
+        is_plain = all(
+            arm in (*NAMES, type(None)) or get_origin(arm) in (Literal, Annotated) for arm in inner
+        )
         return " or ".join(names) if is_plain else "any value"
     if origin is list:
         return "list of tables" if any(_models(annotation)) else f"list of {_type_name(inner[0])}s"

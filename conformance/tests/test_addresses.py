@@ -17,6 +17,9 @@ WRONG = (
     "http://xn--",
     "http://ａ.test",
     "ftp://a",
+    "http://a..b",
+    f"http://{'a' * 64}.test",
+    "http://a:0",
 )
 
 COMMANDS: dict[str, Callable[[str, Path], list[str]]] = {

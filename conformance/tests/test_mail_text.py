@@ -27,6 +27,13 @@ def mail(*, subtype: str, encoding: str) -> str:
     return message.as_string()
 
 
+def with_attachment() -> str:
+    message = EmailMessage()
+    message.set_content(SENTENCE)
+    message.add_attachment("No. 555555", filename="terms.txt")
+    return message.as_string()
+
+
 def mailhog(body: str, encoding: str, kind: str = "text/plain; charset=utf-8") -> str:
     headers = {"Content-Transfer-Encoding": [encoding], "Content-Type": [kind], "Subject": ["Your code"]}
     created = "2026-11-28T12:00:00.123456Z"
@@ -50,6 +57,12 @@ def mailhog(body: str, encoding: str, kind: str = "text/plain; charset=utf-8") -
         json.dumps([{"raw": mail(subtype="html", encoding="base64")}]),
         mail(subtype="plain", encoding="quoted-printable"),
         mail(subtype="html", encoding="quoted-printable"),
+        json.dumps({"messages": [{"ID": "jsx5YZ", "Size": 654321, "Attachments": 0, "Snippet": SENTENCE}]}),
+        json.dumps([{"id": "123456", "size": "654321", "posix-millis": 179500, "subject": SENTENCE}]),
+        f"Received: from mx\r\n\tby mx id 123456;\r\nMessage-ID: <111111@example.test>\r\n\r\n{SENTENCE}",
+        f"<html><head><meta charset=utf-8><style>a{{color:#123456}}</style><body><p>{SENTENCE}</p>",
+        "<p>Your code: <b>4</b><b>8</b><b>2</b><span>913</span></p><p>111</p><p>222</p>",
+        with_attachment(),
     ],
 )
 def test_the_code_is_the_only_one_that_is_seen(answer: str) -> None:

@@ -15,6 +15,7 @@ from reference_impl import serve as reference
 
 PORTAL = '[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${CODE}"\n'
 ADMIN = '[accounts.admin]\nemail = "a@example.test"\npassword = "${PASSWORD}"\n'
+BOX = '[inboxes.mail]\nkind = "http"\nurl = "http://127.0.0.1:9/{email}"\n'
 
 
 def written(folder: Path, text: str) -> Path:
@@ -67,6 +68,12 @@ def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, t
             PORTAL + 'api_key_header = "X Key"\n' + ADMIN,
             "[portal] api_key_header must be the name of a header",
         ),
+        (PORTAL.replace("${CODE}", "größer") + ADMIN, "[portal] access_code must be printable ASCII"),
+        (PORTAL.replace("${CODE}", r"a\r\nX-A: b") + ADMIN, "[portal] access_code must be printable ASCII"),
+        (PORTAL + 'headers = {"X-A" = "b "}\n' + ADMIN, "[portal] headers.X-A must be printable ASCII"),
+        (PORTAL + 'headers = {"Content-Length" = "b"}\n' + ADMIN, "must be the name of a header"),
+        (PORTAL + ADMIN + BOX + 'headers = {"X-A" = "größer"}\n', "X-A must be printable ASCII"),
+        (PORTAL + ADMIN.replace("@", r"\r\n@"), "[accounts.admin] email must be one line"),
         (PORTAL + ADMIN + "[expect]\nchapters = [7]\n", "[expect] chapters number 1 must be a text"),
     ],
 )
@@ -154,7 +161,7 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
         (PORTAL + ADMIN + '[inboxes.mail]\nkind = "http"\nurl = "http://a"\npattern = "("\n', 10),
         (PORTAL + ADMIN + 'inbox = "mail"\n', 7),
         (PORTAL + ADMIN + "[readings]\ninvalid-credential-status = 401\n", 8),
-        (PORTAL + 'headers = { "X" = """\n[a]\n""" }\ntimeout = "ten"\n' + ADMIN, 7),
+        (PORTAL + 'client_cert = """\n[a]\n"""\ntimeout = "ten"\n' + ADMIN, 7),
         (PORTAL + ADMIN + "[expect]\nchapters = [\n  'LOGIN',\n]\nmusts = -1\n", 11),
         (PORTAL + ADMIN + 'limits.max_mails = "few"\n', 7),
         ("profile = 1\nlimits.max_mails = -1\n" + PORTAL + ADMIN, 2),

@@ -6,6 +6,8 @@ import re
 
 ADDRESS = re.compile(r"https?://[^/\s?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 LAST_PORT = 65_535
+LONGEST_LABEL = 63
+"""Letters between two dots of a host."""
 
 
 def is_http_address(text: str) -> bool:
@@ -16,6 +18,8 @@ def is_http_address(text: str) -> bool:
         return False
     try:
         url = httpx.URL(text)
-        return bool(url.host) and 0 < (url.port or 80) <= LAST_PORT
+        labels = url.raw_host.removesuffix(b".").split(b".")
+        is_host = bool(url.host) and all(0 < len(label) <= LONGEST_LABEL for label in labels)
+        return is_host and (url.port is None or 0 < url.port <= LAST_PORT)
     except (httpx.InvalidURL, ValueError):
         return False

@@ -31,7 +31,29 @@ def _http_address(url: str) -> str:
     return url
 
 
+def _header_name(name: str) -> str:
+    is_name = re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name)
+    if not is_name or name.lower() in ("content-length", "transfer-encoding"):
+        raise ValueError('must be the name of a header such as "X-API-Key"')
+    return name
+
+
+def _header_value(value: str) -> str:
+    if not re.fullmatch(r"(?:[!-~](?:[ -~\t]*[!-~])?)?", value):
+        raise ValueError("must be printable ASCII without blanks at its ends, as a header sends it")
+    return value
+
+
+def _line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be one line of printable characters")
+    return text
+
+
 HttpAddress = Annotated[str, AfterValidator(_http_address)]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+HeaderValue = Annotated[str, AfterValidator(_header_value)]
+Line = Annotated[str, AfterValidator(_line)]
 
 ACCOUNTS: Mapping[str, str] = {
     "admin": "signs in for most cases",
@@ -53,21 +75,21 @@ class PortalSettings(ProfileTable):
     """Portal address and connection settings."""
 
     url: str = Field(description="The base URL; the paths of the specification are appended to it.")
-    access_code: str = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
-    other_access_code: str | None = Field(
+    access_code: HeaderValue = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
+    other_access_code: HeaderValue | None = Field(
         None,
         min_length=1,
         description="The access code of another portal of the deployment, such as the tenants': requests "
         "with it must be refused (HEADER-002). Not a second code of this portal.",
     )
-    api_key: str | None = Field(
+    api_key: HeaderValue | None = Field(
         None,
         min_length=1,
         description="An API key that the deployment accepts elsewhere: the file read must refuse it. Without "
         "it, FILE-022 is contradicted where a made-up key opens a file, and untested otherwise.",
     )
-    api_key_header: str = Field("X-API-Key", description="The header that carries the API key.")
-    headers: dict[str, str] = Field(
+    api_key_header: HeaderName = Field("X-API-Key", description="The header that carries the API key.")
+    headers: dict[HeaderName, HeaderValue] = Field(
         {},
         description="Headers to send. They are added to the default ones; one of the same name replaces "
         "the default.",
@@ -104,13 +126,6 @@ class PortalSettings(ProfileTable):
             raise ValueError("must be the code of another portal, and is that of this one")
         return code
 
-    @field_validator("api_key_header")
-    @classmethod
-    def _is_a_header(cls, header: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", header):
-            raise ValueError('must be the name of a header such as "X-API-Key"')
-        return header
-
     @field_validator("proxy")
     @classmethod
     def _is_a_proxy(cls, proxy: str | None) -> str | None:
@@ -142,7 +157,7 @@ class PortalSettings(ProfileTable):
 class AccountSettings(ProfileTable):
     """An account that the suite signs in."""
 
-    email: str = Field(description="The email address that the account signs in with.")
+    email: Line = Field(description="The email address that the account signs in with.")
     password: str = Field(description="The password of the account.")
     mfa: Factor | None = Field(
         None, description="The second factor to use, if the account has both. Without it, either is used."
@@ -201,7 +216,7 @@ class HttpInbox(Mailbox):
 
     kind: Literal["http"] = Field(description="The kind of the inbox.")
     url: HttpAddress = Field(description="The address; `{email}` stands for the account's email address.")
-    headers: dict[str, str] = Field({}, description="Headers of the request, such as a token.")
+    headers: dict[HeaderName, HeaderValue] = Field({}, description="Headers of the request, such as a token.")
 
     @property
     def is_of_one_address(self) -> bool:

@@ -12,11 +12,20 @@ from html.parser import HTMLParser
 from typing import cast
 
 from conformance.traffic.exchange import Json
+from conformance.traffic.redaction.names import kind_of_name, words_of
 
 MARKUP = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
-SOURCE = re.compile(r"(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:content-type|mime-version):", re.IGNORECASE)
-"""How the source of a mail begins: header fields, one of which MIME demands."""
-UNSEEN = frozenset({"script", "style", "head", "title", "template"})
+SOURCE = re.compile(
+    r"(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?"
+    r"(?:content-type|mime-version|message-id|received|return-path|delivered-to):",
+    re.IGNORECASE,
+)
+"""How the source of a mail begins: header fields, one of which nothing but a mail has."""
+UNSEEN = frozenset({"script", "style", "title", "template", "noscript"})
+INLINE = frozenset({"a", "b", "big", "code", "em", "font", "i", "small", "span", "strong", "tt", "u"})
+"""Elements that do not end a word."""
+ABOUT = (("id",), ("size",), ("length",), ("count",))
+"""Last words of names under which digits are no code."""
 
 
 def messages(answer: str) -> list[str]:
@@ -38,7 +47,7 @@ def visible(text: str) -> str:
     page = _Page()
     page.feed(text)
     page.close()
-    return "\n".join(page.texts)
+    return "".join(page.texts)
 
 
 def _listed(value: Json) -> list[Json]:
@@ -57,13 +66,20 @@ def _texts(value: Json) -> Iterator[str]:
         if source:
             yield _decoded(source)
         for name, inner in value.items():
-            if not source or name.casefold() != "body":
+            if (not source or name.casefold() != "body") and not _is_size(name, inner):
                 yield from _texts(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
     elif value is not None:
         yield visible(str(value))
+
+
+def _is_size(name: str, value: Json) -> bool:
+    """Whether a member is a number about the message, such as its size or its id."""
+    if isinstance(value, str) and value.isdecimal():
+        return words_of(name)[-1:] in ABOUT
+    return isinstance(value, int) and kind_of_name(name) is None
 
 
 def _source(value: Mapping[str, Json]) -> str | None:
@@ -84,7 +100,9 @@ def _source(value: Mapping[str, Json]) -> str | None:
 def _decoded(source: str) -> str:
     """The subject and the texts of a mail."""
     mail = message_from_string(source, policy=default)
-    parts = [part for part in mail.walk() if part.get_content_maintype() == "text"]
+    parts = [
+        part for part in mail.walk() if part.get_content_maintype() == "text" and not part.get_filename()
+    ]
     texts = [visible(_content(part)) for part in parts]
     return "\n".join([str(mail.get("Subject", "")), *texts])
 
@@ -106,13 +124,19 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._unseen += tag in UNSEEN
+        self._end_word(tag)
 
     def handle_endtag(self, tag: str) -> None:
         self._unseen -= tag in UNSEEN and self._unseen > 0
+        self._end_word(tag)
 
     def handle_data(self, data: str) -> None:
-        if not self._unseen and data.strip():
+        if not self._unseen:
             self.texts.append(data)
+
+    def _end_word(self, tag: str) -> None:
+        if tag not in INLINE:
+            self.texts.append("\n")
 
 
 LONGEST_WORD = 15
