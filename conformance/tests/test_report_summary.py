@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -63,7 +64,8 @@ def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
 
 def test_known_failures_are_not_listed_among_what_blocks() -> None:
     run = sample().run()
-    entry = row_of(next(one for one in run.findings if one.requirement == "ENV-008"))
+    listed = row_of(next(each for each in run.findings if each.requirement == "ENV-008"))
+    entry = replace(listed, reason="fixed in release 7", until=date(2031, 2, 1), ticket="PORTAL-123")
     gone = BaselineRow("ENV-001", "GET /x", reason="was broken")
 
     text = markdown(with_rows(run, entry, gone))
@@ -72,6 +74,7 @@ def test_known_failures_are_not_listed_among_what_blocks() -> None:
     assert "4 new · 1 known · 1 stale · 0 expired" in text
     assert "- **STALE** `ENV-001 GET /x`: in the baseline, but no longer fails" in text
     assert text.index("**STALE**") < text.index("Against the baseline")
+    assert "fixed in release 7, until 2031\\-02\\-01, PORTAL\\-123" in text.partition("Known")[2]
 
 
 def test_an_entry_of_the_baseline_that_alone_fails_the_run_is_what_fails_it() -> None:

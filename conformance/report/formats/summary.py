@@ -10,7 +10,7 @@ from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
-from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.run import BaselineEntry, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
@@ -182,6 +182,17 @@ def _baseline(run: Run) -> Iterator[str]:
     yield f"### Against the baseline {quoted(base.file)}"
     yield ""
     yield counted(base)
+    rows = [f"- {code(entry.signature, 200)}: {_accepted(entry)}" for entry in base.known[:MOST_WARNINGS]]
+    if len(base.known) > MOST_WARNINGS:
+        rows.append(f"- and {len(base.known) - MOST_WARNINGS} more in the report")
+    if rows:
+        yield from _folded("Known", rows)
+
+
+def _accepted(entry: BaselineEntry) -> str:
+    """Why a finding is known, until when, and where it is tracked."""
+    until = f"until {entry.expires}" if entry.expires else ""
+    return ", ".join(quoted(text) for text in (entry.reason, until, entry.ticket) if text)
 
 
 def _since(run: Run) -> Iterator[str]:
