@@ -13,6 +13,7 @@ import zipfile
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -42,6 +43,17 @@ def zip_of(members: dict[str, bytes]) -> bytes:
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()
+
+
+def recorded(har: bytes) -> bytes:
+    """The exchanges of a HAR as a capture."""
+    with TemporaryDirectory() as folder:
+        source, path = Path(folder, "a.har"), Path(folder, "a.jsonl")
+        source.write_bytes(har)
+        with capture.Writer(path) as writer:
+            for exchange in capture.read(source):
+                writer.write(exchange)
+        return path.read_bytes()
 
 
 def zipped(folder: Path, *names: str) -> Path:
@@ -145,9 +157,10 @@ def test_a_zip_may_hold_more_than_its_har(tmp_path: Path, beside: str) -> None:
         lambda har: gzip.compress(gzip.compress(har)),
         lambda har: gzip.compress(har.decode().encode("utf-16")),
         lambda har: zip_of({"one.har": har.decode().encode("utf-16-le")}),
+        lambda har: zip_of({"one.jsonl": recorded(har)}),
         lambda har: zip_of({"one.har.gz": gzip.compress(har), "__MACOSX/._one.har.gz": b"\0"}),
     ],
-    ids=["packed twice", "UTF-16 packed", "UTF-16 in a zip", "packed in a zip"],
+    ids=["packed twice", "UTF-16 packed", "UTF-16 in a zip", "a capture in a zip", "packed in a zip"],
 )
 def test_what_is_within_a_packing_is_known_by_its_own_first_bytes(
     tmp_path: Path, pack: Callable[[bytes], bytes]
@@ -195,6 +208,11 @@ def test_a_format_that_is_not_read_is_named(
     path.write_bytes(write(one_entry(tmp_path).read_bytes()))
     with pytest.raises(CaptureError, match=name):
         list(capture.read(path))
+
+
+def test_a_folder_is_refused_with_the_way_to_give_its_files(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"is a folder\. Give its files: .*/\*\.har"):
+        list(capture.read(tmp_path))
 
 
 def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:

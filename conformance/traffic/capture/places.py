@@ -110,6 +110,8 @@ def size_of(place: Place) -> int:
 
 
 def unreadable(place: Place, error: OSError) -> CaptureError:
+    if isinstance(error, IsADirectoryError):
+        return CaptureError(f"{place} is a folder. Give its files: {place}/*.har, or {place}/*.jsonl.")
     return CaptureError(f"{place}: {reason(place, error)}. Give a capture (JSONL) or a HAR file.")
 
 
