@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import socketserver
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
@@ -47,6 +49,21 @@ def mute() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
+class Shell(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.sendall(b"SSH-2.0-x\r\n")
+        self.request.recv(4096)
+
+
+@contextmanager
+def shell() -> Iterator[str]:
+    """An address at which another service listens."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Shell) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
 @pytest.mark.parametrize(
     ("target", "failed", "advice"),
     [
@@ -56,6 +73,11 @@ def mute() -> Iterator[str]:
             "Check its address: [portal] url or --target.",
         ),
         (mute, "{url} does not answer: GET ", "[portal] timeout is how long a run waits."),
+        (
+            shell,
+            "{url} does not answer: GET ",
+            "listen at that port? Check its address: [portal] url or --target.",
+        ),
     ],
 )
 def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
@@ -75,6 +97,20 @@ def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
     assert replayed.notes[0] == str(run.value)
     assert str(run.value).startswith(failed.format(url=url))
     assert str(run.value).endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("certificate verify failed: certificate has expired", "Have the certificate renewed, or set"),
+        ("certificate verify failed: IP address mismatch, certificate is not", "Enter the name that"),
+        ("certificate verify failed: self-signed certificate", "Set [portal] verify to the file of its CA"),
+        ("the proxy: [Errno 111] Connection refused", "Check [portal] proxy: its address"),
+        ("the proxy: it refuses with HTTP 407", "Check [portal] proxy: its address"),
+    ],
+)
+def test_the_advice_is_that_of_the_cause(reason: str, advice: str) -> None:
+    assert f"). {advice}" in unreachable("https://127.0.0.1:9", OSError(reason))
 
 
 @pytest.mark.parametrize(

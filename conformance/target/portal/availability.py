@@ -108,6 +108,17 @@ ADDRESS = "Check its address: [portal] url or --target."
 UNIDENTIFIED = ("certificate required", "bad certificate", "handshake failure", "eof occurred in violation")
 """Marks of a TLS connection that the other side ended, as no client certificate was shown."""
 
+NO_HTTP = ("bytes came before", "illegal request line", "illegal status line")
+"""Marks of a connection on which the other side does not speak HTTP/1.1."""
+
+CURES = (
+    ("expired", "Have the certificate renewed, or set this machine's clock."),
+    ("not yet valid", "Set this machine's clock."),
+    ("mismatch", "Enter the name that the certificate is valid for as [portal] url."),
+    ("", "Set [portal] verify to the file of its CA, or to false."),
+)
+"""What to do about a certificate that is refused, by what the error says."""
+
 SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout is how long a run waits."
 
 
@@ -118,8 +129,11 @@ def unreachable(url: str, problem: Exception) -> str:
     if speaks_no_tls(problem):
         plain = url.replace("https:", "http:", 1)
         return f'{url} does not speak TLS. Write url = "{plain}" in [portal], or the port that speaks TLS.'
+    if "the proxy:" in reason:
+        cure = "its address, its user and password, and whether it reaches the portal."
+        return f"{url} cannot be reached ({text}). Check [portal] proxy: {cure}"
     if "certificate" in reason or "ssl" in reason:
-        cure = "Set [portal] verify to the file of its CA, or to false."
+        cure = next(cure for mark, cure in CURES if mark in reason)
         return f"{url} cannot be reached securely ({text}). {cure}"
     failed, advice = _failure(text)
     return f"Nothing answers at {url} ({failed}). {advice} {ADDRESS}"
@@ -180,6 +194,8 @@ def silence_advice(failed: str) -> str:
     reason = failed.lower().replace("_", " ")
     if any(mark in reason for mark in UNIDENTIFIED):
         return "Does it ask for a client certificate? [portal] client_cert is its file."
+    if any(mark in reason for mark in NO_HTTP):
+        return f"Does another service listen at that port? {ADDRESS}"
     return SLOW
 
 

@@ -136,7 +136,7 @@ class Wire(httpx.BaseTransport):
             if self._proxy and url.scheme == "https":
                 plain = tunnelled(self._proxy, place[1:], deadline)
             else:
-                plain = connected(_address(self._proxy) if self._proxy else place[1:], deadline)
+                plain = _to_proxy(self._proxy, deadline) if self._proxy else connected(place[1:], deadline)
             if url.scheme == "https":
                 plain.settimeout(deadline.left())
                 plain = self._secured(plain, place[1])
@@ -261,9 +261,16 @@ def connected(address: tuple[str, int], deadline: Deadline) -> socket.socket:
     return plain
 
 
+def _to_proxy(proxy: str, deadline: Deadline) -> socket.socket:
+    try:
+        return connected(_address(proxy), deadline)
+    except OSError as problem:
+        raise OSError(f"the proxy: {problem}") from problem
+
+
 def tunnelled(proxy: str, place: tuple[str, int], deadline: Deadline) -> socket.socket:
     """A connection to a host and port through an HTTP proxy. Raises OSError where there is none in time."""
-    plain = connected(_address(proxy), deadline)
+    plain = _to_proxy(proxy, deadline)
     host = f"[{place[0]}]" if ":" in place[0] else place[0]
     lines = [f"CONNECT {host}:{place[1]} HTTP/1.1", f"Host: {host}:{place[1]}"]
     if _credentials(proxy):
@@ -286,7 +293,7 @@ def _demand_tunnel(plain: socket.socket, deadline: Deadline) -> None:
         plain.settimeout(deadline.left())
         response = reader.take(plain.recv(1))  # a byte at a time: what follows the head belongs to TLS
     if response.error or not 200 <= response.status < 300:
-        raise OSError(response.error or f"the proxy refuses with HTTP {response.status}")
+        raise OSError(f"the proxy: {response.error or f'it refuses with HTTP {response.status}'}")
 
 
 def _address(proxy: str) -> tuple[str, int]:
