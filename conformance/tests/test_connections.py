@@ -24,6 +24,8 @@ from conformance.target.profile.model import load
 from conformance.target.tls import tls_context
 from conformance.tests.hostile.certificates import authority, context_with
 from conformance.tests.test_record import command
+from conformance.tests.traffic import account, answer
+from conformance.traffic import capture
 from reference_impl import serve
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -158,11 +160,30 @@ def test_a_missing_client_certificate_is_named(secured: Secured, capsys: pytest.
     [
         ('client_cert = "none.pem"', "[portal] client_cert: none.pem cannot be read"),
         ('verify = "none.pem"', "[portal] verify: none.pem cannot be read"),
+        ('client_cert = "portal.toml"', "[portal] client_cert: portal.toml cannot be read"),
     ],
 )
-def test_a_certificate_that_cannot_be_read_is_named(
-    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--profile", "portal.toml", "--out", "out"],
+        ["doctor", "--profile", "portal.toml"],
+        ["record", "--profile", "portal.toml", "--upstream", "https://127.0.0.1:9", "--out", "new.jsonl"],
+        ["replay", "old.jsonl", "--profile", "portal.toml", "--out", "out"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_each_command_names_a_certificate_that_cannot_be_read(
+    line: str,
+    said: str,
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    with capture.Writer(tmp_path / "old.jsonl") as writer:
+        writer.write(answer("GET /web/v1/system/profile", account()))
     path = tmp_path / "portal.toml"
     path.write_text(
         f'[portal]\nurl = "https://127.0.0.1:9"\naccess_code = "a"\n{line}\n'
@@ -170,9 +191,10 @@ def test_a_certificate_that_cannot_be_read_is_named(
         encoding="utf-8",
     )
 
-    assert main(["run", "--profile", str(path), "--out", str(tmp_path / "out")]) == 4
+    assert main(command) == 4
 
-    assert said in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert said in shown.err + shown.out
 
 
 def test_tls_at_an_address_of_plain_http_is_named(
