@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Literal
@@ -73,6 +73,14 @@ class Source:
     """The last list of each length; None stands for a header that was not kept."""
     packed: Counter[str] = field(default_factory=Counter)
     """Bodies that could not be unpacked, by their ``Content-Encoding``."""
+
+    def sentences(self) -> Iterator[str]:
+        """The bodies that could not be unpacked, and what to do."""
+        for encoding, bodies in self.packed.items():
+            yield (
+                f"bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"
+                " Accept-Encoding: identity."
+            )
 
 
 def aside(entry: Entry) -> Aside | None:

@@ -67,11 +67,7 @@ def read_har(
                     continue
                 number += 1
                 yield exchange_of(entry, number, started, source)
-            notes += [
-                f"{path}: bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"
-                " Accept-Encoding: identity."
-                for encoding, bodies in source.packed.items()
-            ]
+            notes += [f"{path}: {sentence}" for sentence in source.sentences()]
             if damage:
                 raise Break(damage, file.seek(0, os.SEEK_END))
         except Break as error:
