@@ -1,4 +1,4 @@
-"""How much a command may do to a target: no more than its ``--impact``."""
+"""Levels of ``--impact``, the most that a command may do to a target."""
 
 from __future__ import annotations
 

@@ -196,8 +196,8 @@ def shape_of(operation: Operation) -> Shape | None:
 
 
 def is_of_an_endpoint(exchange: Exchange) -> bool:
-    """Whether an answer is surely one of the portal, where the path is none of the 88: it may be none of the
-    other 111 either. Without an envelope, a refusal or a page may be anybody's."""
+    """Whether an endpoint of the portal surely gave the answer, at a path that the specification does not
+    describe. A refusal or a page without an envelope may come from a gateway."""
     if exchange.envelope is not None and "success" in exchange.envelope:
         return True
     is_page = "html" in str(exchange.at("headers.content-type")).lower()

@@ -110,8 +110,8 @@ def _count(group: dict[str, Json], exchange: int) -> None:
 
 
 def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
-    """The groups as a terminal shows them: those of one cause in one line, and then those that are permitted
-    or accepted by their reason."""
+    """Terminal lines of the groups: one line per cause, then one per reason of permitted or accepted
+    differences."""
     counted: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
     causes: list[Mapping[str, Json]] = []
     for group in groups:

@@ -158,7 +158,7 @@ class RunSession:
             raise self.gone
 
     def judge_exchange(self, exchange: Exchange) -> None:
-        """Judges an exchange, unless it may be of another build than those before it."""
+        """Judges an exchange; none after a restart, which may bring another build."""
         if isinstance(self.gone, TargetRestarted):
             return
         for finding in self.judge(exchange):
@@ -212,7 +212,7 @@ class RunSession:
 
     @property
     def restarted(self) -> str:
-        """When the target restarted, as a sentence; empty where it did not."""
+        """Sentence on the time of a restart; empty without a restart."""
         return str(self.gone) if isinstance(self.gone, TargetRestarted) else ""
 
     @property

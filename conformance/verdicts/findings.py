@@ -397,8 +397,7 @@ def _message(comparison: Contradiction) -> str:
 
 
 def endpoint_of(exchange: Exchange) -> str:
-    """The method and the specification's path template; of a path that is none of the 88 a template of it, or
-    the path as sent where it is not the portal's."""
+    """The method and path template of the endpoint; the path as sent if it lies outside the portal."""
     request, match = exchange.request, exchange.request.operation
     if match is not None:
         return match.key

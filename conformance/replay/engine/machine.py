@@ -143,7 +143,7 @@ class ReplayMachine:
         return Attempt(recorded, send, received, exchange, rebuilt)
 
     def numbered(self, exchange: Exchange) -> Exchange:
-        """The exchange with its number, which is that of its line in the log."""
+        """Exchange numbered by its line in the log."""
         return replace(exchange, n=self.log.count + 1)
 
     # --- attempts

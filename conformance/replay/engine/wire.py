@@ -90,7 +90,7 @@ class Connection:
         return response
 
     def _kept(self) -> Pipe | None:
-        """The connection of the last request, where it may carry another; else it is closed."""
+        """Open connection of the last request, if it may carry another request; else closes it."""
         pipe = self._pipe
         if pipe is None:
             return None

@@ -56,7 +56,7 @@ class LineHead(msgspec.Struct, gc=False):
 
     @property
     def began(self) -> float:
-        """When it was sent, in epoch seconds; 0 where that is no time."""
+        """Start of the request in epoch seconds; 0 without a valid time."""
         try:
             return datetime.fromisoformat(self.started).timestamp()
         except ValueError:

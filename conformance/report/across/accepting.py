@@ -106,7 +106,7 @@ def _may_be_noise(difference: Regression) -> bool:
 def _with_values(
     row: BaselineRow, differences: Sequence[Regression], is_stable: IsStable
 ) -> list[BaselineRow]:
-    """The row for each pair of values where these are stable and few, else the row for all."""
+    """A row per pair of values if the pairs are few and stable, else a row for any values."""
     pairs = dict.fromkeys((literal(each.recorded), literal(each.replayed)) for each in differences)
     if len(pairs) > MOST_VALUES or not all(map(is_stable, differences)):
         return [row]

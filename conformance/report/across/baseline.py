@@ -38,7 +38,7 @@ class ComparedRows:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The rows of a file, and what the replay that is compared says of them."""
+    """Rows of a file, and the places that a replay compared."""
 
     file: str
     rows: tuple[BaselineRow, ...] = ()

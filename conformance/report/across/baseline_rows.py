@@ -134,7 +134,7 @@ class BaselineRow:
 
     @property
     def text(self) -> str:
-        """The row as TOML, without the keys that it does not need."""
+        """TOML text of the row, without default values."""
         row = tomlkit.table()
         for each in fields(self):
             value = getattr(self, each.name)
@@ -201,7 +201,7 @@ def _row(row: Any, where: str) -> BaselineRow:
 
 
 def _mistakes(row: Mapping[str, Any]) -> Iterator[str]:
-    """Keys that a row does not have, and values that are none of their keys."""
+    """Names unknown keys of a row, and values of the wrong form."""
     for name, value in row.items():
         if name not in FORMS:
             yield f' has no key "{name}". {_nearest(name, KEYS)}The keys are {", ".join(KEYS)}.'

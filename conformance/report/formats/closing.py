@@ -41,7 +41,7 @@ def ended_lines(run: Run, out: Path, *, colour: bool, quiet: bool = False) -> It
 
 
 def closing_block(run: Run, out: Path) -> Iterator[str]:
-    """What follows the verdict and what stands under it, a line each."""
+    """Lines on changes, report and exit code, below the verdict."""
     if changes_in_words(run):
         yield f"changes    {changes_in_words(run)}"
     yield f"report     {out / REPORT}"

@@ -190,7 +190,7 @@ def _baseline(run: Run) -> Iterator[str]:
 
 
 def _accepted(entry: BaselineEntry) -> str:
-    """Why a finding is known, until when, and where it is tracked."""
+    """Reason, last day and ticket of a row of the baseline."""
     until = f"until {entry.expires}" if entry.expires else ""
     return ", ".join(quoted(text) for text in (entry.reason, until, entry.ticket) if text)
 

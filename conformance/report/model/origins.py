@@ -16,7 +16,7 @@ Origins = Mapping[str, str]
 
 
 def origins_in(text: str, origins: Origins) -> dict[str, str]:
-    """The origins of the placeholders in a text, and of the secrets that these were made from."""
+    """Origins of a text's placeholders, including the secrets that altered secrets came from."""
     waiting = list(dict.fromkeys(REDACTED.findall(text)))
     for placeholder in waiting:
         source = f"[{origins.get(placeholder, '').partition(',')[0]}]"

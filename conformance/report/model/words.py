@@ -183,8 +183,7 @@ def numbers(run: Run) -> str:
 
 
 def standing(run: Run) -> list[tuple[str, str]]:
-    """What stands under every verdict, as labels and words: how much was tested, what was not, and what would
-    test more."""
+    """Labelled lines under every verdict: tested share, untested rules, ways to test more."""
     lines = [
         ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
         ("untested", "" if run.command == "replay" else _untested_in_words(run)),

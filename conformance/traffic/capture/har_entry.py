@@ -75,7 +75,7 @@ class Source:
     """Bodies that could not be unpacked, by their ``Content-Encoding``."""
 
     def sentences(self) -> Iterator[str]:
-        """The bodies that could not be unpacked, and what to do."""
+        """Names each encoding whose bodies could not be unpacked, and the remedy."""
         for encoding, bodies in self.packed.items():
             yield (
                 f"bodies that are packed as {encoding} cannot be unpacked ({bodies}). Record with"

@@ -99,7 +99,7 @@ class Secrets:
             self.origins[placeholder] = origin
 
     def altered(self, value: str, kind: str, *, of: str, by: str) -> str:
-        """Registers a secret that was made from another one, and returns it; ``by`` is the difference."""
+        """Registers and returns a secret made from another secret; ``by`` names the difference."""
         original = self.placeholder(of)
         self.add(value, kind, by if original is None else f"{original[1:-1]}, {by}")
         return value
