@@ -10,6 +10,7 @@ from typing import NamedTuple, get_args
 
 import msgspec
 
+from conformance.checks.envelope import ENVELOPE
 from conformance.checks.registry import (
     READINGS,
     Check,
@@ -195,13 +196,21 @@ def shape_of(operation: Operation) -> Shape | None:
     return None if operation.data is None else Shape(operation)
 
 
+WITH_A_BODY = frozenset({200, 201})
+METHODS_WITH_A_BODY = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+"""The methods whose successful answer has a body by HTTP."""
+
+
 def is_of_an_endpoint(exchange: Exchange) -> bool:
     """Whether an endpoint of the portal surely gave the answer, at a path that the specification does not
-    describe. A refusal or a page without an envelope may come from a gateway."""
-    if exchange.envelope is not None and "success" in exchange.envelope:
-        return True
+    describe. Without an envelope, a refusal, a page or an object of other fields may come from a gateway, or
+    from a portal that answers at any path."""
+    envelope, status = exchange.envelope, exchange.status
+    if envelope is not None:
+        is_alike = status in WITH_A_BODY and len(ENVELOPE & envelope.keys()) > 1
+        return "success" in envelope or is_alike
     is_page = "html" in str(exchange.at("headers.content-type")).lower()
-    return 200 <= (exchange.status or 0) < 300 and not is_page
+    return status in WITH_A_BODY and exchange.request.method in METHODS_WITH_A_BODY and not is_page
 
 
 @lru_cache(maxsize=4096)

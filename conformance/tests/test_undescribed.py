@@ -61,6 +61,10 @@ def page(status: int) -> Exchange:
     )
 
 
+def of_method(method: str, exchange: Exchange) -> Exchange:
+    return replace(exchange, request=replace(exchange.request, method=method))
+
+
 def checked(folder: Path, *exchanges: Exchange) -> Run:
     folder.mkdir(exist_ok=True)
     return check([written(folder / "traffic.jsonl", *exchanges)], CheckOptions(out=folder / "out")).run
@@ -127,6 +131,9 @@ def test_a_general_rule_decides_at_an_endpoint_that_is_not_described(
         pytest.param(wallets(error(), status=404), id="an error of the table"),
         pytest.param(wallets(error("WALLET.FROZEN"), status=409), id="an error of its own"),
         pytest.param(wallets({"message": "Forbidden"}, status=403), id="a refusal of a gateway"),
+        pytest.param(wallets({"hello": "world"}), id="an answer of a portal that serves any path"),
+        pytest.param(wallets(None, status=204, text=b""), id="no content"),
+        pytest.param(of_method("HEAD", wallets(None, text=b"")), id="a head without its body"),
         pytest.param(wallets({"detail": "Not Found"}, status=404), id="a path that does not exist"),
         pytest.param(page(405), id="a method that does not exist"),
         pytest.param(page(200), id="the page of an application in place of a file that does not exist"),
