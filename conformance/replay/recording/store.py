@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
 from collections import Counter
@@ -21,7 +20,6 @@ from conformance.traffic.exchange import Exchange
 
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(Exchange).decode
-CHUNK_BYTES = 1 << 20
 
 
 class Store:
@@ -53,7 +51,9 @@ class Store:
     def line(self, at: int) -> bytes:
         """The bytes of a line. CaptureError: its file has become shorter."""
         number, length = self._file_of[at], self._lengths[at]
-        line = os.pread(self._files[number].fileno(), length, self._starts[at])
+        file = self._files[number]
+        file.seek(self._starts[at])
+        line = file.read(length)
         if len(line) < length:
             path, first = self._named[number]
             raise CaptureError(
@@ -89,7 +89,7 @@ class Store:
         )
 
     def _index(self, path: Path, *, salvage: bool) -> None:
-        file = self._stack.enter_context(path.open("rb", CHUNK_BYTES))
+        file = self._stack.enter_context(path.open("rb"))
         self._named.append((path, len(self)))
         place, number = 0, len(self._files)
         file_of, starts, lengths = self._file_of.append, self._starts.append, self._lengths.append
