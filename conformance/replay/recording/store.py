@@ -89,16 +89,17 @@ class Store:
         )
 
     def _index(self, path: Path, *, salvage: bool) -> None:
-        file = self._stack.enter_context(path.open("rb"))
         self._named.append((path, len(self)))
         place, number = 0, len(self._files)
         file_of, starts, lengths = self._file_of.append, self._starts.append, self._lengths.append
-        for line in file:
-            file_of(number)
-            starts(place)
-            lengths(len(line.rstrip(b"\r\n")))
-            place += len(line)
-        self._files.append(file)
+        with path.open("rb") as file:
+            for line in file:
+                file_of(number)
+                starts(place)
+                lengths(len(line.rstrip(b"\r\n")))
+                place += len(line)
+        unbuffered = cast(BinaryIO, path.open("rb", buffering=0))
+        self._files.append(self._stack.enter_context(unbuffered))
         self._drop_cut_off(path, salvage=salvage)
 
     def _drop_cut_off(self, path: Path, *, salvage: bool) -> None:
