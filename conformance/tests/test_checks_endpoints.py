@@ -60,6 +60,12 @@ def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobo
     assert verdict_on(BY_KEY[key].requirement, [refused]) is verdict
 
 
+def test_a_404_without_the_envelope_speaks_of_no_record() -> None:
+    bare = answer(op.ROLE, body={"length": 1}, status=404, form="not-json")
+
+    assert verdict_on(BY_KEY[op.ROLE].requirement, [bare]) is Verdict.FAIL
+
+
 def test_a_gateway_that_knows_no_ingress_says_nothing_of_the_endpoint() -> None:
     row = OPERATIONS[0]
     bare = answer(
