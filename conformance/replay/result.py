@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from conformance.replay.accepted import ComparedPlaces, acceptance_of
@@ -13,7 +14,7 @@ from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.descriptions import recorded_latencies, session_rows
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending, Regression
+from conformance.report.model.run import ChangesMade, Ending, Regression
 from conformance.target.portal.availability import is_poor
 from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
@@ -46,6 +47,9 @@ def finish_replay(
         strict=options.strict,
         command="replay",
         ending=ending,
+        changes=None
+        if options.impact == "read-only"
+        else ChangesMade(**asdict(replay.machine.changes.counts)),
         regressions=acceptance.held,
         notes=notes,
     )
