@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.judging import judge_of, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
@@ -31,7 +31,6 @@ from conformance.replay.rebuild.rebuild import Rebuilder
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.turns import turns_of
 from conformance.report.model.regressions import Place
-from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
@@ -76,9 +75,9 @@ class Assembly:
     clock: Clock
     secrets: Secrets
     changes: ReplayChanges
+    ledger: Ledger
     kept: int = 0
     """Lines of the log that an earlier part of the replay wrote."""
-    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
     finder: SecretFinder = field(default_factory=SecretFinder)
     """Finds the secrets of the recording and the target that no place shows."""
 
@@ -108,7 +107,7 @@ class Assembly:
             self.plan,
             rebuilder,
             self._assessor(comparer, rebuilder),
-            watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
+            self._judge(),
             log,
             progress,
             self._timing(),
@@ -119,6 +118,15 @@ class Assembly:
         stepper = machine if no_cache else FastLane(machine)
         sessions = Sessions(machine, stepper, on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, comparer.drift)
+
+    def _judge(self) -> Watch:
+        """Judges live answers. Rules of the user's own count in the report, and no difference means more by
+        them."""
+        options = self.options
+        own = {rule.id for rule in options.own.rules}
+        judge = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
+        judged = watch(self.ledger, judge=judge)
+        return lambda exchange: [each for each in judged(exchange) if each.requirement not in own]
 
     def _meanings(self, context: RebuildContext) -> Meanings:
         return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)
