@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.judging import judge_of, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
@@ -38,7 +38,6 @@ from conformance.replay.recording.shares import Share, SharedPlan
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
 from conformance.report.model.regressions import Place
-from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
@@ -121,9 +120,9 @@ class Assembly:
     clock: Clock
     secrets: Secrets
     changes: ReplayChanges
+    ledger: Ledger
     kept: int = 0
     """Lines of the log that an earlier part of the replay wrote."""
-    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
     finder: SecretFinder = field(default_factory=SecretFinder)
     """Finds the secrets of the recording and the target that no place shows."""
 
@@ -155,7 +154,7 @@ class Assembly:
             self.plan,
             rebuilder,
             self._assessor(comparer, rebuilder),
-            watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
+            self._judge(),
             log,
             progress,
             self._timing(),
@@ -165,6 +164,15 @@ class Assembly:
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         stepper = machine if no_cache else FastLane(machine)
         return Replay(self.plan, machine, stepper, self.secrets, self.ledger, comparer.drift, on_step, turns)
+
+    def _judge(self) -> Watch:
+        """Judges live answers. Rules of the user's own count in the report, and no difference means more by
+        them."""
+        options = self.options
+        own = {rule.id for rule in options.own.rules}
+        judge = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
+        judged = watch(self.ledger, judge=judge)
+        return lambda exchange: [each for each in judged(exchange) if each.requirement not in own]
 
     def _find_secrets(self, exchange: Exchange) -> None:
         self.finder.register(exchange, self.secrets)
