@@ -16,7 +16,6 @@ from conformance.report.across.baseline import baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
-from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -58,7 +57,7 @@ class _Judged:
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
-    ledger = Ledger(REQUIREMENTS, selection=options.rules)
+    ledger = Ledger(options.own.requirements, selection=options.rules)
     return _Judged(ledger, finder=replace(finder_of(options.redact, options.keep), files=files))
 
 
@@ -134,7 +133,8 @@ def _judge(
     write: Callable[[Exchange], None],
     listeners: Sequence[Callable[[Exchange], None]],
 ) -> None:
-    judging = judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
+    options = traffic.options
+    judging = judge_of(no_cache=options.no_cache, model=options.model, own=options.own.checks)
     traffic.at_another_recording = judging.forget
     judge = watch(judged.ledger, judge=judging)
     try:

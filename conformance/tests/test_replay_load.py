@@ -204,7 +204,7 @@ def finished(*regressed: int) -> FinishedReplay:
         state = State.REGRESSED if number in regressed else State.SAME
         tally.add(ExchangeOutcome(number, state, PROFILE))
     machine = SimpleNamespace(changes=SimpleNamespace(followed_by=lambda later: None))
-    replay: Any = SimpleNamespace(sessions=SimpleNamespace(tally=tally), machine=machine)
+    replay: Any = SimpleNamespace(tally=tally, machine=machine)
     return FinishedReplay(replay, Lag(), datetime.now(UTC))
 
 

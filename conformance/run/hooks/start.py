@@ -11,16 +11,17 @@ from typing import cast
 import pytest
 
 import conformance
-from conformance.errors import TargetUnreachable
+from conformance.errors import TargetUnreachable, UsageError
 from conformance.report.across import history
 from conformance.report.across.baseline import baseline_of
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import ALLOWED
+from conformance.rules.registry import NO_OWN_RULES
 from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
-from conformance.run.hooks.stash import RULES
+from conformance.run.hooks.stash import OWN, RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import set_value, value_of
 from conformance.run.outlook.unlocking import next_steps
@@ -57,9 +58,12 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         history=value_of(config, "history"),
         rerun=value_of(config, "rerun"),
         rules=config.stash.get(RULES, None),
+        own=config.stash.get(OWN, NO_OWN_RULES),
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
+    if profile.extend.rules and not options.own.files:
+        raise UsageError(f"{name}: [extend] is not read from a pipe. Name the files with rules by --rules.")
     _check(config, options)
     refuse_foreign_files(options.out, force=value_of(config, "force"))
     rows = list(map(row_of, items))

@@ -391,6 +391,27 @@ class ClockSettings(ProfileTable):
     )
 
 
+class ExtendSettings(ProfileTable):
+    """What is known of a portal beyond the specification. Files are looked for from the folder of the
+    profile."""
+
+    rules: list[str] = Field(
+        [],
+        description="Files with rules of your own, which end with `.toml` or `.py`. They count in a score of "
+        "their own.",
+    )
+    prefix: str = Field("OWN", description="What the ids of your own rules begin with: `OWN-1`.")
+
+    @field_validator("prefix")
+    @classmethod
+    def _is_no_chapter(cls, prefix: str) -> str:
+        if not re.fullmatch(r"[A-Z][A-Z0-9]{0,15}", prefix):
+            raise ValueError('must be a word in capitals such as "OWN"')
+        if prefix in {"READING", *(row.chapter.partition("-")[0] for row in REQUIREMENTS.values())}:
+            raise ValueError(f'is "{prefix}", as rules of the specification begin. Choose another one')
+        return prefix
+
+
 class Expect(ProfileTable):
     """What a run must have tested at the least, so that it is not inconclusive; `doctor` prints what fits."""
 
