@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
+from conformance.descriptions import NO_FILES, DescriptionFiles
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
@@ -51,6 +52,8 @@ class CheckOptions:
     """Processes that share the work: one judges, the others write the redacted lines."""
     scheduler: str = ""
     """The address of a Dask scheduler whose workers write them, in place of processes on this machine."""
+    described: DescriptionFiles = NO_FILES
+    """Descriptions of further endpoints, with which the traffic is compared."""
 
 
 DEFAULTS = CheckOptions()

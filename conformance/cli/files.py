@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
+    DESCRIPTIONS,
     FORCE,
     FORMAT,
     FORMATS,
@@ -26,6 +27,7 @@ from conformance.cli.options import (
     SKIP,
     STRICT,
     WORKERS,
+    described_by,
     folder_beside_run,
     refuse_both_kinds_of_workers,
 )
@@ -59,6 +61,7 @@ RUN = "a results.json, or the folder of a run"
     FORCE,
     FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
+    *DESCRIPTIONS,
     *REDACTION,
     NO_CACHE,
     WORKERS,
@@ -86,6 +89,7 @@ def check_files(options: Options) -> int:
         keep=options.keep,
         workers=options.workers,
         scheduler=options.scheduler or "",
+        described=described_by(options),
     )
     if options.format == "json":
         return _shown(check(files, asked).run, asked.out, options)

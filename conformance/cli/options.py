@@ -10,6 +10,7 @@ import rich_click as click
 
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
+from conformance.descriptions import DescriptionFiles
 from conformance.errors import UsageError
 from conformance.impacts import IMPACTS
 from conformance.run.options import BY_NAME, OPTIONS, Option
@@ -87,6 +88,31 @@ REDACTION = (
     ),
 )
 """Which headers and fields of a deployment's own hold secrets, and which only look so."""
+
+DESCRIPTIONS = (
+    option(
+        "--description",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        allow_from_autoenv=False,
+        help="an OpenAPI file of further endpoints, to compare with (extra describe); may be repeated",
+    ),
+    option(
+        "--overlay",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        allow_from_autoenv=False,
+        help="an OpenAPI Overlay, which changes the descriptions; may be repeated",
+    ),
+)
+
+
+def described_by(options: Options) -> DescriptionFiles:
+    """The files of ``DESCRIPTIONS``."""
+    return DescriptionFiles(tuple(options.description), tuple(options.overlay))
+
 
 FORMAT = option(
     "--format", type=Choice(("text", "json")), default="text", help="output format (default: text)"

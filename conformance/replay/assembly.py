@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.judging import judge_of, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
@@ -108,7 +108,7 @@ class Assembly:
             self.plan,
             rebuilder,
             self._assessor(comparer, rebuilder),
-            watch(self.ledger, judge=judge_of(no_cache=no_cache, model=False)),
+            self._judge(no_cache=no_cache),
             log,
             progress,
             self._timing(),
@@ -119,6 +119,10 @@ class Assembly:
         stepper = machine if no_cache else FastLane(machine)
         sessions = Sessions(machine, stepper, on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, comparer.drift)
+
+    def _judge(self, *, no_cache: bool) -> Watch:
+        judge = judge_of(no_cache=no_cache, model=False)
+        return watch(self.ledger, judge=judge, descriptions=self.profile.descriptions())
 
     def _meanings(self, context: RebuildContext) -> Meanings:
         return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)

@@ -126,7 +126,7 @@ class RunSession:
             profile,
             clock,
             options,
-            judge=watch(ledger, case=acting),
+            judge=watch(ledger, case=acting, descriptions=profile.descriptions()),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,
             secrets=secrets,

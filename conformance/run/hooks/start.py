@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 import conformance
+from conformance.descriptions import DescriptionFiles
 from conformance.errors import TargetUnreachable
 from conformance.report.across import history
 from conformance.report.across.baseline import baseline_of
@@ -60,7 +61,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
-    _check(config, options)
+    _check(config, profile, options)
     refuse_foreign_files(options.out, force=value_of(config, "force"))
     rows = list(map(row_of, items))
     for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
@@ -127,10 +128,11 @@ def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptio
     return replace(options, out=folder)
 
 
-def _check(config: pytest.Config, options: RunOptions) -> None:
+def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None:
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _budget(config)
     _patience(config)
+    profile.descriptions()
     baseline_of(options.known, is_strict=options.strict)
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
@@ -199,15 +201,20 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
 def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, bool]:
     """The profile, what reports call it, and whether it is the bundled portal's."""
     target, path = value_of(config, "target"), value_of(config, "profile")
+    described = DescriptionFiles(*(tuple(map(Path, value_of(config, name))) for name in DESCRIBING))
     if path:
-        return load(Path(path), target=target), str(path), False
+        return load(Path(path), target=target).describing(described), str(path), False
     if target:
-        return of_target(target), "", False
+        return of_target(target).describing(described), "", False
     from conformance.target.bundled import (
         running_portal,  # the reference portal: nobody with a target needs it
     )
 
-    return stack.enter_context(running_portal()), "bundled", True
+    return stack.enter_context(running_portal()).describing(described), "bundled", True
+
+
+DESCRIBING = ("description", "overlay")
+"""The options that name descriptions."""
 
 
 def _clock(config: pytest.Config, profile: Profile) -> Clock:

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
+from conformance.descriptions import NO_FILES, DescriptionFiles, Descriptions
 from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
@@ -25,6 +26,7 @@ from conformance.target.profile.tables import (
     BotChallenge,
     ClockSettings,
     Expect,
+    ExtendSettings,
     FixedInbox,
     HttpInbox,
     ImapInbox,
@@ -71,6 +73,7 @@ class Profile(ProfileTable):
         " that finds another one fails.",
     )
     clock: ClockSettings = ClockSettings()
+    extend: ExtendSettings = ExtendSettings()
     expect: Expect = Expect()
 
     _source: str = PrivateAttr("profile")
@@ -97,6 +100,20 @@ class Profile(ProfileTable):
         """This profile at another address of a portal; ``is_insecure`` leaves its certificate unchecked."""
         settings = {"url": url} | ({"verify": False} if is_insecure else {})
         return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
+
+    def describing(self, described: DescriptionFiles, *, folder: Path = Path()) -> Self:
+        """This profile with further descriptions. Relative paths of its own are below the folder."""
+        own = self.extend.within(folder)
+        further = ExtendSettings(
+            descriptions=[*own.descriptions, *(str(path.absolute()) for path in described.files)],
+            overlays=[*own.overlays, *(str(path.absolute()) for path in described.overlays)],
+        )
+        return self.model_copy(update={"extend": own.model_copy(update=dict(further))})
+
+    def descriptions(self) -> Descriptions:
+        """What is described beside the specification. UsageError: a file cannot be used."""
+        files, overlays = map(Path, self.extend.descriptions), map(Path, self.extend.overlays)
+        return DescriptionFiles(tuple(files), tuple(overlays)).read()
 
     @field_validator("operations")
     @classmethod
@@ -221,7 +238,7 @@ def parse(
     profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
-    return profile
+    return profile.describing(NO_FILES, folder=folder)
 
 
 NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -389,6 +390,31 @@ class ClockSettings(ProfileTable):
         "seconds since 1970. Without `now`, the time is that of the portal's first answers (`timestamp`, "
         "else `Date`), plus the seconds that were asked for since.",
     )
+
+
+class ExtendSettings(ProfileTable):
+    """What is known of the endpoints that the specification does not describe. Files are looked for from the
+    folder of the profile."""
+
+    descriptions: list[str] = Field(
+        [],
+        description="OpenAPI 3.0 or 3.1 files, JSON or YAML, of further endpoints. Traffic is compared with "
+        "them, and what differs has lines of its own: it is no rule of the specification.",
+    )
+    overlays: list[str] = Field(
+        [],
+        description="OpenAPI Overlay 1.x files, which change the descriptions: the one that `extends` names, "
+        "or all.",
+    )
+
+    def within(self, folder: Path) -> ExtendSettings:
+        """The same with absolute paths; relative ones are below the folder."""
+        paths = {name: [str(folder.absolute() / path) for path in getattr(self, name)] for name in FILES}
+        return self.model_copy(update=paths)
+
+
+FILES = ("descriptions", "overlays")
+"""The keys of [extend] that name files."""
 
 
 class Expect(ProfileTable):
