@@ -17,7 +17,6 @@ from conformance.report.across.baseline import baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
-from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -60,7 +59,7 @@ class _Judged:
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
-    ledger = Ledger(REQUIREMENTS, selection=options.rules)
+    ledger = Ledger(options.own.requirements, selection=options.rules)
     finder = replace(finder_of(options.redact, options.keep), files=files)
     return _Judged(ledger, finder=finder, descriptions=options.described.read())
 
@@ -136,7 +135,8 @@ def _judge(
     write: Callable[[Exchange], None],
     listeners: Sequence[Callable[[Exchange], None]],
 ) -> None:
-    judging = judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
+    options = traffic.options
+    judging = judge_of(no_cache=options.no_cache, model=options.model, own=options.own.checks)
     traffic.at_another_recording = judging.forget
     judge = watch(judged.ledger, judge=judging, descriptions=judged.descriptions)
     try:

@@ -10,7 +10,6 @@ import rich_click as click
 
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
-from conformance.descriptions import DescriptionFiles
 from conformance.errors import UsageError
 from conformance.impacts import IMPACTS
 from conformance.run.options import BY_NAME, OPTIONS, Option
@@ -89,31 +88,6 @@ REDACTION = (
 )
 """Which headers and fields of a deployment's own hold secrets, and which only look so."""
 
-DESCRIPTIONS = (
-    option(
-        "--description",
-        multiple=True,
-        metavar="FILE",
-        type=PATH,
-        allow_from_autoenv=False,
-        help="an OpenAPI file of further endpoints, to compare with (extra describe); may be repeated",
-    ),
-    option(
-        "--overlay",
-        multiple=True,
-        metavar="FILE",
-        type=PATH,
-        allow_from_autoenv=False,
-        help="an OpenAPI Overlay, which changes the descriptions; may be repeated",
-    ),
-)
-
-
-def described_by(options: Options) -> DescriptionFiles:
-    """The files of ``DESCRIPTIONS``."""
-    return DescriptionFiles(tuple(options.description), tuple(options.overlay))
-
-
 FORMAT = option(
     "--format", type=Choice(("text", "json")), default="text", help="output format (default: text)"
 )
@@ -155,7 +129,7 @@ def _value_of(row: Option) -> Mapping[str, Any]:
 RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
 PLANNED = (
     "target", "profile", "impact", "out", "time_budget", "rerun", "only", "skip", "failed", "min_tested",
-    "brief",
+    "rules", "brief",
 )  # fmt: skip
 """The options of a run by which a plan differs."""
 
@@ -177,6 +151,9 @@ TIME_BUDGET = option(
 """Of the doctor, which is quick itself."""
 
 ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
+RULES, DESCRIPTION = (run_option(BY_NAME[name]) for name in ("rules", "description"))
+EXTENDED = option("--profile", metavar="FILE", type=PATH, help="a profile, of which [extend] alone is read")
+"""Of commands that need no target."""
 KNOWN = option("--known", metavar="FILE", type=PATH, help="a file of what is known, which fails nothing")
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
-    DESCRIPTIONS,
+    DESCRIPTION,
     FORCE,
     FORMAT,
     FORMATS,
@@ -22,13 +22,13 @@ from conformance.cli.options import (
     OUT_BESIDE,
     PROFILE,
     REDACTION,
+    RULES,
     SALVAGE,
     SCHEDULER,
     STRICT,
     TARGET,
     WAIT,
     WORKERS,
-    described_by,
     folder_beside_run,
     refuse_both_kinds_of_workers,
 )
@@ -192,11 +192,12 @@ def record_traffic(options: Options) -> int:
     FORMATS,
     *SELECTION,
     *COMPARISON,
-    *DESCRIPTIONS,
+    DESCRIPTION,
     SALVAGE,
     flag("--resume", help="continue the interrupted replay whose reports are in --out"),
     STRICT,
     KNOWN,
+    RULES,
     WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     NO_CACHE,
@@ -212,8 +213,8 @@ def replay_traffic(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
-    profile = profile.describing(described_by(options))
-    profile.descriptions()  # what is wrong in one is said before anything is sent
+    profile = profile.describing(options.description)
+    profile.extend.described().read()  # what is wrong in one is said before anything is sent
     options.out = folder_beside_run(options, "replay")
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # what is wrong in the options is said before these are loaded

@@ -1,8 +1,8 @@
 """The judge: applies every check to every exchange, with or without a cache of its verdicts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from conformance.checks.registry import CHECKS
+from conformance.checks.registry import CHECKS, Check
 from conformance.descriptions import NO_DESCRIPTIONS, Descriptions
 from conformance.judging.cache import CachingJudge
 from conformance.judging.described import DescriptionJudge
@@ -21,13 +21,14 @@ Watch = Callable[[Exchange], list[Finding]]
 """Judges an exchange into a ledger, and returns what it contradicts."""
 
 
-def judge_of(*, no_cache: bool = False, model: bool = True) -> AnyJudge:
+def judge_of(*, no_cache: bool = False, model: bool = True, own: Iterable[Check] = ()) -> AnyJudge:
     """A fresh judge. ``no_cache`` is a doubter's switch: each exchange is judged anew, with equal results.
 
     ``model``: also compares what several answers say of the same thing, which takes about as long again.
+    ``own``: the checks of the user's own rules.
     """
     checks = [check for check in CHECKS if model or not check.is_of_model]
-    judge = Judge(checks=checks)
+    judge = Judge(checks=[*checks, *own])
     return judge if no_cache else CachingJudge(judge)
 
 

@@ -37,6 +37,7 @@ from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 
 __all__ = ["AnalysedRecording", "ReplayOptions", "ReplayResult", "replay"]
 
@@ -79,7 +80,8 @@ def replay(
             changes = ReplayChanges(portal, options.out)
             for notice in changes.left_by_earlier():
                 on_notice(notice)
-            assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
+            ledger = Ledger(options.own.requirements)
+            assembly = Assembly(plan, profile, options, clock, secrets, changes, ledger, kept=earlier.lines)
             finished = _all_passes(assembly, earlier, portal, journal, on_step, started=started)
         result = _reported(finished, profile, options, baseline)
         if finished.is_whole:
@@ -111,7 +113,7 @@ def _all_passes(
     meter = _meter(assembly.plan, options)
     measure = ignore if meter is None else meter.take
     ready = assembly.replay(_each(journal.add, on_step, measure))
-    earlier.count_in(ready, no_cache=not options.cache)
+    earlier.count_in(ready, options)
     passing = partial(_pass, portal, journal, options, started=started, meter=meter)
     finished = passing(ready)
     while _is_due_again(finished, meter, options):

@@ -31,7 +31,6 @@ from conformance.replay.rebuild.rebuild import Rebuilder
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.turns import turns_of
 from conformance.report.model.regressions import Place
-from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
@@ -76,9 +75,9 @@ class Assembly:
     clock: Clock
     secrets: Secrets
     changes: ReplayChanges
+    ledger: Ledger
     kept: int = 0
     """Lines of the log that an earlier part of the replay wrote."""
-    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
     finder: SecretFinder = field(default_factory=SecretFinder)
     """Finds the secrets of the recording and the target that no place shows."""
 
@@ -108,7 +107,7 @@ class Assembly:
             self.plan,
             rebuilder,
             self._assessor(comparer, rebuilder),
-            self._judge(no_cache=no_cache),
+            self._judge(),
             log,
             progress,
             self._timing(),
@@ -120,9 +119,14 @@ class Assembly:
         sessions = Sessions(machine, stepper, on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, comparer.drift)
 
-    def _judge(self, *, no_cache: bool) -> Watch:
-        judge = judge_of(no_cache=no_cache, model=False)
-        return watch(self.ledger, judge=judge, descriptions=self.profile.descriptions())
+    def _judge(self) -> Watch:
+        """Judges live answers. Rules of the user's own count in the report, and no difference means more by
+        them."""
+        options = self.options
+        own = {rule.id for rule in options.own.rules}
+        judge = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
+        judged = watch(self.ledger, judge=judge, descriptions=self.profile.extend.described().read())
+        return lambda exchange: [each for each in judged(exchange) if each.requirement not in own]
 
     def _meanings(self, context: RebuildContext) -> Meanings:
         return Meanings(frozenset(context.stand_ins), self.plan.taken_from, context.correlation)

@@ -21,6 +21,7 @@ from conformance.report.formats.terminal import wants_colour
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import listed
+from conformance.rules.registry import rules_named_by
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
@@ -70,6 +71,7 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
         strict=arguments.strict,
         known=arguments.known,
         profile_name=str(arguments.profile or ""),
+        own=rules_named_by(arguments.rules, arguments.profile),
         cache=not arguments.no_cache,
         resume=arguments.resume,
         fail_on=arguments.fail_on,

@@ -165,11 +165,12 @@ class EarlierPart:
             plan.counted.add(entry.position)
         add_needs(plan, [REPLAYED])
 
-    def count_in(self, ready: Replay, *, no_cache: bool) -> None:
+    def count_in(self, ready: Replay, options: ReplayOptions) -> None:
         for outcome in self.outcomes:
             ready.sessions.tally.add(outcome)
         if self.lines:
-            judge = watch(ready.ledger, judge=judge_of(no_cache=no_cache, model=False))
+            judging = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
+            judge = watch(ready.ledger, judge=judging)
             for number, exchange in enumerate(capture.read(ready.log.path), 1):
                 judge(with_fields(exchange, n=number))
 

@@ -26,7 +26,6 @@ from conformance.replay.recording.shares import Share
 from conformance.replay.sharing import AnalysedRecording
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending, Run
-from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
@@ -254,7 +253,7 @@ def _nothing(order: SharedReplay, beside: Beside) -> Run:
     exchanges = options.out / EXCHANGES
     exchanges.write_bytes(b"")
     return finish_run(
-        Ledger(REQUIREMENTS),
+        Ledger(options.own.requirements),
         Outputs(options.out, exchanges, None),
         details={"replay": replay_details([], []), **beside.details},
         target_url=order.profile.portal.url,

@@ -78,15 +78,15 @@ OPTIONS = (
     Option("known", "a file of what is known, which does not fail the run (known.toml)", "FILE", path),
     Option(
         "description",
-        "an OpenAPI file of further endpoints, to call and to compare with (extra describe); may be repeated",
+        "an OpenAPI file of further endpoints, to compare with (extra describe); may be repeated",
         "FILE",
         path,
         default=(),
         repeats=True,
     ),
     Option(
-        "overlay",
-        "an OpenAPI Overlay, which changes the descriptions; may be repeated",
+        "rules",
+        "a file with rules of your own, .toml or .py; may be repeated",
         "FILE",
         path,
         default=(),

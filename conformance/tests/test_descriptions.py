@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from conformance.check import CheckOptions, check
 from conformance.descriptions import DescriptionFiles, Descriptions
@@ -85,7 +84,7 @@ def wallet(**changes: Json) -> Exchange:
         pytest.param(wallet(more=1), {}, "DESCRIBED-BODY", "data.more", id="a field that is not described"),
         pytest.param(wallets(envelope(data={})), {}, "DESCRIBED-BODY", "data.bizId", id="no required field"),
         pytest.param(
-            replace(wallet(), response=replace(wallet().response, status=201)),
+            wallets(envelope(data={"bizId": "w-1"}), status=201),
             {}, "DESCRIBED-STATUS", "status", id="another status of success",
         ),
         pytest.param(
@@ -142,7 +141,7 @@ def test_what_the_description_or_the_specification_permits_is_silent(
 def test_a_protected_endpoint_that_serves_without_a_token_contradicts_the_specification(
     tmp_path: Path,
 ) -> None:
-    security = [{"bearer": []}]
+    security: Json = [{"bearer": []}]
     run = compared(tmp_path, described(security=security), without_token(wallet()))
     learned = described(security=security, **{"x-portal-status": "learned"})
     drift = compared(tmp_path, learned, without_token(wallet()))
@@ -317,10 +316,10 @@ def test_a_profile_names_descriptions_beside_it(tmp_path: Path) -> None:
         '[accounts.admin]\nemail = "a@example.test"\npassword = "p"\n[extend]\ndescriptions = ["more.json"]\n'
     )
 
-    assert [row.key for row in load(profile).descriptions().operations] == [f"GET {PATH}"]
+    assert [row.key for row in load(profile).extend.described().read().operations] == [f"GET {PATH}"]
     shutil.move(tmp_path / "more.json", tmp_path / "gone.json")
     with pytest.raises(UsageError, match=r"more\.json: there is no such file"):
-        load(profile).descriptions()
+        load(profile).extend.described().read()
 
 
 def test_a_reference_may_lead_to_a_file_beside_it_and_to_no_other_machine(tmp_path: Path) -> None:

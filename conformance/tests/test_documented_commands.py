@@ -130,6 +130,9 @@ def _furnish(folder: Path) -> None:
     _write_runs(folder)
     for place in (".zfunc", ".config/fish/completions"):
         (folder / place).mkdir(parents=True)
+    for language in ("toml", "python"):
+        rules = next(each.text for each in blocks(language) if each.page == "docs/rest-of-your-portal.md")
+        (folder / f"rules.{'py' if language == 'python' else language}").write_text(rules, encoding="utf-8")
     (folder / "known.toml").touch()
     (folder / "more.json").write_text(json.dumps(described()), encoding="utf-8")
     (folder / "reports" / "changes.jsonl").touch()

@@ -281,8 +281,10 @@ class Ledger:
     def is_selected(self, requirement: str, endpoint: str) -> bool:
         """Whether what is decided of a rule at an endpoint counts: ``--only`` and ``--skip`` leave rules out,
         and ``--only`` with an endpoint other endpoints."""
-        is_excluded = self.selection is not None and self.selection.excludes(requirement)
-        return not (is_excluded or self._is_elsewhere(requirement, endpoint))
+        return not (self.excludes(requirement) or self._is_elsewhere(requirement, endpoint))
+
+    def excludes(self, requirement: str) -> bool:
+        return self.selection is not None and self.selection.excludes(requirement)
 
     def _is_elsewhere(self, requirement: str, endpoint: str) -> bool:
         return self.selection is not None and self.selection.is_elsewhere(requirement, endpoint)
@@ -345,7 +347,7 @@ class Ledger:
         self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
         cases = tuple(sorted(tally.cases))
-        if self.selection is not None and self.selection.excludes(requirement.id):
+        if self.selection is not None and self.excludes(requirement.id):
             reason = f"{NOT_SELECTED} {self.selection.text}"
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)
         if finding is not None and finding.verdict is not Verdict.OPEN:

@@ -33,7 +33,7 @@ from conformance.report.model.run import (
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
-from conformance.spec import IMPACTS, REQUIREMENTS
+from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
 from conformance.traffic.exchange import ABSENT, Json, split_url
 from conformance.traffic.replacing import written_whole
@@ -41,6 +41,7 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.verdicts import OWN_RULE
 from conformance.work.merged_replays import (
     exceeded_limits,
     notes_of_replays,
@@ -183,7 +184,8 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
     ]
-    ledger = ledger_of(reduce(LedgerPart.merged, parts), REQUIREMENTS, selection=_selection(first))
+    requirements = _requirements(folder.run for folder in folders)
+    ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
     is_check = first.command == "check"
@@ -371,7 +373,8 @@ def _as_moved(line: bytes, move: Move) -> bytes:
 def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
     """What a ledger held that led to these results: of a requirement that held, that it did."""
     rows = {row.id: row for row in run.requirements}
-    unknown = sorted({*rows, *(row.requirement for row in run.findings)} - REQUIREMENTS.keys())
+    named = {*rows, *(row.requirement for row in run.findings)}
+    unknown = sorted(named - REQUIREMENTS.keys() - run.own_ids)
     if unknown:
         raise UsageError(
             f"{', '.join(unknown[:3])}: this version of the suite does not have these rules. "
@@ -393,8 +396,24 @@ def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
         findings,
         dict(_observations(run.observations, renumbered)),
         reasons,
-        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(run.ending.errors.items())},
+        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(_errors(run))},
     )
+
+
+def _errors(run: Run) -> Iterator[tuple[str, str]]:
+    """The errors of the suite and of the user's own rules, as a ledger names them."""
+    yield from run.ending.errors.items()
+    yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
+
+
+def _requirements(runs: Iterable[Run]) -> Mapping[str, Requirement]:
+    """The specification's requirements, and the user's own rules that the runs have."""
+    own = {row.id: row for run in runs for row in run.requirements if row.is_own}
+    rows = (
+        Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
+        for row in own.values()
+    )
+    return {**REQUIREMENTS, **{row.id: row for row in rows}}
 
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
@@ -436,7 +455,7 @@ def _selection(run: Run) -> RuleSelection | None:
     if not run.scope.selection:
         return None
     left_out = {row.id for row in run.requirements if (row.reason or "").startswith(NOT_SELECTED)}
-    return RuleSelection(frozenset(REQUIREMENTS) - left_out, run.scope.selection)
+    return RuleSelection((run.own_ids | REQUIREMENTS.keys()) - left_out, run.scope.selection)
 
 
 def _traffic(folders: Sequence[Folder]) -> TrafficTotals:

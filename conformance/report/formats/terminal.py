@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -202,7 +202,7 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
     for row in failures.outdated:
         label = pen("warn" if row.label == "stale" else "fail", row.label)
         yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
-    yield from _unknown_rules(base, pen)
+    yield from _unknown_rules(base, run.own_ids, pen)
     unexplained = dict.fromkeys(entry.signature for entry in base.known if entry.reason in UNEXPLAINED)
     if unexplained:
         names = listed((one_line(name, 120) for name in unexplained), MOST_KNOWN)
@@ -224,10 +224,10 @@ def _deviations(run: Run, pen: Pen) -> Iterator[str]:
         yield f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report"
 
 
-def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
+def _unknown_rules(base: BaselineOutcome, own: Set[str], pen: Pen) -> Iterator[str]:
     """Baseline entries with an unknown rule id: mistyped, or of another version."""
     for entry in (*base.stale, *base.undecided):
-        if entry.requirement not in {*REQUIREMENTS, *STATEMENTS, OF_REPLAYS}:
+        if entry.requirement not in {*REQUIREMENTS, *STATEMENTS, *own, OF_REPLAYS}:
             near = near_ids(entry.requirement)
             problem = "there is no such rule" + (f"; did you mean {near[0]}?" if near else "")
             yield f"     {pen('warn', 'unknown')} {one_line(entry.signature, 160)}: {problem}"

@@ -31,8 +31,9 @@ MOST_CHARACTERS = 6_000
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
     """The command that shows a finding again, with exit code 1: by its rule, or by the case that came across
     it where the rule is about every endpoint."""
-    operations = next((row.operations for row in run.requirements if row.id == finding.requirement), [])
-    is_by_case = not operations and (finding.case or "").startswith("cases/") and run.command == "run"
+    rule = next((row for row in run.requirements if row.id == finding.requirement), None)
+    is_of_cases = rule is None or rule.is_own or not rule.operations
+    is_by_case = is_of_cases and (finding.case or "").startswith("cases/") and run.command == "run"
     name = finding.case if is_by_case and finding.case else finding.requirement
     return rerun(run, name, is_strict=finding.verdict == "warn")
 

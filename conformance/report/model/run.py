@@ -15,6 +15,7 @@ import conformance
 from conformance.errors import UsageError
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
+from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
@@ -76,6 +77,11 @@ class RequirementEntry(Part):
     @property
     def chapter(self) -> str:
         return self.id.rpartition("-")[0] or self.section
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user added it to the specification's: then it counts in a score of its own."""
+        return self.section == OWN_SECTION
 
 
 class OtherPlaceEntry(Part):
@@ -272,7 +278,8 @@ class Since(Part):
 
 
 class Ending(Part):
-    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
+    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case,
+    ``broken_rules`` those that rules of the user's own raised, by rule;
     ``restarted`` says when the target restarted, ``left_behind`` is what was changed at the target and not
     restored, ``cleanup`` the command that restores it; ``inconclusive`` says why too little was tested,
     ``unusable`` what of the command, the profile or a file ended it; ``too_slow`` are the limits on latency
@@ -282,6 +289,7 @@ class Ending(Part):
     unreachable: str = ""
     restarted: str = ""
     errors: dict[str, str] = {}
+    broken_rules: dict[str, str] = {}
     left_behind: list[str] = []
     cleanup: str = ""
     inconclusive: str = ""
@@ -318,7 +326,8 @@ class Scope(Part):
 
 
 EXTRAS = (
-    *("exit_codes", "readings", "deviations", "timings", "timeline", "notes", "changes", "baseline", "since"),
+    *("exit_codes", "own_rules", "readings", "deviations", "timings", "timeline", "notes", "changes"),
+    *("baseline", "since"),
     "secrets",
 )
 """The keys of a run that ``results.json`` leaves out where they are empty."""
@@ -369,6 +378,8 @@ class Run(Part):
     exit_codes: list[int] = []
     command: str = "run"
     summary: Summary
+    own_rules: Summary | None = None
+    """How many rules of the user's own came to each verdict."""
     requirements: list[RequirementEntry]
     findings: list[FindingEntry]
     observations: list[ObservationEntry]
@@ -401,10 +412,12 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
+        own = [row for row in requirements if row.is_own]
         rows, values = list(observations), {"exit_code": 0, **facts}
         return cls(
             target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
-            summary=counted(requirements),
+            summary=counted([row for row in requirements if not row.is_own]),
+            own_rules=counted(own) if own else None,
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
@@ -475,7 +488,13 @@ class Run(Part):
         path.write_text(self.text(), encoding="utf-8")
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
-        return [entry for entry in self.requirements if entry.verdict == verdict]
+        """The requirements of the specification, and readings that the profile pins, with a verdict."""
+        return [entry for entry in self.requirements if entry.verdict == verdict and not entry.is_own]
+
+    @property
+    def own_ids(self) -> frozenset[str]:
+        """The ids of the user's own rules."""
+        return frozenset(entry.id for entry in self.requirements if entry.is_own)
 
     @property
     def seconds(self) -> float:

@@ -112,6 +112,11 @@ REST = """\
 # A reading of something that the specification leaves open, pinned: a run that finds another one fails.
 # "invalid-credentials-status" = 401
 
+# [extend]
+# What you know beyond the specification: `portal-conformance docs rest-of-your-portal`.
+# rules = ["rules.toml", "rules.py"]      # rules of your own, which count in a score of their own
+# prefix = "OWN"                          # what their ids begin with: OWN-1
+
 # [expect]
 # What a run must have tested, so that its verdict says anything; `doctor` prints what fits this profile.
 # musts = 400                             # so many musts; without it, half of those that can be tried
