@@ -158,7 +158,7 @@ def compare_runs(options: Options) -> int:
 
 
 def _change_known(options: Options) -> int:
-    from conformance.replay.stable_values import has_stable_values
+    from conformance.replay.accepted import has_stable_values
     from conformance.report.across.accepting import accept
 
     if options.known is None or len(options.runs) != 1:

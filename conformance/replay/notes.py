@@ -74,7 +74,7 @@ class FinishedReplay:
 
     @property
     def tally(self) -> OutcomeTally:
-        return self.replay.sessions.tally
+        return self.replay.tally
 
 
 def notes_of(finished: FinishedReplay) -> Iterator[str]:

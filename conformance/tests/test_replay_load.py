@@ -198,7 +198,7 @@ def finished(*regressed: int) -> FinishedReplay:
     for number in range(1, 6):
         state = State.REGRESSED if number in regressed else State.SAME
         tally.add(ExchangeOutcome(number, state, PROFILE))
-    replay: Any = SimpleNamespace(sessions=SimpleNamespace(tally=tally))
+    replay: Any = SimpleNamespace(tally=tally)
     return FinishedReplay(replay, Lag(), datetime.now(UTC))
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
-from conformance.replay.changes.losses import Losses
 from conformance.replay.changes.reading import body_before, id_of, is_named, new_name, record_before
+from conformance.replay.changes.sent import Losses
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
@@ -226,8 +226,7 @@ class ReplayChanges:
         self._noted = {signature: entry for signature, entry in self._noted.items() if entry != number}
 
     def _take_result(self, number: int, live: Exchange) -> None:
-        operation = live.request.operation
-        key = operation.key if operation else ""
+        key = live.request.operation_key or ""
         id = told_id(self._portal, key, live) if key in CREATIONS else None
         if id is not None:
             self.ledger.created(number, id)
