@@ -50,9 +50,7 @@ def finish_replay(
         strict=options.strict,
         command="replay",
         ending=ending,
-        changes=None
-        if options.impact == "read-only"
-        else ChangesMade(**asdict(replay.machine.changes.counts)),
+        changes=_changes(finished, options),
         regressions=acceptance.held,
         notes=notes,
     )
@@ -67,6 +65,13 @@ def finish_replay(
         run=run,
         groups=groups,
     )
+
+
+def _changes(finished: FinishedReplay, options: ReplayOptions) -> ChangesMade | None:
+    """What the replay changed; None where it could change nothing."""
+    if options.impact == "read-only":
+        return None
+    return ChangesMade(**asdict(finished.replay.machine.changes.counts))
 
 
 def _compared(

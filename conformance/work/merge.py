@@ -26,6 +26,7 @@ from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
     ChangesMade,
+    DeviationEntry,
     Ending,
     FindingEntry,
     ObservationEntry,
@@ -210,9 +211,26 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
+        deviations=list(_deviations(folders, numbers)),
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:
+    """The deviations of all parts, each once with the times of all."""
+    merged: dict[str, DeviationEntry] = {}
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            earlier = merged.get(row.signature)
+            if earlier is not None:
+                change: dict[str, Any] = {"times": earlier.times + row.times}
+            else:
+                at = row.exchanges[0] if row.exchanges else 0
+                actual = renumbered.placeholders(row.actual, at)
+                change = {"actual": actual, "exchanges": list(map(renumbered, row.exchanges))}
+            merged[row.signature] = (earlier or row).model_copy(update=change)
+    return merged.values()
 
 
 def _folder(path: Path) -> Folder:

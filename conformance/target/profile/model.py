@@ -100,6 +100,11 @@ class Profile(ProfileTable):
         settings = {"url": url} | ({"verify": False} if is_insecure else {})
         return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
 
+    def describing(self, files: Iterable[Path]) -> Self:
+        """This profile with further descriptions."""
+        names = [*self.extend.descriptions, *(str(path.absolute()) for path in files)]
+        return self.model_copy(update={"extend": self.extend.model_copy(update={"descriptions": names})})
+
     @field_validator("operations")
     @classmethod
     def _knows_its_operations(cls, operations: dict[str, OperationSettings]) -> dict[str, OperationSettings]:
@@ -223,7 +228,7 @@ def parse(
     profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
-    return profile
+    return profile.model_copy(update={"extend": profile.extend.within(folder)})
 
 
 NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."
@@ -261,7 +266,7 @@ def extension_of(path: Path | None) -> ExtendSettings:
         return ExtendSettings()
     text = text_of(path)
     try:
-        return ExtendedProfile.model_validate(tomllib.loads(text)).extend
+        return ExtendedProfile.model_validate(tomllib.loads(text)).extend.within(path.parent)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise _not_toml(str(path), problem) from None
     except ValidationError as problem:
