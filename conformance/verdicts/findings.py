@@ -14,6 +14,7 @@ from conformance.spec import Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.deviations import Deviations, signature_of
 from conformance.verdicts.selection import RuleSelection, endpoint_in
 from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
@@ -78,8 +79,7 @@ class Finding:
     @property
     def signature(self) -> str:
         """What stays the same from run to run: requirement, endpoint, and place without indexes."""
-        place = "".join("[]" if part.isdigit() else part for part in _split_indexes(self.path))
-        return f"{self.requirement} {self.endpoint} {place}".strip()
+        return signature_of(self.requirement, self.endpoint, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +142,8 @@ class Ledger:
         self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+        self.deviations = Deviations()
+        """Where the traffic differs from the descriptions that it is compared with: no verdicts."""
 
     def take(self, verdicts: Verdicts, *, times: int = 1, case: str | None = None) -> list[Finding]:
         """Takes what a judge decided on an exchange, or on so many equal ones; gives what is contradicted.
@@ -286,8 +288,10 @@ class Ledger:
     def is_selected(self, requirement: str, endpoint: str) -> bool:
         """Whether what is decided of a rule at an endpoint counts: ``--only`` and ``--skip`` leave rules out,
         and ``--only`` with an endpoint other endpoints."""
-        is_excluded = self.selection is not None and self.selection.excludes(requirement)
-        return not (is_excluded or self._is_elsewhere(requirement, endpoint))
+        return not (self.excludes(requirement) or self._is_elsewhere(requirement, endpoint))
+
+    def excludes(self, requirement: str) -> bool:
+        return self.selection is not None and self.selection.excludes(requirement)
 
     def _is_elsewhere(self, requirement: str, endpoint: str) -> bool:
         return self.selection is not None and self.selection.is_elsewhere(requirement, endpoint)
@@ -350,7 +354,7 @@ class Ledger:
         self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
         cases = tuple(sorted(tally.cases))
-        if self.selection is not None and self.selection.excludes(requirement.id):
+        if self.selection is not None and self.excludes(requirement.id):
             reason = f"{NOT_SELECTED} {self.selection.text}"
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)
         if finding is not None and finding.verdict is not Verdict.OPEN:
@@ -447,7 +451,3 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def _is_within(path: str, place: str) -> bool:
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
-
-
-def _split_indexes(path: str) -> list[str]:
-    return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]

@@ -25,6 +25,8 @@ from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
+    ChangesMade,
+    DeviationEntry,
     Ending,
     FindingEntry,
     ObservationEntry,
@@ -32,7 +34,7 @@ from conformance.report.model.run import (
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
-from conformance.spec import IMPACTS, REQUIREMENTS
+from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
 from conformance.traffic.exchange import ABSENT, Json, split_url
 from conformance.traffic.replacing import written_whole
@@ -40,6 +42,7 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.verdicts import OWN_RULE
 from conformance.work.merged_replays import (
     exceeded_limits,
     notes_of_replays,
@@ -182,7 +185,8 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
     ]
-    ledger = ledger_of(reduce(LedgerPart.merged, parts), REQUIREMENTS, selection=_selection(first))
+    requirements = _requirements(folder.run for folder in folders)
+    ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
     is_check = first.command == "check"
@@ -205,10 +209,28 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         strict=first.strict,
         command=first.command,
         ending=_ending(folders, details, beside),
+        changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
+        deviations=list(_deviations(folders, numbers)),
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:
+    """The deviations of all parts, each once with the times of all."""
+    merged: dict[str, DeviationEntry] = {}
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            earlier = merged.get(row.signature)
+            if earlier is not None:
+                change: dict[str, Any] = {"times": earlier.times + row.times}
+            else:
+                at = row.exchanges[0] if row.exchanges else 0
+                actual = renumbered.placeholders(row.actual, at)
+                change = {"actual": actual, "exchanges": list(map(renumbered, row.exchanges))}
+            merged[row.signature] = (earlier or row).model_copy(update=change)
+    return merged.values()
 
 
 def _folder(path: Path) -> Folder:
@@ -353,7 +375,8 @@ def _as_moved(line: bytes, move: Move) -> bytes:
 def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
     """What a ledger held that led to these results: of a requirement that held, that it did."""
     rows = {row.id: row for row in run.requirements}
-    unknown = sorted({*rows, *(row.requirement for row in run.findings)} - REQUIREMENTS.keys())
+    named = {*rows, *(row.requirement for row in run.findings)}
+    unknown = sorted(named - REQUIREMENTS.keys() - run.own_ids)
     if unknown:
         raise UsageError(
             f"{', '.join(unknown[:3])}: this version of the suite does not have these rules. "
@@ -375,8 +398,24 @@ def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
         findings,
         dict(_observations(run.observations, renumbered)),
         reasons,
-        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(run.ending.errors.items())},
+        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(_errors(run))},
     )
+
+
+def _errors(run: Run) -> Iterator[tuple[str, str]]:
+    """The errors of the suite and of the user's own rules, as a ledger names them."""
+    yield from run.ending.errors.items()
+    yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
+
+
+def _requirements(runs: Iterable[Run]) -> Mapping[str, Requirement]:
+    """The specification's requirements, and the user's own rules that the runs have."""
+    own = {row.id: row for run in runs for row in run.requirements if row.is_own}
+    rows = (
+        Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
+        for row in own.values()
+    )
+    return {**REQUIREMENTS, **{row.id: row for row in rows}}
 
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
@@ -418,7 +457,7 @@ def _selection(run: Run) -> RuleSelection | None:
     if not run.scope.selection:
         return None
     left_out = {row.id for row in run.requirements if (row.reason or "").startswith(NOT_SELECTED)}
-    return RuleSelection(frozenset(REQUIREMENTS) - left_out, run.scope.selection)
+    return RuleSelection((run.own_ids | REQUIREMENTS.keys()) - left_out, run.scope.selection)
 
 
 def _traffic(folders: Sequence[Folder]) -> TrafficTotals:
@@ -461,6 +500,13 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
     )
+
+
+def _changes(folders: Sequence[Folder]) -> ChangesMade | None:
+    """What all parts changed; None where none of them could change anything."""
+    parts = [folder.run.changes.model_dump() for folder in folders if folder.run.changes is not None]
+    totals = {name: sum(part[name] for part in parts) for name in ChangesMade.model_fields}
+    return ChangesMade(**totals) if parts else None
 
 
 def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:

@@ -15,9 +15,11 @@ import conformance
 from conformance.errors import UsageError
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
+from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
+from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
@@ -76,6 +78,11 @@ class RequirementEntry(Part):
     def chapter(self) -> str:
         return self.id.rpartition("-")[0] or self.section
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the user added it to the specification's: then it counts in a score of its own."""
+        return self.section == OWN_SECTION
+
 
 class OtherPlaceEntry(Part):
     """Where another answer shows what was expected: its exchange, endpoint, record and field."""
@@ -127,6 +134,33 @@ def short_id(*names: str) -> str:
     """An id of seven characters for what names identify."""
     text = " ".join(names).encode(errors="backslashreplace")
     return hashlib.sha256(text).hexdigest()[:7]
+
+
+class DeviationEntry(Part):
+    """A place where answers differ from a description that is not the specification: the user's own, or with
+    ``authority`` ``learned`` one that was learned from traffic and that nobody has accepted. ``source`` is
+    the place in the description. It is no finding, and counts in no summary."""
+
+    rule: str
+    authority: Literal["description", "learned"]
+    endpoint: str
+    path: str
+    expected: JsonValue = None
+    actual: JsonValue = None
+    exchanges: list[int] = []
+    times: int = 1
+    signature: str
+    source: str = ""
+
+    @property
+    def requirement(self) -> str:
+        """What a row of a baseline calls the rule."""
+        return self.rule
+
+    @property
+    def id(self) -> str:
+        """The id by which it is accepted, as that of a finding."""
+        return short_id(self.signature)
 
 
 class ObservationEntry(Part):
@@ -244,7 +278,8 @@ class Since(Part):
 
 
 class Ending(Part):
-    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
+    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case,
+    ``broken_rules`` those that rules of the user's own raised, by rule;
     ``restarted`` says when the target restarted, ``left_behind`` is what was changed at the target and not
     restored, ``cleanup`` the command that restores it; ``inconclusive`` says why too little was tested,
     ``unusable`` what of the command, the profile or a file ended it; ``too_slow`` are the limits on latency
@@ -254,6 +289,7 @@ class Ending(Part):
     unreachable: str = ""
     restarted: str = ""
     errors: dict[str, str] = {}
+    broken_rules: dict[str, str] = {}
     left_behind: list[str] = []
     cleanup: str = ""
     inconclusive: str = ""
@@ -289,7 +325,11 @@ class Scope(Part):
     more: list[str] = []
 
 
-EXTRAS = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since", "secrets")
+EXTRAS = (
+    *("exit_codes", "own_rules", "readings", "deviations", "timings", "timeline", "notes", "changes"),
+    *("baseline", "since"),
+    "secrets",
+)
 """The keys of a run that ``results.json`` leaves out where they are empty."""
 
 
@@ -314,6 +354,7 @@ class RunFacts(TypedDict, total=False):
     scope: Scope
     changes: ChangesMade | None
     regressions: Sequence[Regression]
+    deviations: Sequence[DeviationEntry]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
     notes: Sequence[str]
@@ -337,10 +378,13 @@ class Run(Part):
     exit_codes: list[int] = []
     command: str = "run"
     summary: Summary
+    own_rules: Summary | None = None
+    """How many rules of the user's own came to each verdict."""
     requirements: list[RequirementEntry]
     findings: list[FindingEntry]
     observations: list[ObservationEntry]
     readings: list[Reading] = []
+    deviations: list[DeviationEntry] = []
     regressions: list[Regression] = []
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
@@ -368,10 +412,12 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
+        own = [row for row in requirements if row.is_own]
         rows, values = list(observations), {"exit_code": 0, **facts}
         return cls(
             target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
-            summary=counted(requirements),
+            summary=counted([row for row in requirements if not row.is_own]),
+            own_rules=counted(own) if own else None,
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
@@ -442,7 +488,13 @@ class Run(Part):
         path.write_text(self.text(), encoding="utf-8")
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
-        return [entry for entry in self.requirements if entry.verdict == verdict]
+        """The requirements of the specification, and readings that the profile pins, with a verdict."""
+        return [entry for entry in self.requirements if entry.verdict == verdict and not entry.is_own]
+
+    @property
+    def own_ids(self) -> frozenset[str]:
+        """The ids of the user's own rules."""
+        return frozenset(entry.id for entry in self.requirements if entry.is_own)
 
     @property
     def seconds(self) -> float:
@@ -508,6 +560,21 @@ def _finding(finding: Finding) -> FindingEntry:
         signature=clipped(finding.signature, text=600),
         fault_class=finding.fault_class,
         other=_other_place(finding.other),
+    )
+
+
+def deviation_entry(deviation: Deviation) -> DeviationEntry:
+    return DeviationEntry(
+        rule=deviation.rule,
+        authority="learned" if deviation.is_hypothesis else "description",
+        endpoint=clipped(deviation.endpoint, text=300),
+        path=deviation.path,
+        expected=clipped(deviation.expected),
+        actual=clipped(deviation.actual),
+        exchanges=list(deviation.exchanges),
+        times=deviation.times,
+        signature=clipped(deviation.signature, text=600),
+        source=clipped(deviation.source, text=300),
     )
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.rules.registry import NO_OWN_RULES, OwnRules
+from conformance.rules.rule import OwnRule
+from conformance.spec.places import place_of
 from conformance.target.state import state_file
 from conformance.traffic.replacing import replace_file
 
@@ -48,10 +51,32 @@ class Explanation:
     judge: str
 
 
-def explain(rules: Iterable[str]) -> list[Explanation]:
-    """Explains rules, in the specification's order."""
+def explain(rules: Iterable[str], own: OwnRules = NO_OWN_RULES) -> list[Explanation]:
+    """Explains rules, in the specification's order, and then the user's own."""
     wanted = frozenset(rules)
-    return [each for each in _explanations() if each.id in wanted]
+    of_user = [_of_own_rule(rule) for rule in own.rules if rule.id in wanted]
+    is_whole = len(of_user) < len(wanted)
+    return [*(each for each in _explanations() if each.id in wanted), *of_user] if is_whole else of_user
+
+
+def _of_own_rule(rule: OwnRule) -> Explanation:
+    row = rule.requirement
+    verdict = "FAIL" if row.level == "must" else "WARN"
+    return Explanation(
+        id=rule.id,
+        level=row.level,
+        level_reason=f"a rule of your own; a portal that differs gets a {verdict}, in a score of its own",
+        section=row.section,
+        place=place_of(row),
+        statement=row.statement,
+        endpoints=rule.endpoints or ("all",),
+        decided_by=[Decider(rule.where, "an answer of one of the endpoints")],
+        reading=None,
+        untestable=None,
+        serve_failing=None,
+        serve_passing="",
+        judge=f"portal-conformance check RECORDING --only {rule.id}",
+    )
 
 
 def _explanations() -> list[Explanation]:

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
@@ -25,6 +25,7 @@ from conformance.target.profile.tables import (
     BotChallenge,
     ClockSettings,
     Expect,
+    ExtendSettings,
     FixedInbox,
     HttpInbox,
     ImapInbox,
@@ -71,6 +72,7 @@ class Profile(ProfileTable):
         " that finds another one fails.",
     )
     clock: ClockSettings = ClockSettings()
+    extend: ExtendSettings = ExtendSettings()
     expect: Expect = Expect()
 
     _source: str = PrivateAttr("profile")
@@ -97,6 +99,11 @@ class Profile(ProfileTable):
         """This profile at another address of a portal; ``is_insecure`` leaves its certificate unchecked."""
         settings = {"url": url} | ({"verify": False} if is_insecure else {})
         return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
+
+    def describing(self, files: Iterable[Path]) -> Self:
+        """This profile with further descriptions."""
+        names = [*self.extend.descriptions, *(str(path.absolute()) for path in files)]
+        return self.model_copy(update={"extend": self.extend.model_copy(update={"descriptions": names})})
 
     @field_validator("operations")
     @classmethod
@@ -221,7 +228,7 @@ def parse(
     profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
-    return profile
+    return profile.model_copy(update={"extend": profile.extend.within(folder)})
 
 
 NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."
@@ -232,9 +239,7 @@ def tables_of(text: str, references: References, *, name: str, target: str | Non
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        line = re.search(r"at line (\d+)", str(problem))
-        where = f"{name}:{line[1]}" if line is not None else name
-        raise ProfileError(f"{where}: this is not TOML: {problem}.") from None
+        raise _not_toml(name, problem) from None
     if tables.get("profile", 1) != 1:
         where = references.positions.of(("profile",))
         raise ProfileError(
@@ -246,6 +251,33 @@ def tables_of(text: str, references: References, *, name: str, target: str | Non
     if references.problems:
         raise ProfileError("\n".join(references.problems))
     return tables
+
+
+class ExtendedProfile(BaseModel):
+    """Of a profile the table ``[extend]`` alone."""
+
+    extend: ExtendSettings = ExtendSettings()
+
+
+def extension_of(path: Path | None) -> ExtendSettings:
+    """The table ``[extend]`` of a profile, whose secrets are not read; an empty one without a profile, and of
+    a pipe, which can be read only once. ProfileError."""
+    if path is None or path.is_fifo():
+        return ExtendSettings()
+    text = text_of(path)
+    try:
+        return ExtendedProfile.model_validate(tomllib.loads(text)).extend.within(path.parent)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise _not_toml(str(path), problem) from None
+    except ValidationError as problem:
+        found = sentences(problem, ExtendedProfile, Positions(str(path), text))
+        raise ProfileError("\n".join(found)) from None
+
+
+def _not_toml(name: str, problem: Exception) -> ProfileError:
+    line = re.search(r"at line (\d+)", str(problem))
+    where = f"{name}:{line[1]}" if line is not None else name
+    return ProfileError(f"{where}: this is not TOML: {problem}.")
 
 
 NO_PROFILE = "--target"

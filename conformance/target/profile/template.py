@@ -113,6 +113,11 @@ REST = """\
 # A reading of something that the specification leaves open, pinned: a run that finds another one fails.
 # "invalid-credentials-status" = 401
 
+# [extend]
+# What you know beyond the specification: `portal-conformance docs rest-of-your-portal`.
+# rules = ["rules.toml", "rules.py"]      # rules of your own, which count in a score of their own
+# prefix = "OWN"                          # what their ids begin with: OWN-1
+
 # [expect]
 # What a run must have tested, so that its verdict says anything; `doctor` prints what fits this profile.
 # musts = 400                             # so many musts; without it, half of those that can be tried
@@ -232,11 +237,11 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
     if answers.otp_secret:
         yield "${ADMIN_OTP_SECRET}", f"${{{answers.otp_secret}}}"
         yield '# mfa = "OTP"', 'mfa = "OTP"'
-        return
-    yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
-    yield '# mfa = "OTP"', 'mfa = "EMAIL"'
-    yield '# inbox = "mail"', 'inbox = "mail"'
+    else:
+        yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
+        yield '# mfa = "OTP"', 'mfa = "EMAIL"'
     if answers.inbox:
+        yield '# inbox = "mail"', 'inbox = "mail"'
         yield (
             f"{INBOX_KINDS}#\n# [inboxes.mail]",
             f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",
