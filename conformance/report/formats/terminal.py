@@ -12,7 +12,7 @@ from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.deviating import deviation_in_words, unaccepted_deviations
-from conformance.report.model.failures import RunFailures, failures_of
+from conformance.report.model.failures import RunFailures, failures_of, weighs
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
@@ -48,7 +48,7 @@ COLOURS: dict[str, str] = {
     "dim": "2",
     "bold": "1",
 }
-TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "known": "33", "unsure": "33;1"}
+TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "grave": "33;1", "known": "33", "unsure": "33;1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     findings = gravest_first(run, [*failures.new, *failures.warnings])
     groups = grouped(findings, failures.accepted)
     if not quiet:
-        warnings = [group for group in groups if group.lead.verdict not in run.weighed]
+        warnings = [group for group in groups if not weighs(run, group.lead)]
         lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
-    failing = [group for group in groups if group.lead.verdict in run.weighed]
+    failing = [group for group in groups if weighs(run, group.lead)]
     lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
@@ -160,7 +160,7 @@ def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen:
 
 def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
     yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
-    shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
+    shown = {finding.requirement for finding in run.findings if weighs(run, finding)}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
             yield ""
