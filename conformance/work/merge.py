@@ -25,6 +25,7 @@ from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
+    ChangesMade,
     DeviationEntry,
     Ending,
     FindingEntry,
@@ -208,6 +209,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         strict=first.strict,
         command=first.command,
         ending=_ending(folders, details, beside),
+        changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
         deviations=list(_deviations(folders, numbers)),
         regressions=sorted(regressions, key=lambda row: row.exchange),
@@ -498,6 +500,13 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
     )
+
+
+def _changes(folders: Sequence[Folder]) -> ChangesMade | None:
+    """What all parts changed; None where none of them could change anything."""
+    parts = [folder.run.changes.model_dump() for folder in folders if folder.run.changes is not None]
+    totals = {name: sum(part[name] for part in parts) for name in ChangesMade.model_fields}
+    return ChangesMade(**totals) if parts else None
 
 
 def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:

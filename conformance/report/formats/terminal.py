@@ -87,9 +87,13 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     if not quiet:
         lines += _untested(run, pen)
     lines += _since(run, pen)
+    findings = gravest_first(run, [*failures.new, *failures.warnings])
+    groups = grouped(findings, failures.accepted)
     if not quiet:
-        lines += _groups(run, failures.warnings, failures.accepted, MOST_WARNINGS, "more warning", pen)
-    lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
+        warnings = [group for group in groups if group.lead.verdict not in run.weighed]
+        lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
+    failing = [group for group in groups if group.lead.verdict in run.weighed]
+    lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -145,10 +149,7 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
     return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
 
 
-def _groups(
-    run: Run, findings: Sequence[FindingEntry], accepted: frozenset[str], most: int, noun: str, pen: Pen
-) -> Iterator[str]:
-    groups = grouped(gravest_first(run, findings), accepted)
+def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:
     for group in groups[:most]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -157,8 +158,8 @@ def _groups(
         yield f"and {plural(more, noun)} in the report"
 
 
-def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    yield from _groups(run, failures.new, failures.accepted, MOST_FAILURES, "more failure", pen)
+def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
+    yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
     shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:

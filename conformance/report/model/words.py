@@ -244,7 +244,8 @@ def changes_in_words(run: Run) -> str:
         return "none attempted"
     if not changes.accepted and not left:
         attempts = plural(changes.attempted, "attempt")
-        return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
+        wrong = ", most of them wrong on purpose," if run.command == "run" else ""
+        return f"none: of {attempts}{wrong} none was accepted"
     staying = f", {changes.staying:,} that nothing restores" if changes.staying else ""
     not_restored = f", {left:,} not restored" if left else ""
     return (

@@ -236,11 +236,11 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
     if answers.otp_secret:
         yield "${ADMIN_OTP_SECRET}", f"${{{answers.otp_secret}}}"
         yield '# mfa = "OTP"', 'mfa = "OTP"'
-        return
-    yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
-    yield '# mfa = "OTP"', 'mfa = "EMAIL"'
-    yield '# inbox = "mail"', 'inbox = "mail"'
+    else:
+        yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
+        yield '# mfa = "OTP"', 'mfa = "EMAIL"'
     if answers.inbox:
+        yield '# inbox = "mail"', 'inbox = "mail"'
         yield (
             f"{INBOX_KINDS}#\n# [inboxes.mail]",
             f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",
