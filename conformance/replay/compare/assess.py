@@ -98,8 +98,8 @@ class Assessor:
         """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
         what corresponds: where records are missing, others stand in their places."""
         self.comparer.correlation.forget_since(mark)
-        bodies = pair.recorded_body, pair.live_body
-        JsonComparison(self.comparer.correlation, *bodies, pair=pair, earlier=self.comparer.earlier).align()
+        comparison = JsonComparison(self.comparer.correlation, pair, self.comparer.earlier)
+        comparison.align(pair.recorded_body, pair.live_body)
 
     def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         reason = _why_not_comparable(pair)
