@@ -13,9 +13,9 @@ from conformance.judging import Watch, judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers import CredentialCheck
 from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.engine.machine import ReplayMachine

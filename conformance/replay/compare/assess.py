@@ -10,9 +10,16 @@ from msgspec.structs import replace
 from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers import (
+    OF_A_REFUSAL,
+    Authenticators,
+    CredentialCheck,
+    ServedCallers,
+    SessionOwners,
+    why_nothing_is_shown,
+)
 from conformance.replay.compare.clocks import clocks_of
 from conformance.replay.compare.comparer import Comparer, ResponseComparison
-from conformance.replay.compare.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import (
@@ -24,12 +31,6 @@ from conformance.replay.compare.outcome import (
     ReplayedExchange,
     State,
     breaking,
-)
-from conformance.replay.compare.owners import (
-    OF_A_REFUSAL,
-    Authenticators,
-    ServedCallers,
-    SessionOwners,
 )
 from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.spec import REQUIREMENTS
