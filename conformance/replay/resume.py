@@ -15,8 +15,7 @@ from msgspec.structs import replace as with_fields
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.replay.assembly import Replay
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
+from conformance.replay.compare.outcome import NO_RESPONSE, Difference, ExchangeOutcome, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import ReplayOptions
 from conformance.replay.recording.needs import add_needs
@@ -167,7 +166,7 @@ class EarlierPart:
 
     def count_in(self, ready: Replay, options: ReplayOptions) -> None:
         for outcome in self.outcomes:
-            ready.sessions.tally.add(outcome)
+            ready.tally.add(outcome)
         if self.lines:
             judging = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
             judge = watch(ready.ledger, judge=judging)

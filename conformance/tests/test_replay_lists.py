@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from conformance.replay import replay
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import Clocks
+from conformance.replay.compare.outcome import Difference, ReplayedExchange
+from conformance.replay.compare.repetition import ShownEarlier
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import endpoints as op
@@ -118,7 +118,14 @@ def aligned(
     correlation: Correlation, old: list[Any], new: list[Any], **options: Any
 ) -> list[tuple[str, str]]:
     bodies = {"data": {"items": old}}, {"data": {"items": new}}
-    return [(each.kind, each.path) for each in JsonComparison(correlation, *bodies, **options).differences()]
+    return [(each.kind, each.path) for each in comparison(correlation, *bodies, **options).differences()]
+
+
+def comparison(
+    correlation: Correlation, old: Json, new: Json, *, operation: str = op.ROLES, began: Clocks | None = None
+) -> JsonComparison:
+    pair = ReplayedExchange(1, answer(operation, body=old), answer(operation, body=new))
+    return JsonComparison(correlation, old, new, pair=pair, earlier=ShownEarlier(), began=began)
 
 
 def test_records_in_another_order_are_compared_with_themselves_whatever_else_differs() -> None:
@@ -187,9 +194,8 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     ]
     bodies = {"data": old}, {"data": new}
 
-    JsonComparison(
-        correlation, *bodies, operation=op.SESSIONS, began=Clocks(1_700_000_000, 1_800_000_000)
-    ).differences()
+    began = Clocks(1_700_000_000, 1_800_000_000)
+    comparison(correlation, *bodies, operation=op.SESSIONS, began=began).differences()
 
     assert correlation.live[IDS[1]] == IDS[4]
     assert (IDS[2] not in correlation.doubtful) is is_sure

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 import msgspec
 
 from conformance.checks.access.sign_in import claims_of
-from conformance.replay.compare.difference import Difference, OtherAnswer
+from conformance.replay.compare.clocks import (
+    BEGAN,
+    CREATED,
+    ENDS,
+    OF_SIGN_INS,
+    UPDATED,
+    Clocks,
+    is_ahead_now,
+    is_not_dated,
+    other_span,
+)
 from conformance.replay.compare.order import (
     content_key,
     is_doubtful,
@@ -19,19 +29,8 @@ from conformance.replay.compare.order import (
     places_of_own_sessions,
     same_in_another_order,
 )
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import (
-    BEGAN,
-    CREATED,
-    ENDS,
-    OF_SIGN_INS,
-    UPDATED,
-    Clocks,
-    LastChange,
-    is_ahead_now,
-    is_not_dated,
-    other_span,
-)
+from conformance.replay.compare.outcome import Difference, OtherAnswer, ReplayedExchange
+from conformance.replay.compare.repetition import Shown, ShownEarlier, is_near
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
@@ -77,6 +76,7 @@ class JsonComparison:
         "_began",
         "_clocks",
         "_correlation",
+        "_earlier",
         "_is_doubtful",
         "_is_equal_same",
         "_live",
@@ -93,20 +93,20 @@ class JsonComparison:
         recorded: Json,
         live: Json,
         *,
-        operation: str = "",
+        pair: ReplayedExchange,
+        earlier: ShownEarlier,
         clocks: Clocks | None = None,
         began: Clocks | None = None,
-        pair: ReplayedExchange | None = None,
     ) -> None:
-        """``pair`` is what is compared; none where nothing depends upon its number and account. ``began``:
-        when the recording and the replay began, by the clocks of their portals."""
+        """``began``: when the recording and the replay began, by the clocks of their portals."""
         self.is_stable = True
         self._began = began
         self._clocks = clocks
-        self._operation = operation
-        self._number = 0 if pair is None else pair.number
-        self._account = None if pair is None else pair.account
+        self._operation = pair.operation
+        self._number = pair.number
+        self._account = pair.account
         self._correlation = correlation
+        self._earlier = earlier
         self._recorded = recorded
         self._live = live
         learns_of_equal = correlation.counts_ids or bool(correlation.doubtful)
@@ -177,23 +177,28 @@ class JsonComparison:
             if type(recorded) is not str or type(live) is not str:
                 continue
             answered = math.nan if self._clocks is None else self._clocks.live
-            other = self._correlation.other_time(ids, name, (recorded, live), self._number, answered)
-            if other is not None:
-                yield Difference("value", (name,), recorded, live, OtherAnswer(other, ids[0]))
+            other = self._earlier.earlier((*ids, name), Shown(recorded, live, self._number, answered))
+            if other is not None and not is_near(other.live, live):
+                yield Difference("value", (name,), recorded, live, OtherAnswer(other.number, ids[0]))
 
     def _is_not_dated(self, old: dict[str, Json], new: dict[str, Json], ids: tuple[str, str]) -> bool:
         """Whether the last change of a record moved its time when recorded, and did not now."""
-        change, times = self._correlation.changed.get(ids[0]), _texts(old, new, UPDATED)
+        change, times = self._earlier.changed.get(ids[0]), _texts(old, new, UPDATED)
         if change is None or times is None:
             return False
-        since = self._correlation.kept_since(ids, UPDATED, times)
-        return is_not_dated(times, _texts(old, new, CREATED), since, LastChange(*change))
+        since = self._earlier.kept_since((*ids, UPDATED), times)
+        return is_not_dated(times, _texts(old, new, CREATED), since, change)
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
-        """The address of a sign-in that two recorded responses show alike and two live ones do not."""
+        """The address of a sign-in that two recorded responses show alike and two live ones do not. A client
+        may have one of each version of IP."""
         for name, moment in ADDRESSES.items():
             times, addresses = _texts(old, new, moment), _texts(old, new, name)
-            if times and addresses and not self._correlation.keeps_address(times, addresses):
+            if times is None or addresses is None:
+                continue
+            other = self._earlier.earlier(times, Shown(*addresses, self._number, math.nan))
+            live = addresses[1]
+            if other is not None and other.live != live and (":" in other.live) == (":" in live):
                 yield Difference("repetition", (name,), *addresses)
 
     def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
@@ -304,12 +309,12 @@ class JsonComparison:
         record = record_of(name, self._operation)
         if record == SIGN_IN:
             record = f"{SIGN_IN} of {self._account}"  # each account may count its own
-        if record is not None and (is_counted(before) or is_counted(after)):
-            doubt = self._is_doubtful
-            is_paired = self._correlation.pair_counted(record, before, after, is_doubtful=doubt)
-        else:
-            doubt = self._is_doubtful and before != after
-            is_paired = self._correlation.pair(before, after, is_doubtful=doubt)
+        is_of_kind = record is not None and (is_counted(before) or is_counted(after))
+        is_paired = self._correlation.pair(
+            (record or "", before) if is_of_kind else before,
+            after,
+            is_doubtful=self._is_doubtful and (is_of_kind or before != after),
+        )
         return [] if is_paired else [Difference("value", (), old, new)]
 
     def _text(self, old: str, new: str) -> list[Difference]:

@@ -99,6 +99,11 @@ class Profile(ProfileTable):
         settings = {"url": url} | ({"verify": False} if is_insecure else {})
         return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
 
+    def describing(self, files: Iterable[Path]) -> Self:
+        """This profile with further descriptions."""
+        names = [*self.extend.descriptions, *(str(path.absolute()) for path in files)]
+        return self.model_copy(update={"extend": self.extend.model_copy(update={"descriptions": names})})
+
     @field_validator("operations")
     @classmethod
     def _knows_its_operations(cls, operations: dict[str, OperationSettings]) -> dict[str, OperationSettings]:
@@ -213,7 +218,7 @@ def parse(
     profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
-    return profile
+    return profile.model_copy(update={"extend": profile.extend.within(folder)})
 
 
 NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."
@@ -248,7 +253,8 @@ def extension_of(path: Path | None) -> ExtendSettings:
         return ExtendSettings()
     text = text_of(path)
     try:
-        return ExtendedProfile.model_validate(toml_tables(text, str(path), error=ProfileError)).extend
+        tables = toml_tables(text, str(path), error=ProfileError)
+        return ExtendedProfile.model_validate(tables).extend.within(path.parent)
     except ValidationError as problem:
         found = sentences(problem, ExtendedProfile, Positions(str(path), text))
         raise ProfileError("\n".join(found)) from None

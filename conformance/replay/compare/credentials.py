@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import ReplayedExchange
 from conformance.report.model.words import listed
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, PASSWORD_INIT, PASSWORD_RESET
 from conformance.spec.tables import CHALLENGE_FAILED, PERMISSION_DENIED, WRONG_CODE

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from conformance.replay.compare.difference import Difference, Steps
+from conformance.replay.compare.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.replay.compare.order import content_key
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
+from conformance.replay.compare.outcome import Difference, ReplayedExchange, Steps
 from conformance.replay.recording.kinds import is_address
 from conformance.spec import endpoints as op
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, SESSIONS_HISTORY

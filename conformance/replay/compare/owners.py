@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import Difference, ReplayedExchange
 from conformance.spec import BY_KEY
 from conformance.spec import endpoints as op
 from conformance.spec.endpoints import LOGIN_COMPLETE, PROFILE, SESSIONS
