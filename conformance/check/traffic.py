@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
+from conformance.descriptions import NO_FILES, DescriptionFiles
 from conformance.errors import UsageError
 from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.spec.endpoints import PORTAL_PATH
@@ -54,6 +55,8 @@ class CheckOptions:
     """Rules of the user's own."""
     scheduler: str = ""
     """The address of a Dask scheduler whose workers write them, in place of processes on this machine."""
+    described: DescriptionFiles = NO_FILES
+    """Descriptions of further endpoints, with which the traffic is compared."""
 
 
 DEFAULTS = CheckOptions()

@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
+    DESCRIPTION,
     EXTENDED,
     FORCE,
     FORMAT,
@@ -63,6 +64,7 @@ RUN = "a results.json, or the folder of a run"
     FORCE,
     FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
+    DESCRIPTION,
     *REDACTION,
     NO_CACHE,
     WORKERS,
@@ -73,6 +75,7 @@ def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, check
     from conformance.cli.profile import own_rules_of
+    from conformance.target.profile.model import extension_of
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
@@ -93,6 +96,7 @@ def check_files(options: Options) -> int:
         keep=options.keep,
         workers=options.workers,
         scheduler=options.scheduler or "",
+        described=extension_of(options.profile).described(options.description),
     )
     if options.format == "json":
         return _shown(check(files, asked).run, asked.out, options)

@@ -151,7 +151,7 @@ TIME_BUDGET = option(
 """Of the doctor, which is quick itself."""
 
 ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
-RULES = run_option(BY_NAME["rules"])
+RULES, DESCRIPTION = (run_option(BY_NAME[name]) for name in ("rules", "description"))
 EXTENDED = option("--profile", metavar="FILE", type=PATH, help="a profile, of which [extend] alone is read")
 """Of commands that need no target."""
 KNOWN = option("--known", metavar="FILE", type=PATH, help="a file of what is known, which fails nothing")

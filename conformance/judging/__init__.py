@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from conformance.checks.registry import CHECKS, Check
+from conformance.descriptions import NO_DESCRIPTIONS, Descriptions
 from conformance.judging.cache import CachingJudge
+from conformance.judging.described import DescriptionJudge
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Finding, Ledger
@@ -31,10 +33,21 @@ def judge_of(*, no_cache: bool = False, model: bool = True, own: Iterable[Check]
 
 
 def watch(
-    ledger: Ledger, *, judge: AnyJudge | None = None, case: Callable[[], str | None] | None = None
+    ledger: Ledger,
+    *,
+    judge: AnyJudge | None = None,
+    case: Callable[[], str | None] | None = None,
+    descriptions: Descriptions = NO_DESCRIPTIONS,
 ) -> Watch:
-    """A function that judges each exchange into the ledger; ``case`` gives the case that acts."""
+    """A function that judges each exchange into the ledger; ``case`` gives the case that acts. What differs
+    from ``descriptions`` stands in the ledger's deviations."""
     take, verdicts_of = ledger.take, (judge_of() if judge is None else judge).judge
-    if case is None:
+    if case is None and not descriptions:
         return lambda exchange: take(verdicts_of(exchange))
-    return lambda exchange: take(verdicts_of(exchange), case=case())
+    described, ledger.deviations.notes = DescriptionJudge(descriptions).judge, descriptions.notes
+
+    def judge_both(exchange: Exchange) -> list[Finding]:
+        findings = take(verdicts_of(exchange), case=None if case is None else case())
+        return findings + described(exchange, ledger) if descriptions else findings
+
+    return judge_both

@@ -250,9 +250,10 @@ def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[st
 
 def _end_sessions(portal: Portal, ready: Replay, gone: TargetUnreachable | None) -> str:
     """Ends the sessions in which changes were looked up and restored, of accounts that the recording logs out
-    as well; which stay open, as a sentence."""
+    as well; which may stay open, of these and of the replayed ones, as a sentence."""
     if gone is not None:
         return ""
+    portal.own_sessions.replayed += ready.machine.sign_ins.open_sessions
     return portal.end_sessions(logged_out=ready.machine.sign_ins.logged_out) or ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from conformance.replay.accepted import ComparedPlaces, acceptance_of
@@ -14,7 +15,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.latency.spread import Spread
-from conformance.report.model.run import Ending, Regression
+from conformance.report.model.run import ChangesMade, Ending, Regression
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal.availability import is_poor
@@ -49,6 +50,7 @@ def finish_replay(
         strict=options.strict,
         command="replay",
         ending=ending,
+        changes=_changes(finished, options),
         regressions=acceptance.held,
         notes=notes,
     )
@@ -63,6 +65,13 @@ def finish_replay(
         run=run,
         groups=groups,
     )
+
+
+def _changes(finished: FinishedReplay, options: ReplayOptions) -> ChangesMade | None:
+    """What the replay changed; None where it could change nothing."""
+    if options.impact == "read-only":
+        return None
+    return ChangesMade(**asdict(finished.replay.machine.changes.counts))
 
 
 def _compared(

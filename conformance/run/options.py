@@ -77,6 +77,14 @@ OPTIONS = (
     Option("strict", "a WARN counts as a FAIL", type=None),
     Option("known", "a file of what is known, which does not fail the run (known.toml)", "FILE", path),
     Option(
+        "description",
+        "an OpenAPI file of further endpoints, to compare with (extra describe); may be repeated",
+        "FILE",
+        path,
+        default=(),
+        repeats=True,
+    ),
+    Option(
         "rules",
         "a file with rules of your own, .toml or .py; may be repeated",
         "FILE",

@@ -128,7 +128,12 @@ class RunSession:
             profile,
             clock,
             options,
-            judge=watch(ledger, judge=judge_of(own=options.own.checks), case=acting),
+            judge=watch(
+                ledger,
+                judge=judge_of(own=options.own.checks),
+                case=acting,
+                descriptions=profile.extend.described().read(),
+            ),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,
             secrets=secrets,

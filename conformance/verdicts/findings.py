@@ -14,6 +14,7 @@ from conformance.spec import Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.deviations import Deviations, signature_of
 from conformance.verdicts.selection import RuleSelection, endpoint_in
 from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
@@ -33,6 +34,9 @@ DISRUPTIVE = "--impact disruptive"
 
 UNDECIDED = "nothing that was sent or seen could decide it"
 """How the reason begins of what no case and no check came across."""
+
+LIMITED = "a rate limit answered in place of what was asked"
+"""The reason of what a limiter kept from being tried."""
 
 NOT_REACHED = "not reached: the run was interrupted"
 """The reason of what an interrupted run had not come across yet."""
@@ -75,8 +79,7 @@ class Finding:
     @property
     def signature(self) -> str:
         """What stays the same from run to run: requirement, endpoint, and place without indexes."""
-        place = "".join("[]" if part.isdigit() else part for part in _split_indexes(self.path))
-        return f"{self.requirement} {self.endpoint} {place}".strip()
+        return signature_of(self.requirement, self.endpoint, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,8 @@ class Ledger:
         self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+        self.deviations = Deviations()
+        """Where the traffic differs from the descriptions that it is compared with: no verdicts."""
 
     def take(self, verdicts: Verdicts, *, times: int = 1, case: str | None = None) -> list[Finding]:
         """Takes what a judge decided on an exchange, or on so many equal ones; gives what is contradicted.
@@ -192,13 +197,17 @@ class Ledger:
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
 
-        A place that is not of the stated shape is the shape's finding and nobody else's.
+        A place that is not of the stated shape is the shape's finding and nobody else's. The answer of a
+        limiter contradicts nothing: it is not about the request.
         """
         tally = self._tally(requirement)
         if case:
             tally.cases.setdefault(case)
         if not isinstance(comparison, Contradiction):
             tally.satisfied += not self._is_elsewhere(requirement, endpoint_in(case or ""))
+            return None
+        if comparison.exchange.held_back:
+            self.leave_untested(requirement, LIMITED, "environment")
             return None
         if self._is_misshapen(comparison):
             self.leave_untested(requirement, "the answer does not have the stated shape there", "target")
@@ -442,7 +451,3 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def _is_within(path: str, place: str) -> bool:
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
-
-
-def _split_indexes(path: str) -> list[str]:
-    return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]

@@ -25,6 +25,8 @@ from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
+    ChangesMade,
+    DeviationEntry,
     Ending,
     FindingEntry,
     ObservationEntry,
@@ -207,10 +209,28 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         strict=first.strict,
         command=first.command,
         ending=_ending(folders, details, beside),
+        changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
+        deviations=list(_deviations(folders, numbers)),
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:
+    """The deviations of all parts, each once with the times of all."""
+    merged: dict[str, DeviationEntry] = {}
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            earlier = merged.get(row.signature)
+            if earlier is not None:
+                change: dict[str, Any] = {"times": earlier.times + row.times}
+            else:
+                at = row.exchanges[0] if row.exchanges else 0
+                actual = renumbered.placeholders(row.actual, at)
+                change = {"actual": actual, "exchanges": list(map(renumbered, row.exchanges))}
+            merged[row.signature] = (earlier or row).model_copy(update=change)
+    return merged.values()
 
 
 def _folder(path: Path) -> Folder:
@@ -480,6 +500,13 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
     )
+
+
+def _changes(folders: Sequence[Folder]) -> ChangesMade | None:
+    """What all parts changed; None where none of them could change anything."""
+    parts = [folder.run.changes.model_dump() for folder in folders if folder.run.changes is not None]
+    totals = {name: sum(part[name] for part in parts) for name in ChangesMade.model_fields}
+    return ChangesMade(**totals) if parts else None
 
 
 def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:

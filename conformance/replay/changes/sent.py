@@ -115,6 +115,8 @@ class Losses:
         """By position, a loss whose request is on its way."""
         self._counted: Counter[tuple[str, str, str]] = Counter()
         """By operation, reason and account."""
+        self.refused = 0
+        """Losses that were written down before the target refused them."""
         self._valued: set[str] = set()
         """The operations whose new value stands in the ledger."""
 
@@ -127,9 +129,12 @@ class Losses:
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response: what was refused is no loss. Without one nobody knows."""
         sent = self._sent.pop(position, None)
-        if sent is None or not (live.success or live.response is None):
+        if sent is None:
             return
         change, reason = sent
+        if not live.success and live.response is not None:
+            self.refused += change.is_expected
+            return
         if not change.is_expected:
             self._write(change, reason)
         self._counted[change.key, reason, change.account or ""] += 1

@@ -26,7 +26,7 @@ from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.values import REDACTED
+from conformance.traffic.values import REDACTED, is_integer
 
 COOLDOWN = 61.0
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
@@ -66,6 +66,8 @@ class SignInCodes:
     """Accounts, and codes that certainly came for their sign-in."""
     logged_out: set[str] = field(default_factory=set)
     """The accounts that the recording logs out, and the replay did."""
+    open_sessions: Counter[str] = field(default_factory=Counter)
+    """By account, the sessions that sign-ins began and no logout ended."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
@@ -280,8 +282,13 @@ class SignInCodes:
                 if isinstance(session, str)
                 else client.account
             )
+            if key == op.LOGIN_COMPLETE and client.account:
+                self.open_sessions[client.account] += 1
         elif key == op.LOGOUT:
             client.signed_out = True
-            self.logged_out.update([client.account] if client.account else [])
+            if client.account:
+                self.logged_out.add(client.account)
+                ended = live.at("data.terminatedSessions")
+                self.open_sessions[client.account] -= int(ended) if is_integer(ended) else 1
         else:
             self.factors.learn(key, recorded, live, client)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.deviating import deviation_cells
 from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
@@ -45,6 +46,7 @@ def markdown(run: Run) -> str:
         *_baseline(run),
         *_since(run),
         *_warnings(run, failures),
+        *_deviations(run),
         *_untested(run),
         "",
         f"Details in `report.html`; {run.suite.name} {run.suite.version}.",
@@ -112,6 +114,19 @@ def _regressions(failures: RunFailures) -> Iterator[str]:
         why = f": {'; '.join(map(code, bases))}" if bases else ""
         yield f"  (exchange {numbers}){why}"
     if more := sum(map(len, causes[MOST_FAILURES:])):
+        yield ""
+        yield f"and {plural(more, 'place')} more in the report."
+
+
+def _deviations(run: Run) -> Iterator[str]:
+    if not run.deviations:
+        return
+    yield ""
+    yield "### What differs from descriptions beside the specification"
+    yield ""
+    for authority, endpoint, rule, words, *_ in deviation_cells(run)[:MOST_WARNINGS]:
+        yield f"- {authority}: {rule} {code(endpoint)} {quoted(words)}"
+    if (more := len(run.deviations) - MOST_WARNINGS) > 0:
         yield ""
         yield f"and {plural(more, 'place')} more in the report."
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
+from conformance.report.model.deviating import deviation_in_words, unaccepted_deviations
 from conformance.report.model.failures import RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
@@ -28,11 +29,13 @@ from conformance.report.model.words import (
     untested,
 )
 from conformance.spec import REQUIREMENTS, near_ids
+from conformance.verdicts.deviations import STATEMENTS
 
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
 MOST_REASONS = 5
 MOST_KNOWN = 5
+MOST_DEVIATIONS = 20
 LONGEST_REASON = 160
 """Letters of the reason of untested rules: what is to be done stands at its end."""
 
@@ -84,9 +87,13 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     if not quiet:
         lines += _untested(run, pen)
     lines += _since(run, pen)
+    findings = gravest_first(run, [*failures.new, *failures.warnings])
+    groups = grouped(findings, failures.accepted)
     if not quiet:
-        lines += _groups(run, failures.warnings, failures.accepted, MOST_WARNINGS, "more warning", pen)
-    lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen)]
+        warnings = [group for group in groups if group.lead.verdict not in run.weighed]
+        lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
+    failing = [group for group in groups if group.lead.verdict in run.weighed]
+    lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -142,10 +149,7 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
     return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
 
 
-def _groups(
-    run: Run, findings: Sequence[FindingEntry], accepted: frozenset[str], most: int, noun: str, pen: Pen
-) -> Iterator[str]:
-    groups = grouped(gravest_first(run, findings), accepted)
+def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:
     for group in groups[:most]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -154,8 +158,8 @@ def _groups(
         yield f"and {plural(more, noun)} in the report"
 
 
-def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    yield from _groups(run, failures.new, failures.accepted, MOST_FAILURES, "more failure", pen)
+def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
+    yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
     shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
@@ -206,10 +210,25 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
         yield f"     without a reason of its own, write why it is accepted: {names}"
 
 
+def _deviations(run: Run, pen: Pen) -> Iterator[str]:
+    """What differs from a description of the user's own, then what differs from a learned one."""
+    rows = [*unaccepted_deviations(run), *unaccepted_deviations(run, "learned")]
+    for row in rows[:MOST_DEVIATIONS]:
+        label = "DIFFERS" if row.authority == "description" else "DRIFT"
+        numbers = ", ".join(map(str, row.exchanges))
+        yield ""
+        yield f"{pen('open', label)} {pen('bold', row.rule)}  {one_line(row.endpoint, 160)}"
+        yield f"     {deviation_in_words(row)}"
+        yield pen("dim", f"     exchange {numbers} · id {row.id} · described at {one_line(row.source, 160)}")
+    if len(rows) > MOST_DEVIATIONS:
+        yield ""
+        yield f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report"
+
+
 def _unknown_rules(base: BaselineOutcome, own: Set[str], pen: Pen) -> Iterator[str]:
     """Baseline entries with an unknown rule id: mistyped, or of another version."""
     for entry in (*base.stale, *base.undecided):
-        if entry.requirement not in {*REQUIREMENTS, *own, OF_REPLAYS}:
+        if entry.requirement not in {*REQUIREMENTS, *STATEMENTS, *own, OF_REPLAYS}:
             near = near_ids(entry.requirement)
             problem = "there is no such rule" + (f"; did you mean {near[0]}?" if near else "")
             yield f"     {pen('warn', 'unknown')} {one_line(entry.signature, 160)}: {problem}"

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from conformance.errors import ExitCode
+from conformance.report.model.deviating import deviations_in_words
 from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.gravity import causes_in_words
 from conformance.report.model.regressions import answers_in, places
@@ -212,10 +213,12 @@ def numbers(run: Run) -> str:
 
 
 def standing(run: Run) -> list[tuple[str, str]]:
-    """Labelled lines under every verdict: tested share, untested rules, ways to test more."""
+    """Labelled lines under every verdict: tested share, untested rules, what differs from descriptions, ways
+    to test more."""
     lines = [
         ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
         ("untested", "" if run.command == "replay" else _untested_in_words(run)),
+        ("described", deviations_in_words(run)),
         ("more", "; ".join(run.scope.more)),
         ("own rules", own_rules_in_words(run)),
     ]
@@ -241,7 +244,8 @@ def changes_in_words(run: Run) -> str:
         return "none attempted"
     if not changes.accepted and not left:
         attempts = plural(changes.attempted, "attempt")
-        return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
+        wrong = ", most of them wrong on purpose," if run.command == "run" else ""
+        return f"none: of {attempts}{wrong} none was accepted"
     staying = f", {changes.staying:,} that nothing restores" if changes.staying else ""
     not_restored = f", {left:,} not restored" if left else ""
     return (

@@ -64,7 +64,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     )
     if profile.extend.rules and not options.own.files:
         raise UsageError(f"{name}: [extend] is not read from a pipe. Name the files with rules by --rules.")
-    _check(config, options)
+    _check(config, profile, options)
     refuse_foreign_files(options.out, force=value_of(config, "force"))
     rows = list(map(row_of, items))
     for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
@@ -131,10 +131,11 @@ def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptio
     return replace(options, out=folder)
 
 
-def _check(config: pytest.Config, options: RunOptions) -> None:
+def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None:
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _budget(config)
     _patience(config)
+    profile.extend.described().read()
     baseline_of(options.known, is_strict=options.strict)
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
@@ -203,15 +204,16 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
 def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, bool]:
     """The profile, what reports call it, and whether it is the bundled portal's."""
     target, path = value_of(config, "target"), value_of(config, "profile")
+    described = [Path(path) for path in value_of(config, "description")]
     if path:
-        return load(Path(path), target=target), str(path), False
+        return load(Path(path), target=target).describing(described), str(path), False
     if target:
-        return of_target(target), "", False
+        return of_target(target).describing(described), "", False
     from conformance.target.bundled import (
         running_portal,  # the reference portal: nobody with a target needs it
     )
 
-    return stack.enter_context(running_portal()), "bundled", True
+    return stack.enter_context(running_portal()).describing(described), "bundled", True
 
 
 def _clock(config: pytest.Config, profile: Profile) -> Clock:

@@ -14,6 +14,7 @@ from conformance.report.formats.html.replay.differences import differing_places
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again
+from conformance.report.model.deviating import deviation_cells, deviations_in_words
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.regressions import KINDS
 from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, VerdictName
@@ -51,6 +52,8 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
         "differing_places": differing_places,
         "regressed": regressed_in_words(run),
         "more_regressions": _more(len(run.regressions)),
+        "deviations": deviation_cells(run)[:MOST_ROWS],
+        "deviation_words": deviations_in_words(run),
         "readings": run.readings,
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
         "observations": others[:MOST_ROWS],
@@ -176,6 +179,8 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
     items.append(_item("Findings", "findings", str(findings), is_bad=has_failures))
     if tables(run):
         items.append(_item("Traffic", "traffic"))
+    if run.deviations:
+        items.append(_item("Descriptions", "described", str(len(run.deviations))))
     items.append(_item("Readings", "readings", str(len(run.readings))))
     items.append(_item("Not tested", "untested", str(left_untested(run))))
     items.append(_item("Time", "time", duration(run.seconds)))
