@@ -17,7 +17,7 @@ from conformance.rules.rule import OwnRule, in_words, line_of
 from conformance.rules.table import rules_in
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.target.profile.model import extension_of
-from conformance.traffic.documents import document_text
+from conformance.traffic.documents import user_text
 
 PREFIX = "OWN"
 PACKAGES = "portal_conformance.rules"
@@ -67,14 +67,8 @@ def rules_named_by(files: Iterable[Path], profile: Path | None) -> OwnRules:
 def _read(path: Path) -> RuleFile:
     if path.suffix not in (".py", ".toml"):
         raise RuleError(f"{path}: rules are in files that end with .py or .toml.")
-    try:
-        return RuleFile(str(path), document_text(path))
-    except FileNotFoundError:
-        raise RuleError(f"{path}: there is no such file. Name one with rules, or leave it out.") from None
-    except OSError as refused:
-        raise RuleError(f"{path}: cannot be read ({refused.strerror}). Check the path.") from None
-    except UnicodeDecodeError as broken:
-        raise RuleError(f"{path}: cannot be read ({broken}). Save it as UTF-8.") from None
+    missing = "Name one with rules, or leave it out."
+    return RuleFile(str(path), user_text(path, error=RuleError, missing=missing))
 
 
 def own_rules(files: Sequence[RuleFile], prefix: str = PREFIX) -> OwnRules:

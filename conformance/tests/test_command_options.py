@@ -91,7 +91,8 @@ def test_a_replay_leaves_out_what_it_is_told_to_and_fails_on_what_it_is_told_to(
     left_out = {key for key, states in replay["endpoints"].items() if states.keys() == {"unwanted"}}
     assert (refused, done) == (4, 0)
     assert replay["fail_on"] == "contradiction"
-    assert left_out == {"GET /web/v1/system/roles"}
+    assert "GET /web/v1/system/roles" in left_out
+    assert all("/roles" in key for key in left_out)
 
 
 def test_plan_doctor_explain_and_history_print_json(tmp_path: Path, capsys: Captured) -> None:

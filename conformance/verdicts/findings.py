@@ -35,6 +35,9 @@ DISRUPTIVE = "--impact disruptive"
 UNDECIDED = "nothing that was sent or seen could decide it"
 """How the reason begins of what no case and no check came across."""
 
+LIMITED = "a rate limit answered in place of what was asked"
+"""The reason of what a limiter kept from being tried."""
+
 NOT_REACHED = "not reached: the run was interrupted"
 """The reason of what an interrupted run had not come across yet."""
 
@@ -194,13 +197,17 @@ class Ledger:
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
 
-        A place that is not of the stated shape is the shape's finding and nobody else's.
+        A place that is not of the stated shape is the shape's finding and nobody else's. The answer of a
+        limiter contradicts nothing: it is not about the request.
         """
         tally = self._tally(requirement)
         if case:
             tally.cases.setdefault(case)
         if not isinstance(comparison, Contradiction):
             tally.satisfied += not self._is_elsewhere(requirement, endpoint_in(case or ""))
+            return None
+        if comparison.exchange.held_back:
+            self.leave_untested(requirement, LIMITED, "environment")
             return None
         if self._is_misshapen(comparison):
             self.leave_untested(requirement, "the answer does not have the stated shape there", "target")

@@ -31,6 +31,7 @@ from conformance.report.model.run import (
     FindingEntry,
     ObservationEntry,
     OtherPlaceEntry,
+    Regression,
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
@@ -189,13 +190,8 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
-    regressions = [
-        row.model_copy(update={"exchange": renumbered(row.exchange)})
-        for folder, renumbered in zip(folders, numbers, strict=True)
-        for row in folder.run.regressions
-    ]
-    baseline = _baseline([folder.run for folder in folders])
-    details = {**_details(folders, numbers, coverage, traffic), **beside.details, **baseline}
+    details = {**_details(folders, numbers, coverage, traffic), **beside.details}
+    details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
@@ -211,9 +207,15 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
         deviations=list(_deviations(folders, numbers)),
-        regressions=sorted(regressions, key=lambda row: row.exchange),
+        regressions=sorted(_regressions(folders, numbers), key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _regressions(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterator[Regression]:
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.regressions:
+            yield row.model_copy(update={"exchange": renumbered(row.exchange)})
 
 
 def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:

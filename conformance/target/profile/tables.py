@@ -374,6 +374,13 @@ class LimitSettings(ProfileTable):
     max_failed_sign_ins: int = Field(
         5, ge=0, description="The most failed sign-ins of one account that a run causes on purpose."
     )
+    change_shows: float = Field(
+        10.0,
+        gt=0,
+        le=600,
+        description="The most seconds after which a change shows wherever it is read: so long a run looks "
+        "again before it says that nothing was changed.",
+    )
     max_answer: int = Field(
         LARGEST_ANSWER,
         ge=1024,
@@ -388,8 +395,8 @@ class ClockSettings(ProfileTable):
         None,
         description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
         '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '
-        "seconds since 1970. Without `now`, the time is that of the portal's first answers (`timestamp`, "
-        "else `Date`), plus the seconds that were asked for since.",
+        "seconds since 1970 or as ISO 8601. Without `now`, the time is that of the portal's first answers "
+        "(`timestamp`, else `Date`), plus the seconds that were asked for since.",
     )
 
 

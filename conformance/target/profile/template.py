@@ -106,6 +106,7 @@ REST = """\
 # login_window = 60                       # seconds in which 10 sign-ins may begin; rules of the rate need it
 # max_mails = 20                          # the most mails that a run has sent
 # max_failed_sign_ins = 5                 # the most sign-ins that are meant to fail, for each account
+# change_shows = 10                       # seconds after which a change shows wherever it is read
 # max_answer = 8388608                    # bytes of an answer that are read; more is not judged
 
 # [readings]
