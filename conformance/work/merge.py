@@ -190,14 +190,13 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
-    is_check = first.command == "check"
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
         details=details,
-        target_url=traffic.portal if is_check else first.target.url,
+        target_url=traffic.portal if first.command == "check" else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
