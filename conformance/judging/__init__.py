@@ -44,7 +44,8 @@ def watch(
     take, verdicts_of = ledger.take, (judge_of() if judge is None else judge).judge
     if case is None and not descriptions:
         return lambda exchange: take(verdicts_of(exchange))
-    described, ledger.deviations.notes = DescriptionJudge(descriptions).judge, descriptions.notes
+    described = DescriptionJudge(descriptions).judge
+    ledger.deviations.expect((row.key for row in descriptions.operations), notes=descriptions.notes)
 
     def judge_both(exchange: Exchange) -> list[Finding]:
         findings = take(verdicts_of(exchange), case=None if case is None else case())

@@ -46,6 +46,7 @@ class DescriptionJudge:
         operation = self._descriptions.operation_of(request.method, request.path)
         if operation is None or not _is_comparable(exchange, response, operation):
             return []
+        ledger.deviations.described[operation.key] = True
         ledger.deviations.note(islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER))
         if not operation.is_hypothesis and _is_served_without_token(operation, exchange):
             contradiction = contradicts(exchange, "status", 401, response.status)

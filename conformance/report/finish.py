@@ -50,7 +50,7 @@ def finish_run(
     """
     ending = facts.get("ending", Ending()).model_copy(update=_errors(ledger))
     facts["ending"] = ending
-    facts["notes"] = [*facts.get("notes", ()), *ledger.deviations.notes]
+    facts["notes"] = [*facts.get("notes", ()), *ledger.deviations.sentences()]
     facts.setdefault("deviations", [deviation_entry(each) for each in ledger.deviations.values()])
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +18,7 @@ STATEMENTS: dict[DeviationRule, str] = {
 }
 """What traffic is compared with, by the name that rows of a baseline call it."""
 
+MOST_NAMED = 3
 MOST_DEVIATIONS = 1_000
 """Deviations that are kept one by one."""
 
@@ -43,12 +44,27 @@ class Deviation:
 
 
 class Deviations(dict[str, Deviation]):
-    """Deviations by their signature. Repeated ones are counted; of each the first is kept. ``notes`` say
-    what of the descriptions could not be used."""
+    """Deviations by their signature. Repeated ones are counted; of each the first is kept. ``described`` says
+    of each endpoint of the descriptions whether an answer was compared; ``notes`` what could not be used."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.described: dict[str, bool] = {}
         self.notes: tuple[str, ...] = ()
+
+    def expect(self, endpoints: Iterable[str], *, notes: tuple[str, ...] = ()) -> None:
+        """Notes which endpoints are described, before any traffic is compared."""
+        self.described, self.notes = dict.fromkeys(endpoints, False), notes
+
+    def sentences(self) -> Iterator[str]:
+        """What was compared, and what of the descriptions could not be used."""
+        silent = [endpoint for endpoint, is_compared in self.described.items() if not is_compared]
+        if self.described:
+            count = f"{len(self.described) - len(silent):,} of {len(self.described):,}"
+            more = len(silent) - MOST_NAMED
+            names = ", ".join(silent[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+            yield f"{count} described endpoints answered{f', and not {names}' if names else ''}."
+        yield from self.notes
 
     def note(self, deviations: Iterable[Deviation]) -> None:
         for deviation in deviations:
