@@ -185,21 +185,20 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
     ]
-    requirements = _requirements(folder.run for folder in folders)
+    requirements = _requirements(folders)
     ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
     for folder, renumbered in zip(folders, numbers, strict=True):
         for row in folder.run.deviations:
             ledger.deviate(_finding(row, renumbered))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
-    is_check = first.command == "check"
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
         details=details,
-        target_url=traffic.portal if is_check else first.target.url,
+        target_url=traffic.portal if first.command == "check" else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
@@ -395,14 +394,15 @@ def _errors(run: Run) -> Iterator[tuple[str, str]]:
     yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
 
 
-def _requirements(runs: Iterable[Run]) -> Mapping[str, Requirement]:
+def _requirements(folders: Iterable[Folder]) -> Mapping[str, Requirement]:
     """The specification's requirements, and the user's own rules that the runs have."""
-    own = {row.id: row for run in runs for row in run.requirements if row.is_own}
-    rows = (
-        Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
-        for row in own.values()
-    )
-    return {**REQUIREMENTS, **{row.id: row for row in rows}}
+    own = {
+        row.id: Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
+        for folder in folders
+        for row in folder.run.requirements
+        if row.is_own
+    }
+    return {**REQUIREMENTS, **own}
 
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:

@@ -89,10 +89,11 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     lines += _since(run, pen)
     findings = gravest_first(run, [*failures.new, *failures.warnings])
     groups = grouped(findings, failures.accepted)
+    warned = {finding.id for finding in failures.warnings}
     if not quiet:
-        warnings = [group for group in groups if group.lead.verdict not in run.weighed]
+        warnings = [group for group in groups if group.lead.id in warned]
         lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
-    failing = [group for group in groups if group.lead.verdict in run.weighed]
+    failing = [group for group in groups if group.lead.id not in warned]
     lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
