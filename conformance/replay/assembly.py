@@ -13,9 +13,10 @@ from conformance.judging import Watch, judge_of, watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers import CredentialCheck
 from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.matchers import matchers_of
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.engine.machine import ReplayMachine
@@ -136,6 +137,7 @@ class Assembly:
             meanings=Meanings(
                 frozenset(rebuilder.context.stand_ins), self.plan.taken_from, comparer.correlation
             ),
+            matchers=matchers_of(self.profile),
             no_cache=no_cache,
         )
 
@@ -157,7 +159,7 @@ class Assembly:
             self._judge(),
             log,
             progress,
-            self._timing(),
+            self._timing(progress.ended),
             self.changes,
             self._find_secrets,
         )
@@ -177,12 +179,13 @@ class Assembly:
     def _find_secrets(self, exchange: Exchange) -> None:
         self.finder.register(exchange, self.secrets)
 
-    def _timing(self) -> Timing:
+    def _timing(self, ended: Sequence[int]) -> Timing:
         """A load does not move the target's clock: its requests are due by ours."""
         options = self.options
         if options.rate is not None:
             return Timing(self.plan, self.clock.now, schedule=Schedule(options.rate, options.ramp))
-        return Timing(self.plan, self.clock.now, options.scale, movable=self.clock.is_simulated)
+        is_movable = self.clock.is_simulated
+        return Timing(self.plan, self.clock.now, options.scale, movable=is_movable, ended=ended)
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:

@@ -1,7 +1,5 @@
 """The vocabulary that rules of the user's own are written in, as those of the suite are."""
 
-from __future__ import annotations
-
 from conformance.checks.records import moment, records
 from conformance.checks.registry import Memory, Selection
 from conformance.rules.rule import answers, check, errors, successes
@@ -9,26 +7,3 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer, is_number
 from conformance.verdicts.comparisons import equal, holds, is_error, meets, one_of, same
 from conformance.verdicts.findings import Comparison
-
-__all__ = [
-    "ABSENT",
-    "Comparison",
-    "Exchange",
-    "Json",
-    "Memory",
-    "Selection",
-    "answers",
-    "check",
-    "equal",
-    "errors",
-    "holds",
-    "is_error",
-    "is_integer",
-    "is_number",
-    "meets",
-    "moment",
-    "one_of",
-    "records",
-    "same",
-    "successes",
-]

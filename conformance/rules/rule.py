@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import translate
 
@@ -18,13 +17,9 @@ from conformance.spec.places import OWN_SECTION
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Comparison, endpoint_of, shown
 
-Example = Json
-"""An answer that a rule is tried on: a mapping with the keys of ``examples.KEYS``, or its JSON text."""
-
-LEVELS: tuple[Level, ...] = ("must", "should")
 ENDPOINT = re.compile(r"(?:[A-Z]+|\*) /web/v1/\S+")
 PARAMETER = re.compile(r"{[^{}/]*}")
-ANY_PARAMETER = "{id}"
+LEVELS: tuple[Level, ...] = ("must", "should")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +49,14 @@ class Endpoints:
 
 def _general(key: str) -> str:
     """An endpoint whose parameters have one name: ``{bizId}`` and ``{id}`` mean the same."""
-    return PARAMETER.sub(ANY_PARAMETER, key)
+    return PARAMETER.sub("{id}", key)
 
 
 def answers(*endpoints: str) -> Selection:
     """Every answer of some endpoints, of all where none is named. RuleError: one is no endpoint."""
     if not endpoints:
         return registry.answers().at_its_moment()
-    at = Endpoints.of(endpoints)
-    described = {_general(key): key for key in BY_KEY}
+    at, described = Endpoints.of(endpoints), frozenset(map(_general, BY_KEY))
     keys = {key for key in BY_KEY if key in at}
     if any("*" in name or _general(name) not in described for name in endpoints):
         keys.add(UNDESCRIBED)
@@ -81,52 +75,26 @@ def errors(*endpoints: str) -> Selection:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OwnRule:
-    """A rule of the user's own, with its examples. ``where``: its file and line."""
+    """A rule of the user's own. Each example is a dict or its JSON text, or a list of them."""
 
     requirement: Requirement
     check: Check
-    where: str
-    lawful: Example
-    unlawful: Example
+    lawful: Json
+    unlawful: Json
 
     @property
     def id(self) -> str:
         return self.requirement.id
 
     @property
+    def where(self) -> str:
+        """The file and line of the rule."""
+        return self.requirement.row
+
+    @property
     def endpoints(self) -> tuple[str, ...]:
         """The endpoints as the rule names them; none where it concerns all."""
-        at = next((each for each in self.check.on.predicates if isinstance(each, Endpoints)), None)
-        return () if at is None else at.names
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What a rule says, and how grave its contradiction is: ``must`` is a FAIL, ``should`` a WARN."""
-
-    id: str
-    text: str
-    level: Level = "must"
-
-
-def own_rule(
-    statement: Statement, on: Selection, judging: Judging, where: str, *, remembers: bool = False
-) -> OwnRule:
-    """A rule without examples. RuleError: its id, statement, level or selection is none."""
-    name = statement.id
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Z][A-Z0-9]*-[0-9]{1,4}", name):
-        raise RuleError(f"{shown(name)} is no id of a rule. Write OWN- and a number: OWN-1")
-    if not isinstance(statement.text, str) or not statement.text.strip():
-        raise RuleError(f"{name} has no statement. Say in a sentence what the portal does.")
-    if statement.level not in LEVELS:
-        raise RuleError(f'{name}: level {shown(statement.level)} is none. Write "must" or "should".')
-    if not isinstance(on, Selection):
-        raise RuleError(f"{name}: on is no selection. Write on=successes(…), errors(…) or answers(…).")
-    operations = tuple(key for key in BY_KEY if key in on.keys)
-    requirement = Requirement(name, OWN_SECTION, statement.level, statement.text, operations, row=where)
-    guarded = _guarded(judging, where), _guarded_selection(on, where)
-    check = Check(name, guarded[1], guarded[0], remembers, where, (name, where))
-    return OwnRule(requirement, check, where, (), ())
+        return next((each.names for each in self.check.on.predicates if isinstance(each, Endpoints)), ())
 
 
 def check(
@@ -134,56 +102,51 @@ def check(
     statement: str,
     *,
     on: Selection,
-    lawful: Example = (),
-    unlawful: Example = (),
+    lawful: Json = (),
+    unlawful: Json = (),
     level: Level = "must",
     remembers: bool = False,
 ) -> Callable[[Judging], OwnRule]:
     """Makes a rule of a function that yields a comparison for each place of an answer that it judges.
 
     ``on`` selects the answers: ``successes``, ``errors`` or ``answers`` of endpoints. ``lawful`` and
-    ``unlawful`` are examples, each a dict or a list of them. ``remembers``: the function takes a Memory too,
-    a dict in which it keeps what later answers are compared with. RuleError: the rule is none.
+    ``unlawful`` are examples. ``remembers``: the function takes a Memory too, a dict in which it keeps what
+    later answers are compared with. RuleError: the rule is none.
     """
+    if not isinstance(id, str) or not re.fullmatch(r"[A-Z][A-Z0-9]*-[0-9]{1,4}", id):
+        raise RuleError(f"{shown(id)} is no id of a rule. Write OWN- and a number: OWN-1")
+    if not isinstance(statement, str) or not statement.strip():
+        raise RuleError(f"{id} has no statement. Say in a sentence what the portal does.")
+    if level not in LEVELS:
+        raise RuleError(f'{id}: level {shown(level)} is none. Write "must" or "should".')
+    if not isinstance(on, Selection):
+        raise RuleError(f"{id}: on is no selection. Write on=successes(…), errors(…) or answers(…).")
 
     def made(judging: Judging) -> OwnRule:
-        code = judging.__code__
-        where = f"{code.co_filename}:{code.co_firstlineno}"
-        rule = own_rule(Statement(id, statement, level), on, judging, where, remembers=remembers)
-        return replace(rule, lawful=lawful, unlawful=unlawful)
+        code = getattr(judging, "__code__", None)
+        where = f"{code.co_filename}:{code.co_firstlineno}" if code else str(getattr(judging, "where", ""))
+        operations = tuple(key for key in BY_KEY if key in on.keys)
+        requirement = Requirement(id, OWN_SECTION, level, statement, operations, row=where)
+        at = tuple(each for each in on.predicates if isinstance(each, Endpoints))
+        conditions = tuple(each for each in on.predicates if each not in at)
+        guarded = _guarded(judging, conditions, where)
+        rule = Check(id, replace(on, predicates=at), guarded, remembers, where, (id, where))
+        return OwnRule(requirement, rule, lawful, unlawful)
 
     return made
 
 
-def _guarded(judging: Judging, where: str) -> Judging:
-    """The function of a rule, whose mistakes are raised as BrokenRule with their file and line."""
+def _guarded(judging: Judging, conditions: Sequence[Predicate], where: str) -> Judging:
+    """A rule's function under its conditions. What either raises is a BrokenRule with file and line."""
 
     def guarded(exchange: Exchange, *memory: Memory) -> Iterator[Comparison]:
-        with _blamed_on(where):
-            yield from map(_comparison, _several(judging(exchange, *memory)))
+        try:
+            if all(condition(exchange) for condition in conditions):
+                yield from map(_comparison, _several(judging(exchange, *memory)))
+        except Exception as bug:
+            raise BrokenRule(f"{line_of(bug, where)}: {in_words(bug)}") from bug
 
     return guarded
-
-
-def _guarded_selection(on: Selection, where: str) -> Selection:
-    """A selection whose conditions raise BrokenRule too."""
-
-    def guarded(condition: Predicate) -> Predicate:
-        def holds(exchange: Exchange) -> bool:
-            with _blamed_on(where):
-                return condition(exchange)
-
-        return condition if isinstance(condition, Endpoints) else holds
-
-    return replace(on, predicates=tuple(map(guarded, on.predicates)))
-
-
-@contextmanager
-def _blamed_on(where: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as bug:
-        raise BrokenRule(f"{line_of(bug, where)}: {in_words(bug)}") from bug
 
 
 def _several(given: Json) -> Iterable[Json]:

@@ -118,14 +118,14 @@ def aligned(
     correlation: Correlation, old: list[Any], new: list[Any], **options: Any
 ) -> list[tuple[str, str]]:
     bodies = {"data": {"items": old}}, {"data": {"items": new}}
-    return [(each.kind, each.path) for each in comparison(correlation, *bodies, **options).differences()]
+    return [(each.kind, each.path) for each in compared(correlation, *bodies, **options)]
 
 
-def comparison(
+def compared(
     correlation: Correlation, old: Json, new: Json, *, operation: str = op.ROLES, began: Clocks | None = None
-) -> JsonComparison:
+) -> list[Difference]:
     pair = ReplayedExchange(1, answer(operation, body=old), answer(operation, body=new))
-    return JsonComparison(correlation, old, new, pair=pair, earlier=ShownEarlier(), began=began)
+    return JsonComparison(correlation, pair, ShownEarlier(), began=began).differences(old, new)
 
 
 def test_records_in_another_order_are_compared_with_themselves_whatever_else_differs() -> None:
@@ -195,7 +195,7 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     bodies = {"data": old}, {"data": new}
 
     began = Clocks(1_700_000_000, 1_800_000_000)
-    comparison(correlation, *bodies, operation=op.SESSIONS, began=began).differences()
+    compared(correlation, *bodies, operation=op.SESSIONS, began=began)
 
     assert correlation.live[IDS[1]] == IDS[4]
     assert (IDS[2] not in correlation.doubtful) is is_sure

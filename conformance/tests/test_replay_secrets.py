@@ -16,9 +16,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from conformance.replay import ReplayResult
-from conformance.replay.compare.credentials import why_nothing_is_shown
+from conformance.replay.compare.callers import Authenticators, why_nothing_is_shown
 from conformance.replay.compare.outcome import Difference, ReplayedExchange, State
-from conformance.replay.compare.owners import Authenticators
 from conformance.spec import endpoints as op
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.tests.replays import recorder, replayed

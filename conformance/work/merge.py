@@ -26,11 +26,11 @@ from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
     ChangesMade,
-    DeviationEntry,
     Ending,
     FindingEntry,
     ObservationEntry,
     OtherPlaceEntry,
+    Regression,
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
@@ -185,23 +185,20 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
     ]
-    requirements = _requirements(folder.run for folder in folders)
+    requirements = _requirements(folders)
     ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            ledger.deviate(_finding(row, renumbered))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
-    is_check = first.command == "check"
-    regressions = [
-        row.model_copy(update={"exchange": renumbered(row.exchange)})
-        for folder, renumbered in zip(folders, numbers, strict=True)
-        for row in folder.run.regressions
-    ]
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
         details=details,
-        target_url=traffic.portal if is_check else first.target.url,
+        target_url=traffic.portal if first.command == "check" else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
@@ -211,26 +208,15 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
-        deviations=list(_deviations(folders, numbers)),
-        regressions=sorted(regressions, key=lambda row: row.exchange),
+        regressions=sorted(_regressions(folders, numbers), key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
 
 
-def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:
-    """The deviations of all parts, each once with the times of all."""
-    merged: dict[str, DeviationEntry] = {}
+def _regressions(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterator[Regression]:
     for folder, renumbered in zip(folders, numbers, strict=True):
-        for row in folder.run.deviations:
-            earlier = merged.get(row.signature)
-            if earlier is not None:
-                change: dict[str, Any] = {"times": earlier.times + row.times}
-            else:
-                at = row.exchanges[0] if row.exchanges else 0
-                actual = renumbered.placeholders(row.actual, at)
-                change = {"actual": actual, "exchanges": list(map(renumbered, row.exchanges))}
-            merged[row.signature] = (earlier or row).model_copy(update=change)
-    return merged.values()
+        for row in folder.run.regressions:
+            yield row.model_copy(update={"exchange": renumbered(row.exchange)})
 
 
 def _folder(path: Path) -> Folder:
@@ -408,14 +394,15 @@ def _errors(run: Run) -> Iterator[tuple[str, str]]:
     yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
 
 
-def _requirements(runs: Iterable[Run]) -> Mapping[str, Requirement]:
+def _requirements(folders: Iterable[Folder]) -> Mapping[str, Requirement]:
     """The specification's requirements, and the user's own rules that the runs have."""
-    own = {row.id: row for run in runs for row in run.requirements if row.is_own}
-    rows = (
-        Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
-        for row in own.values()
-    )
-    return {**REQUIREMENTS, **{row.id: row for row in rows}}
+    own = {
+        row.id: Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
+        for folder in folders
+        for row in folder.run.requirements
+        if row.is_own
+    }
+    return {**REQUIREMENTS, **own}
 
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from conformance.replay.changes.reading import id_in
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.words import listed, plural

@@ -10,10 +10,18 @@ from msgspec.structs import replace
 from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.callers import (
+    OF_A_REFUSAL,
+    Authenticators,
+    CredentialCheck,
+    ServedCallers,
+    SessionOwners,
+    why_nothing_is_shown,
+)
 from conformance.replay.compare.clocks import clocks_of
 from conformance.replay.compare.comparer import Comparer, ResponseComparison
-from conformance.replay.compare.credentials import CredentialCheck, why_nothing_is_shown
 from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.matchers import PlaceMatcher, with_matchers
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import (
     NO_RESPONSE,
@@ -24,12 +32,6 @@ from conformance.replay.compare.outcome import (
     ReplayedExchange,
     State,
     breaking,
-)
-from conformance.replay.compare.owners import (
-    OF_A_REFUSAL,
-    Authenticators,
-    ServedCallers,
-    SessionOwners,
 )
 from conformance.replay.compare.written import changed_by, makes_a_record
 from conformance.spec import REQUIREMENTS
@@ -67,6 +69,7 @@ class Assessor:
     owners: SessionOwners = field(default_factory=SessionOwners)
     authenticators: Authenticators = field(default_factory=Authenticators)
     served: ServedCallers = field(default_factory=ServedCallers)
+    matchers: Sequence[PlaceMatcher] = ()
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -98,8 +101,8 @@ class Assessor:
         """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
         what corresponds: where records are missing, others stand in their places."""
         self.comparer.correlation.forget_since(mark)
-        bodies = pair.recorded_body, pair.live_body
-        JsonComparison(self.comparer.correlation, *bodies, pair=pair, earlier=self.comparer.earlier).align()
+        comparison = JsonComparison(self.comparer.correlation, pair, self.comparer.earlier)
+        comparison.align(pair.recorded_body, pair.live_body)
 
     def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         reason = _why_not_comparable(pair)
@@ -133,9 +136,10 @@ class Assessor:
         differences = [*compared, *self.owners.foreign(pair)]
         places = {each.place for each in differences}
         repeated = self.comparer.earlier.broken(pair)
-        return ResponseComparison(
-            differences + [each for each in repeated if each.place not in places], is_stable
-        )
+        differences += [each for each in repeated if each.place not in places]
+        if self.matchers:
+            differences = with_matchers(self.matchers, pair, differences)
+        return ResponseComparison(differences, is_stable and not differences)
 
     def _contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]

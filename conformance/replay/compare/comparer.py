@@ -119,8 +119,8 @@ class Comparer:
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
         began = self._began(pair, clocks)
-        comparison = self._json(pair, old, new, clocks=clocks, began=began)
-        differences = [*stamped, *comparison.differences()]
+        comparison = JsonComparison(self.correlation, pair, self.earlier, clocks, began)
+        differences = [*stamped, *comparison.differences(old, new)]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         lacking = [*self.own.lacking(pair, began), *turned_round(pair)]
         own = [*self.own.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
@@ -152,21 +152,8 @@ class Comparer:
         (_, recorded), (at, live) = (own_session(dig(body, ["data"])) for body in (old, new))
         if not recorded or not live:
             return []
-        differing = self._json(pair, recorded, live).differences()
+        differing = JsonComparison(self.correlation, pair, self.earlier).differences(recorded, live)
         return [each.within("data", at) for each in differing]
-
-    def _json(
-        self,
-        pair: ReplayedExchange,
-        old: Json,
-        new: Json,
-        *,
-        clocks: Clocks | None = None,
-        began: Clocks | None = None,
-    ) -> JsonComparison:
-        return JsonComparison(
-            self.correlation, old, new, pair=pair, earlier=self.earlier, clocks=clocks, began=began
-        )
 
     def _clocks(self, pair: ReplayedExchange, old: Json, new: Json) -> tuple[Clocks, list[Difference]]:
         """The clocks of two bodies, and the live timestamp where another clock than the portal's gave it."""
@@ -199,7 +186,8 @@ class Comparer:
         if is_written and any(each.kind == "length" for each in differences):
             shorter = new if shows_others(operation, old, new, pair.email) else without_leftovers(old, new)
             if shorter != new:
-                differences = self._json(pair, old, shorter).differences()
+                comparison = JsonComparison(self.correlation, pair, self.earlier)
+                differences = comparison.differences(old, shorter)
                 self._note(operation, Difference("length", ("data",), None, None))
         written = self.written if is_written or operation not in LISTINGS else ()
         left = [

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from conformance.judging.fields import fields_along
+from conformance.replay.compare.callers import BASIS as FOREIGN_SESSION
+from conformance.replay.compare.callers import IDS, NOT_OFFERED, is_not_offered
 from conformance.replay.compare.clocks import ENDS, UPDATED
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.outcome import (
@@ -18,8 +20,6 @@ from conformance.replay.compare.outcome import (
     drift,
     permitted,
 )
-from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
-from conformance.replay.compare.owners import IDS, NOT_OFFERED, is_not_offered
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY, REQUIREMENTS, Operation
 from conformance.spec import endpoints as op

@@ -33,7 +33,7 @@ from conformance.replay.rebuild.actions import (
     exchange_of,
 )
 from conformance.replay.rebuild.context import unique_name
-from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_ins import SignInCodes, SignInOrder
 from conformance.replay.rebuild.values import names_replaced

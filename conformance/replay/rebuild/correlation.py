@@ -204,10 +204,6 @@ def inside(value: str) -> Json:
     inner = json_in(value)
     if inner is None:
         inner = claims_of(value)
-    if inner is not None:
-        return inner
-    text = packed_text(value)
-    if text is None:
-        return ABSENT
-    inner = json_in(text)
-    return text if inner is None else inner
+    if inner is None and (text := packed_text(value)) is not None:
+        inner = json_in(text) or text
+    return ABSENT if inner is None else inner

@@ -12,8 +12,8 @@ import msgspec
 from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
-from conformance.replay.rebuild.own_factors import Client
 from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
 from conformance.spec.endpoints import SECURE_SESSION

@@ -19,8 +19,7 @@ from conformance.replay.rebuild.actions import (
     Reply,
 )
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
-from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
+from conformance.replay.rebuild.factors import WRONG, Client, OwnFactors, PasswordCodes, is_mailed
 from conformance.replay.rebuild.password_mails import MAILED, MAILING
 from conformance.spec import endpoints as op
 from conformance.spec.tables import WRONG_CODE

@@ -11,9 +11,15 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from conformance.errors import ExitCode
-from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
+from conformance.report.formats.finding_text import (
+    contrast,
+    expectation,
+    message_of,
+    own_message,
+    seen,
+    values,
+)
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.deviating import deviation_in_words
 from conformance.report.model.failures import OutdatedEntry, RunFailures, failing_rules, failures_of, weighs
 from conformance.report.model.regressions import (
     RegressedPlace,
@@ -132,7 +138,7 @@ def _described(run: Run) -> ElementTree.Element:
     skipped, as this fails nothing."""
     by_endpoint: dict[str, list[str]] = {}
     for row in run.deviations:
-        by_endpoint.setdefault(row.endpoint, []).append(f"{row.rule} {deviation_in_words(row)}")
+        by_endpoint.setdefault(row.endpoint, []).append(f"{row.requirement} at {row.path}: {values(row)}")
     cases = []
     for endpoint, lines in by_endpoint.items():
         case = _test_case(f"{endpoint} answers as described", "Descriptions")

@@ -20,7 +20,6 @@ from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
-from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
@@ -135,33 +134,6 @@ def short_id(*names: str) -> str:
     """An id of seven characters for what names identify."""
     text = " ".join(names).encode(errors="backslashreplace")
     return hashlib.sha256(text).hexdigest()[:7]
-
-
-class DeviationEntry(Part):
-    """A place where answers differ from a description that is not the specification: the user's own, or with
-    ``authority`` ``learned`` one that was learned from traffic and that nobody has accepted. ``source`` is
-    the place in the description. It is no finding, and counts in no summary."""
-
-    rule: str
-    authority: Literal["description", "learned"]
-    endpoint: str
-    path: str
-    expected: JsonValue = None
-    actual: JsonValue = None
-    exchanges: list[int] = []
-    times: int = 1
-    signature: str
-    source: str = ""
-
-    @property
-    def requirement(self) -> str:
-        """What a row of a baseline calls the rule."""
-        return self.rule
-
-    @property
-    def id(self) -> str:
-        """The id by which it is accepted, as that of a finding."""
-        return short_id(self.signature)
 
 
 class ObservationEntry(Part):
@@ -355,7 +327,7 @@ class RunFacts(TypedDict, total=False):
     scope: Scope
     changes: ChangesMade | None
     regressions: Sequence[Regression]
-    deviations: Sequence[DeviationEntry]
+    deviations: Sequence[FindingEntry]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
     notes: Sequence[str]
@@ -364,6 +336,8 @@ class RunFacts(TypedDict, total=False):
 class Run(Part):
     """One run, replay or check. Everything but the contract's keys is optional and left out where empty.
 
+    ``deviations`` are differences from descriptions that are not the specification, as findings of rules that
+    begin with ``DESCRIBED-``, or ``LEARNED-`` where nobody has accepted the description: they count nowhere.
     ``secrets`` says by placeholder where a secret of the findings' exchanges came from, and how the suite
     altered it.
     """
@@ -386,7 +360,7 @@ class Run(Part):
     findings: list[FindingEntry]
     observations: list[ObservationEntry]
     readings: list[Reading] = []
-    deviations: list[DeviationEntry] = []
+    deviations: list[FindingEntry] = []
     regressions: list[Regression] = []
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
@@ -422,7 +396,7 @@ class Run(Part):
             own_rules=counted(own) if own else None,
             strict=values["fail_on"] == "should",
             requirements=requirements,
-            findings=[_finding(finding) for finding in findings],
+            findings=[finding_entry(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
             readings=_readings(requirements, rows),
             **values,
@@ -548,7 +522,7 @@ def _requirement(result: Result) -> RequirementEntry:
     )
 
 
-def _finding(finding: Finding) -> FindingEntry:
+def finding_entry(finding: Finding) -> FindingEntry:
     return FindingEntry(
         requirement=finding.requirement,
         verdict=finding.verdict.value,
@@ -563,21 +537,6 @@ def _finding(finding: Finding) -> FindingEntry:
         signature=clipped(finding.signature, text=600),
         fault_class=finding.fault_class,
         other=_other_place(finding.other),
-    )
-
-
-def deviation_entry(deviation: Deviation) -> DeviationEntry:
-    return DeviationEntry(
-        rule=deviation.rule,
-        authority="learned" if deviation.is_hypothesis else "description",
-        endpoint=clipped(deviation.endpoint, text=300),
-        path=deviation.path,
-        expected=clipped(deviation.expected),
-        actual=clipped(deviation.actual),
-        exchanges=list(deviation.exchanges),
-        times=deviation.times,
-        signature=clipped(deviation.signature, text=600),
-        source=clipped(deviation.source, text=300),
     )
 
 

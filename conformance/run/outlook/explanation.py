@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.resources import files
-from pathlib import Path
-
-import msgspec
 
 from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.rules.rule import OwnRule
 from conformance.spec.places import place_of
-from conformance.target.state import state_file
-from conformance.traffic.replacing import replace_file
 
 SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
-
-PACKAGES = ("conformance", "cases", "reference_impl")
-"""The packages whose files decide what is explained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +45,11 @@ def explain(rules: Iterable[str], own: OwnRules = NO_OWN_RULES) -> list[Explanat
     """Explains rules, in the specification's order, and then the user's own."""
     wanted = frozenset(rules)
     of_user = [_of_own_rule(rule) for rule in own.rules if rule.id in wanted]
-    is_whole = len(of_user) < len(wanted)
-    return [*(each for each in _explanations() if each.id in wanted), *of_user] if is_whole else of_user
+    if len(of_user) == len(wanted):
+        return of_user
+    from conformance.run.outlook.recipes import explanations  # collects the cases, with pytest
+
+    return [*explanations(wanted), *of_user]
 
 
 def _of_own_rule(rule: OwnRule) -> Explanation:
@@ -77,31 +70,6 @@ def _of_own_rule(rule: OwnRule) -> Explanation:
         serve_passing="",
         judge=f"portal-conformance check RECORDING --only {rule.id}",
     )
-
-
-def _explanations() -> list[Explanation]:
-    """Every rule explained. As it takes seconds to collect cases and faults, what they say is cached on this
-    machine until one of their files changes."""
-    file = state_file("explanations", *_sources())
-    if file is not None:
-        with suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode(file.read_bytes(), type=list[Explanation])
-    from conformance.run.outlook.recipes import explanations  # collects the cases, with pytest
-
-    every = explanations()
-    if file is not None:
-        with suppress(OSError):
-            replace_file(file, msgspec.json.encode(every).decode())
-    return every
-
-
-def _sources() -> Iterator[str]:
-    """The code and data of the suite, each file with its size and its last change."""
-    for package in PACKAGES:
-        for path in sorted(Path(str(files(package))).rglob("*.*")):
-            if path.suffix in (".py", ".toml"):
-                status = path.stat()
-                yield f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def as_json(explanations: Sequence[Explanation]) -> str:

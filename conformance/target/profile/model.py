@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -37,7 +36,7 @@ from conformance.target.profile.tables import (
     Records,
     SecureChannelSettings,
 )
-from conformance.traffic.documents import document_text
+from conformance.traffic.documents import toml_tables, user_text
 from conformance.traffic.exchange import Json
 
 SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
@@ -198,18 +197,9 @@ def load(path: Path, environ: Mapping[str, str] = os.environ, *, target: str | N
 
 def text_of(path: Path) -> str:
     """The text of a profile. Raises ProfileError."""
-    try:
-        return document_text(path)
-    except FileNotFoundError:
-        raise ProfileError(
-            f"{path}: there is no such file. `portal-conformance setup --print` prints one to fill in."
-        ) from None
-    except OSError as problem:
-        raise ProfileError(
-            f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()}). Check the path."
-        ) from None
-    except UnicodeDecodeError as problem:
-        raise ProfileError(f"{path}: cannot be read ({problem}). Save it as UTF-8.") from None
+    return user_text(
+        path, error=ProfileError, missing="`portal-conformance setup --print` prints one to fill in."
+    )
 
 
 def parse(
@@ -236,10 +226,7 @@ NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and
 
 def tables_of(text: str, references: References, *, name: str, target: str | None = None) -> dict[str, Any]:
     """The tables of a profile, with the values that its references stand for. Raises ProfileError."""
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise _not_toml(name, problem) from None
+    tables = toml_tables(text, name, error=ProfileError)
     if tables.get("profile", 1) != 1:
         where = references.positions.of(("profile",))
         raise ProfileError(
@@ -266,18 +253,11 @@ def extension_of(path: Path | None) -> ExtendSettings:
         return ExtendSettings()
     text = text_of(path)
     try:
-        return ExtendedProfile.model_validate(tomllib.loads(text)).extend.within(path.parent)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise _not_toml(str(path), problem) from None
+        tables = toml_tables(text, str(path), error=ProfileError)
+        return ExtendedProfile.model_validate(tables).extend.within(path.parent)
     except ValidationError as problem:
         found = sentences(problem, ExtendedProfile, Positions(str(path), text))
         raise ProfileError("\n".join(found)) from None
-
-
-def _not_toml(name: str, problem: Exception) -> ProfileError:
-    line = re.search(r"at line (\d+)", str(problem))
-    where = f"{name}:{line[1]}" if line is not None else name
-    return ProfileError(f"{where}: this is not TOML: {problem}.")
 
 
 NO_PROFILE = "--target"
