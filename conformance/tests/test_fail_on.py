@@ -28,7 +28,7 @@ from conformance.tests.traffic import envelope
 FORGOT, KEY = "/web/v1/system/auth/password/forgot", "/web/v1/secure-channel/public-key"
 CONTRADICTED = {
     "must": ("ENV-002", "success", True, "yes"),
-    "security": ("AUTHN-022", "success", False, {"status": 200, "success": True, "code": "2000"}),
+    "security": ("AUTHN-013", "success", False, {"status": 200, "success": True, "code": "2000"}),
     "should": ("ENV-007", "message", "Success", "done"),
 }
 """By the value that is the first to fail on it: a rule, the place, and what was expected and seen there."""
