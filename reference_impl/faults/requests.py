@@ -51,6 +51,33 @@ def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
 
 
 @dataclass
+class OtherDoor:
+    """Requests reach an address by another name, with headers that were not sent: a guard trusts names.
+
+    ``address`` returns the address that a request names so, or None."""
+
+    app: ASGIApp
+    address: Callable[[str, Names], str | None]
+    change: Callable[[Scope, Names], Names]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = names(scope)
+        address = self.address(scope["path"], sent)
+        if address is not None:
+            changed = self.change(scope, sent)
+            headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
+            method = sent.get("x-http-method-override", scope["method"])
+            scope = {**scope, "path": address, "method": method, "headers": headers}
+        await self.app(scope, receive, send)
+
+
+def other_door(
+    address: Callable[[str, Names], str | None], change: Callable[[Scope, Names], Names]
+) -> Change:
+    return wrapped(lambda app: OtherDoor(app, address, change))
+
+
+@dataclass
 class AnyChannel:
     """Tries a body with every secure-channel session if the named session's existence equals ``exists``."""
 

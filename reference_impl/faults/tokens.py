@@ -24,7 +24,7 @@ from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, served
-from reference_impl.faults.requests import Names, adding, session_of, signed_in
+from reference_impl.faults.requests import Names, adding, other_door, session_of, signed_in
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.shapes import Body, checked
@@ -56,6 +56,19 @@ def _token_of_a_cookie(scope: Scope, names: Names) -> Names:
     cookies = dict(each.strip().partition("=")[::2] for each in names.get("cookie", "").split(";"))
     token = cookies.get("access_token")
     return {"authorization": f"Bearer {token}"} | names if token else names
+
+
+def _as_anybody(scope: Scope, names: Names) -> Names:
+    """A request without a token is taken for one of the first session's."""
+    portal: Portal = scope["app"].state.portal
+    if "authorization" in names:
+        return names
+    return signed_in(names, portal, next(iter(portal.sessions.values()), None))
+
+
+def _in_lower_case(path: str, names: Names) -> str | None:
+    front, _, last = path.rpartition("/")
+    return f"{front}/{last.lower()}" if last.isupper() and last.isalpha() else None
 
 
 def _form_first(plan: Plan) -> None:
@@ -335,6 +348,16 @@ ROWS = {
     "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
     "AUTHN-020 a-token-under-any-scheme": adding(_any_scheme),
     "AUTHN-023 a-body-is-judged-before-the-token": Change(_form_first, (op.SET_WHITELIST,)),
+    "AUTHN-025 an-address-in-upper-case-needs-no-token": other_door(_in_lower_case, _as_anybody),
+    "AUTHN-025 a-path-parameter-leads-past-the-token": other_door(
+        lambda path, names: path.partition(";")[0] if ";" in path else None, _as_anybody
+    ),
+    "AUTHN-025 a-header-that-names-the-address-needs-no-token": other_door(
+        lambda path, names: names.get("x-original-url"), _as_anybody
+    ),
+    "AUTHN-025 an-overridden-method-needs-no-token": other_door(
+        lambda path, names: path if "x-http-method-override" in names else None, _as_anybody
+    ),
     "AUTHN-024 files-are-read-by-expired-tokens": adding(_outlives, op.FILE),
     "AUTHN-024 roles-are-read-after-a-logout": adding(_by_its_account, op.ROLES),
     "TOKEN-030 a-refresh-token-need-only-begin-well": served(op.REFRESH, _if_the_refresh_token_begins_well),
