@@ -1,5 +1,7 @@
 """Requests that reach the portal with other headers or bodies than were sent."""
 
+import asyncio
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -75,6 +77,31 @@ def other_door(
     address: Callable[[str, Names], str | None], change: Callable[[Scope, Names], Names]
 ) -> Change:
     return wrapped(lambda app: OtherDoor(app, address, change))
+
+
+@dataclass
+class Racing:
+    """A request is decided by the state that there was when it came, and takes a while: what another did
+    meanwhile is not seen. ``states`` are the mappings of the portal that are decided by."""
+
+    app: ASGIApp
+    states: tuple[str, ...]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        portal: Portal = scope["app"].state.portal
+        before = {name: copy.deepcopy(getattr(portal, name)) for name in self.states}
+        octets = await read_body(receive, 1 << 20) or b""
+        await asyncio.sleep(RACE_SECONDS)
+        for name, mapping in before.items():
+            setattr(portal, name, mapping)
+        await self.app(scope, replayed(octets), send)
+
+
+RACE_SECONDS = 0.1
+
+
+def racing(operation: str, *states: str) -> Change:
+    return wrapped(lambda app: Racing(app, states), operation)
 
 
 @dataclass
