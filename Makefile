@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,mcp,docs,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,mcp,describe,docs,dev]'
 	touch $(READY)
 
 run: $(READY)

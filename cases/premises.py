@@ -43,25 +43,35 @@ def settled(
     *,
     why: str = "a change to be seen",
 ) -> Read:
-    """Reads the target after a change, and reads again later if the change does not show yet."""
+    """Reads the target after a change, and reads again while the change does not show: a little later, and
+    once as much time has passed as ``[limits]`` gives a change."""
     after = read()
     if shows(after):
         return after
-    portal.clock.wait(WRITTEN, why)
+    settle(portal, why=why)
     after = read()
-    if shows(after) or not portal.clock.is_simulated:
+    left = portal.profile.limits.change_shows - WRITTEN
+    if shows(after) or left <= 0:
         return after
-    portal.clock.pause(BEHIND, why)  # a replica follows by a clock that nobody moves
+    portal.clock.wait(left, why)
     return read()
+
+
+def settle(portal: Portal, *, why: str = "a change to be seen") -> None:
+    """Lets a change come to wherever it is read: to what goes by the portal's clock, and to a replica that
+    follows by a clock that nobody moves."""
+    if portal.clock.is_simulated:
+        portal.clock.pause(BEHIND, why)
+    portal.clock.wait(WRITTEN, why)
 
 
 def time_to_settle(portal: Portal, why: str = "a change to be seen") -> None:
     """Raises OutOfTime where the time budget leaves no time to wait for a change that shows late: what is
     made then, and known by a listing alone, could not be taken away."""
-    left = None if portal.clock.is_simulated else portal.clock.remaining()
-    if left is not None and left < WRITTEN:
+    left, longest = portal.clock.remaining(), max(WRITTEN, portal.profile.limits.change_shows)
+    if left is not None and left < longest and not portal.clock.is_simulated:
         raise OutOfTime(
-            f"waiting for {why} may take {WRITTEN:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
+            f"waiting for {why} may take {longest:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-from cases.premises import A_WHILE, WRITTEN
+from cases.premises import A_WHILE, settle
 from cases.reading import read
 from conformance.cases import (
     BY_KEY,
@@ -199,7 +199,7 @@ class Surroundings:
         self._demand_lifetime(different)
         # A difference that is none a moment later was of a cache, or moves by itself.
         after = self._read()
-        self._portal.clock.wait(WRITTEN, "a change to be seen")
+        settle(self._portal)
         settled = self._read()
         self._demand_lifetime(different)
         stays = {

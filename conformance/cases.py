@@ -14,6 +14,7 @@ from conformance.checks.model.agreement import KINDS, LAG, are_different
 from conformance.checks.model.times import FAR, NEAR
 from conformance.checks.records import CLOCKS, are_alike, has_offset, moment, portal_time, records
 from conformance.checks.registry import LEFT_TO_CASES, Kind
+from conformance.descriptions.operations import DescribedOperation
 from conformance.errors import CannotSignIn, OutOfTime, Untestable
 from conformance.judging.shapes import Shape
 from conformance.run import marks as mark
@@ -49,7 +50,7 @@ from conformance.target.portal.channel import OTHER_WRAPPINGS
 from conformance.target.portal.cipher import Scheme, find_id
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
-from conformance.target.portal.records import address, addresses_in, own_id, records_in, shows
+from conformance.target.portal.records import address, addresses_in, own_id, own_ids, records_in, shows
 from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
 from conformance.target.portal.restoring.restore import take_away
 from conformance.target.portal.restoring.ways import undo_key

@@ -4,6 +4,7 @@ SuiteError                 a message for the user; no traceback
  ├─ UsageError             exit code 4
  │   ├─ ProfileError       the profile
  │   ├─ CaptureError       a recorded file
+ │   ├─ RuleError          a rule of the user's own
  │   └─ LedgerError        the ledger of changes
  ├─ TargetUnreachable      exit code 6: nothing answers
  │   ├─ NotTls             something does, but not by TLS
@@ -18,6 +19,7 @@ Untestable                 something cannot be tried, and why; never held agains
  ├─ OutOfTime              a wait is longer than the time budget leaves
  └─ RateLimited            the target keeps refusing for its rate limit
 
+BrokenRule                 a rule of the user's own raised; held against nobody
 PutOff                     a sign-in would wait for a code, and other cases can go on meanwhile
 """
 
@@ -61,6 +63,10 @@ class ProfileError(UsageError):
 
 class CaptureError(UsageError):
     """A recorded file cannot be read."""
+
+
+class RuleError(UsageError):
+    """A rule of the user's own has a mistake."""
 
 
 class LedgerError(UsageError):
@@ -126,6 +132,10 @@ class OutOfBudget(Untestable):
 
 class OutOfTime(Untestable):
     """The time budget leaves less than the wait would take."""
+
+
+class BrokenRule(Exception):
+    """A rule of the user's own raised on an exchange. The text has its file and line."""
 
 
 class PutOff(Exception):

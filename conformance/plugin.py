@@ -17,11 +17,12 @@ from conformance.run.hooks.selection import (
     declared_marks,
     keep_chosen,
     mark_by_rules,
+    own_rules_by_options,
     refuse_parallel_cases,
     rules_by_options,
 )
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
-from conformance.run.hooks.stash import DESELECTED, FINAL, RULES, SESSION, VERIFY
+from conformance.run.hooks.stash import DESELECTED, FINAL, OWN, RULES, SESSION, VERIFY
 from conformance.run.hooks.terminal import (
     announce_interrupt,
     case_properties,
@@ -75,7 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
-        rules = rules_by_options(config)
+        own = config.stash[OWN] = own_rules_by_options(config)
+        rules = rules_by_options(config, own)
         selected = keep_chosen(config, items, rules)
         config.stash[RULES] = counted_rules(config, rules)
         run = config.stash[SESSION] = open_session(config, items)

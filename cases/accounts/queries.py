@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cases.premises import (
-    WRITTEN,
     answered,
     authorized,
     code_of,
@@ -11,6 +10,7 @@ from cases.premises import (
     granted,
     is_invalid,
     listed,
+    settle,
     settled,
     without,
 )
@@ -89,7 +89,7 @@ def verify_others(
     listing, now = several_pages(portal, caller, pages)
     others = changed_but(but, before, now)
     if others:
-        portal.clock.wait(WRITTEN, "a change to be seen")
+        settle(portal)
         listing, later = several_pages(portal, caller, pages)
         others = [id for id in changed_but(but, before, later) if id in others]
         is_busy = bool(changed_but(but, now, later))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cases import surroundings
-from cases.premises import WRITTEN
+from cases.premises import settle
 from cases.surroundings import SERVED, Place, Reading
 from conformance.cases import (
     HELD,
@@ -42,7 +42,7 @@ def test_a_record_does_not_depend_on_its_reader(
     found = set(_differences(first, other, again))
     if found:
         # What is another a moment later was changed, or comes from a cache.
-        portal.clock.wait(WRITTEN, "a change to be seen by everybody")
+        settle(portal, why="a change to be seen by everybody")
         first, other, again = (Reading(portal, token, SHARED) for token in (*readers, readers[0]))
         found &= set(_differences(first, other, again))
     for key in SHARED:

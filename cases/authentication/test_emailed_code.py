@@ -215,7 +215,7 @@ def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exch
     A refusal for the rate is the cooldown by another name where, once that is over, a send is accepted; not
     so that of a proxy before the portal, which was not asked then.
     """
-    if is_from_before_the_portal(early):
+    if early.held_back or is_from_before_the_portal(early):
         return
     in_time = ended(early) < first.sent.time + first.cooldown
     if in_time and (after.success or early.success or early.code == COOLDOWN):

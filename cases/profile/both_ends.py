@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cases.premises import WRITTEN, granted
+from cases.premises import granted, settle
 from conformance.cases import (
     HELD,
     KINDS,
@@ -31,7 +31,7 @@ def verify_both_ends(portal: Portal, verify: Verify, admin: Account, spare: Acco
     """Those that ``admin`` and ``spare`` are both shown; what differs is read again after a while."""
     ends = _both_ends(portal, admin, spare)
     if any(_different(*pair) for pair in _pairs(ends)):
-        portal.clock.wait(WRITTEN, "a change to be seen by everybody")
+        settle(portal, why="a change to be seen by everybody")
         ends = _both_ends(portal, admin, spare)
     for sent, received in _pairs(ends):
         name = _different(sent, received)

@@ -108,10 +108,14 @@ def test_an_open_invitation_is_accepted_once(
     marker = portal.unique()
     with invited(portal, admin, spare.email, marker) as invitation, ExitStack() as further:
         record = received(own_invitations(portal, spare), invitation, marker)
+        neighbour = invited_again(portal, admin, spare.email, further)
+        if neighbour is not None and _is_superseded(portal, spare, record.get("bizId")):
+            marker = neighbour.accepted.sent["message"].split()[0]
+            record, invitation = received(own_invitations(portal, spare), neighbour, marker), neighbour
+            neighbour = None
         if record.get("canAccept") is not True:
             raise Untestable("the invitation that was sent cannot be accepted", "target")
         body = {"invitationBizId": record.get("bizId")}
-        neighbour = invited_again(portal, admin, spare.email, further)
 
         around = Surroundings(portal, spare.token)
         portal.clock.wait(A_WHILE, "a time that an answer to an invitation sets")
@@ -158,6 +162,11 @@ def test_an_open_invitation_is_accepted_once(
         )
         if also_open is not None and neighbour is not None:
             _verify_cancelled(portal, verify, spare, neighbour)
+
+
+def _is_superseded(portal: Portal, caller: Account, id: Json) -> bool:
+    """Whether a newer invitation has taken the place of one: what becomes of the older is not stated."""
+    return not is_open(entry_of(own_invitations(portal, caller), id)[1], id)
 
 
 def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitation: Invited) -> None:

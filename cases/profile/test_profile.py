@@ -60,7 +60,16 @@ def test_the_profile_is_the_callers_own(portal: Portal, verify: Verify, name: st
 
 
 def same_address(email: object, caller: Account) -> bool:
-    return isinstance(email, str) and email.casefold() == caller.email.casefold()
+    """Whether an email is the caller's, in whatever case, and with its domain in letters or in punycode."""
+    return isinstance(email, str) and _in_ascii(email) == _in_ascii(caller.email)
+
+
+def _in_ascii(email: str) -> str:
+    name, _, domain = email.casefold().rpartition("@")
+    try:
+        return f"{name}@{domain.encode('idna').decode()}"
+    except UnicodeError:
+        return email.casefold()
 
 
 @mark.requirement("PROFILE-010")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from conformance.check.lines import JoinedLines, holds_secrets
 from conformance.check.traffic import DEFAULTS, CheckOptions, FilePart, PortalTraffic, parts_of
+from conformance.descriptions import NO_DESCRIPTIONS, Descriptions
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, Scope
-from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -55,11 +55,13 @@ class _Judged:
     counted: RunEvidence | None = None
     """What the lines that were written show, where they are counted already."""
     notes: list[str] = field(default_factory=list)
+    descriptions: Descriptions = NO_DESCRIPTIONS
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
-    ledger = Ledger(REQUIREMENTS, selection=options.rules)
-    return _Judged(ledger, finder=replace(finder_of(options.redact, options.keep), files=files))
+    ledger = Ledger(options.own.requirements, selection=options.rules)
+    finder = replace(finder_of(options.redact, options.keep), files=files)
+    return _Judged(ledger, finder=finder, descriptions=options.described.read())
 
 
 def check(
@@ -78,9 +80,8 @@ def check(
         raise UsageError("check: name at least one capture or HAR file.")
     outputs = _outputs(options)
     started, places = datetime.now(UTC), [place_of(file) for file in files]
-    traffic = PortalTraffic(places, options)
+    traffic, judged = PortalTraffic(places, options), _judged(options, len(places))
     with written_whole(outputs.exchanges) as path:
-        judged = _judged(options, len(places))
         parts = parts_of(places) if options.workers > 1 or options.scheduler else []
         if len(parts) > 1 and not holds_secrets(PortalTraffic(places, options)):
             _judge_beside_workers(traffic, judged, path, parts, [judged.coverage.feed, *listeners])
@@ -134,9 +135,10 @@ def _judge(
     write: Callable[[Exchange], None],
     listeners: Sequence[Callable[[Exchange], None]],
 ) -> None:
-    judging = judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
+    options = traffic.options
+    judging = judge_of(no_cache=options.no_cache, model=options.model, own=options.own.checks)
     traffic.at_another_recording = judging.forget
-    judge = watch(judged.ledger, judge=judging)
+    judge = watch(judged.ledger, judge=judging, descriptions=judged.descriptions)
     try:
         with rare_garbage_collection():
             for exchange in traffic:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,6 +16,7 @@ from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.errors import CaptureError
 from conformance.report.model.evidence import CountedPart, RunEvidence
 from conformance.report.model.words import plural
+from conformance.rules.registry import NO_OWN_RULES
 from conformance.traffic.capture.places import Place
 from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.log import line_of
@@ -92,10 +93,9 @@ class JoinedLines:
 
     def begin(self) -> None:
         self.path.write_bytes(b"")
+        options = replace(self.options, own=NO_OWN_RULES)  # the command judges, the workers write
         for number, part in enumerate(self.parts):
-            self._tasks.append(
-                self.cluster.begin(write_lines, part.absolute(), self.options, self._file(number))
-            )
+            self._tasks.append(self.cluster.begin(write_lines, part.absolute(), options, self._file(number)))
 
     def join_ready(self) -> None:
         while self._tasks and not self.holds_secrets and self._tasks[0].done():

@@ -11,7 +11,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
+from conformance.descriptions import NO_FILES, DescriptionFiles
 from conformance.errors import UsageError
+from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.address import is_http_address
@@ -49,8 +51,12 @@ class CheckOptions:
     rules: RuleSelection | None = None
     workers: int = 1
     """Processes that share the work: one judges, the others write the redacted lines."""
+    own: OwnRules = NO_OWN_RULES
+    """Rules of the user's own."""
     scheduler: str = ""
     """The address of a Dask scheduler whose workers write them, in place of processes on this machine."""
+    described: DescriptionFiles = NO_FILES
+    """Descriptions of further endpoints, with which the traffic is compared."""
 
 
 DEFAULTS = CheckOptions()

@@ -6,8 +6,23 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
-from conformance.spec.endpoints import SECURE_SESSION
+from conformance.checks.registry import (
+    answers,
+    check,
+    errors,
+    is_asked_in_english,
+    key_of,
+    reading,
+    successes,
+)
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    OTP_REVOKE,
+    OTP_VERIFY,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+    SECURE_SESSION,
+)
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Response
 from conformance.traffic.values import is_integer
@@ -189,16 +204,17 @@ NEWLY_ISSUED = frozenset({"accessToken", "refreshToken"})
 
 
 SECRET_FIELDS = frozenset(
-    {"password", "oldPassword", "newPassword", "currentPassword", "code", "refreshToken", "turnstileToken"}
+    {"password", "oldPassword", "newPassword", "currentPassword", "refreshToken", "turnstileToken"}
 )
-SECRET_ANYWHERE = SECRET_FIELDS - {"code"}
-"""Those whose name says that they are secret: elsewhere a ``code`` may be that of a currency."""
+"""Fields whose name says that they are secret."""
+TAKING_CODES = frozenset({LOGIN_COMPLETE, OTP_VERIFY, OTP_REVOKE, PASSWORD_RESET, PASSWORD_INIT})
+"""Where ``code`` is one that signs in or proves who asks: elsewhere it may be that of a currency."""
 
 
 @check("ENV-019", on=answers().enveloped().of_requests_with_a_body())
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
-    described = exchange.request.operation is not None
-    secrets = _sent_secrets(exchange.sent, SECRET_FIELDS if described else SECRET_ANYWHERE)
+    takes_a_code = key_of(exchange) in TAKING_CODES
+    secrets = _sent_secrets(exchange.sent, SECRET_FIELDS | {"code"} if takes_a_code else SECRET_FIELDS)
     if not secrets or not is_the_portals(exchange):
         return
     answer = msgspec.json.encode(exchange.envelope)

@@ -218,8 +218,8 @@ def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Me
                 yield compared
 
 
-WRITTEN_SECONDS = 4.5
-"""How long a change may take to show: a little less than the cases wait before they look once more."""
+WRITTEN_SECONDS = 9.5
+"""How long a change may take to show: a little less than the cases wait before their last look."""
 
 
 class Switch(NamedTuple):

@@ -74,6 +74,13 @@ COMMANDS = (
     ),
     CommandRow("check", TRAFFIC, "files", "judge recorded traffic without a target", "check today.jsonl"),
     CommandRow(
+        "describe",
+        TRAFFIC,
+        "describing",
+        "learn an OpenAPI description of the endpoints that the specification lacks",
+        "describe today.jsonl --out learned.json",
+    ),
+    CommandRow(
         "replay",
         TRAFFIC,
         "traffic",

@@ -92,10 +92,8 @@ def _asked(problem_at: ProblemAt) -> ProfileAnswers:
     email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
     password = _variable("Variable with its password", USUAL[1])
     factor = click.prompt("Its second factor", type=Word("OTP", "EMAIL"), default="OTP")
-    if factor == "OTP":
-        secret = _variable("Variable with its authenticator secret", USUAL[2])
-        return ProfileAnswers(url, access, email, password, otp_secret=secret)
-    return ProfileAnswers(url, access, email, password, inbox=_inbox(email))
+    secret = _variable("Variable with its authenticator secret", USUAL[2]) if factor == "OTP" else None
+    return ProfileAnswers(url, access, email, password, secret, _inbox(email, is_needed=secret is None))
 
 
 def _portal(problem_at: ProblemAt) -> str:
@@ -139,10 +137,14 @@ def _of_address(problem: str) -> str:
     return " ".join(sentence for sentence in sentences if "[portal]" not in sentence) or problem
 
 
-def _inbox(email: str) -> InboxAnswers:
-    kind = click.prompt(
-        "How its mails are read", type=Word("imap", "http", "command", "fixed"), default="imap"
-    )
+def _inbox(email: str, *, is_needed: bool) -> InboxAnswers | None:
+    """How mails are read; with an authenticator they only let rules about mailed codes be tested."""
+    none = () if is_needed else ("none",)
+    question = f"How its mails are read{'' if is_needed else ', for rules about mailed codes'}"
+    kinds = Word("imap", "http", "command", "fixed", *none)
+    kind = click.prompt(question, type=kinds, default="imap" if is_needed else "none")
+    if kind == "none":
+        return None
     if kind == "imap":
         host = click.prompt("Mail server (IMAP over TLS)", value_proc=_text)
         user = click.prompt("User of the mailbox", default=email, value_proc=_text)

@@ -12,6 +12,8 @@ from pathlib import Path
 from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
+    DESCRIPTION,
+    EXTENDED,
     FORCE,
     FORMAT,
     FORMATS,
@@ -21,6 +23,7 @@ from conformance.cli.options import (
     OUT,
     OUT_BESIDE,
     REDACTION,
+    RULES,
     SALVAGE,
     SCHEDULER,
     SKIP,
@@ -55,10 +58,13 @@ RUN = "a results.json, or the folder of a run"
     SALVAGE,
     STRICT,
     KNOWN,
+    RULES,
+    EXTENDED,
     OUT_BESIDE,
     FORCE,
     FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
+    DESCRIPTION,
     *REDACTION,
     NO_CACHE,
     WORKERS,
@@ -68,10 +74,13 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, check
+    from conformance.cli.profile import own_rules_of
+    from conformance.target.profile.model import extension_of
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
     refuse_both_kinds_of_workers(options)
+    own = own_rules_of(options)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=folder_beside_run(options, "check"),
@@ -81,11 +90,13 @@ def check_files(options: Options) -> int:
         known=options.known,
         no_cache=options.no_cache,
         model=options.model,
-        rules=select_rules(options.only, options.skip),
+        rules=select_rules(options.only, options.skip, rows=own.requirements),
+        own=own,
         redact=options.redact,
         keep=options.keep,
         workers=options.workers,
         scheduler=options.scheduler or "",
+        described=extension_of(options.profile).described(options.description),
     )
     if options.format == "json":
         return _shown(check(files, asked).run, asked.out, options)
@@ -147,7 +158,7 @@ def compare_runs(options: Options) -> int:
 
 
 def _change_known(options: Options) -> int:
-    from conformance.replay.stable_values import has_stable_values
+    from conformance.replay.accepted import has_stable_values
     from conformance.report.across.accepting import accept
 
     if options.known is None or len(options.runs) != 1:

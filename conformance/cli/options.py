@@ -129,7 +129,7 @@ def _value_of(row: Option) -> Mapping[str, Any]:
 RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
 PLANNED = (
     "target", "profile", "impact", "out", "time_budget", "rerun", "only", "skip", "failed", "min_tested",
-    "brief",
+    "rules", "brief",
 )  # fmt: skip
 """The options of a run by which a plan differs."""
 
@@ -151,6 +151,9 @@ TIME_BUDGET = option(
 """Of the doctor, which is quick itself."""
 
 ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
+RULES, DESCRIPTION = (run_option(BY_NAME[name]) for name in ("rules", "description"))
+EXTENDED = option("--profile", metavar="FILE", type=PATH, help="a profile, of which [extend] alone is read")
+"""Of commands that need no target."""
 KNOWN = option("--known", metavar="FILE", type=PATH, help="a file of what is known, which fails nothing")
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
 from conformance.cli.layout import print_blocks
-from conformance.cli.options import FORMAT, ONLY, SKIP
+from conformance.cli.options import EXTENDED, FORMAT, ONLY, RULES, SKIP
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.spec.requirements import left_open
 from conformance.verdicts.selection import rules_of, select_rules
@@ -62,15 +62,24 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 
 @command(
     "explain",
-    argument("rules", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
+    argument("ids", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
+    RULES,
+    EXTENDED,
     FORMAT,
 )
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""
+    from conformance.cli.profile import own_rules_of
     from conformance.run.outlook.explanation import as_json, as_lines, explain
 
+    own = own_rules_of(options)
     explanations = explain(
-        rule for name in options.rules for rule in left_open(name) or rules_of(name, option="explain")
+        (
+            rule
+            for name in options.ids
+            for rule in left_open(name) or rules_of(name, own.requirements, option="explain")
+        ),
+        own,
     )
     if options.format == "json":
         print(as_json(explanations))

@@ -16,12 +16,13 @@ from conformance.cli.options import (
     FORMAT,
     IMPACT,
     PROFILE,
+    RULES,
     TARGET,
     TIME_BUDGET,
     WAIT,
 )
 from conformance.cli.program import invoke
-from conformance.errors import ExitCode, UsageError
+from conformance.errors import ExitCode, ProfileError, RuleError, UsageError
 
 SERVED = (
     option("--port", metavar="N", help="port to listen on; 0 takes a free one (default: 8000)"),
@@ -83,6 +84,7 @@ def _served_words(options: Options) -> Iterator[str]:
     flag("--write", help="write what was learned into the profile"),
     argument("profiles", "FILE", nargs=-1, help="with --offline: the profiles (default: portal.toml)"),
     flag("--offline", help="find mistakes of profiles without their secrets and without a target"),
+    RULES,
     WAIT,
     FORMAT,
     examples=("portal-conformance doctor --profile portal.toml --write",),
@@ -90,9 +92,12 @@ def _served_words(options: Options) -> Iterator[str]:
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
     if options.offline:
-        return _validate([*options.profiles, *filter(None, [options.profile])] or [DEFAULT_PROFILE])
+        profiles = [*options.profiles, *filter(None, [options.profile])]
+        return _validate(profiles or ([] if options.rules else [DEFAULT_PROFILE]), options.rules)
     if options.profiles:
         raise UsageError(f"doctor: write --profile {options.profiles[0]}, or --offline.")
+    if options.rules:
+        raise UsageError("doctor: --rules needs --offline, which tries the rules on their examples.")
     from conformance.cli.outlook import diagnose  # collects the cases, with pytest
 
     return diagnose(options)
@@ -125,7 +130,7 @@ def set_up(options: Options) -> int:
     return hold(options, is_terminal=sys.stdin.isatty(), try_out=try_out, problem_at=problem_at)
 
 
-def _validate(profiles: Sequence[Path]) -> int:
+def _validate(profiles: Sequence[Path], rules: Sequence[Path]) -> int:
     from conformance.target.profile.validation import validate
 
     has_mistake = False
@@ -137,7 +142,28 @@ def _validate(profiles: Sequence[Path]) -> int:
         if not validation.problems:
             unread = ", ".join(validation.references)
             print_line(f"{path} is valid.{f' Values that were not read: {unread}.' if unread else ''}")
+    places: Sequence[Path | None] = profiles or (None,)
+    for place in places:
+        has_mistake |= not _prove_rules(rules, place)
     return ExitCode.USAGE if has_mistake else ExitCode.CONFORMANT
+
+
+def _prove_rules(files: Sequence[Path], profile: Path | None) -> bool:
+    """Tries the user's own rules on their examples, and prints the result; False where one is wrong."""
+    from conformance.report.model.words import listed, plural
+    from conformance.rules.registry import rules_named_by
+
+    try:
+        own = rules_named_by(files, profile)
+    except ProfileError:  # which is named with the other mistakes of the profile
+        return True
+    except RuleError as wrong:
+        print_error(str(wrong))
+        return False
+    if own.rules:
+        count, ids = plural(len(own.rules), "own rule"), listed(rule.id for rule in own.rules)
+        print_line(f"{count} ({ids}): each holds for its lawful example and rejects its unlawful one.")
+    return True
 
 
 @command(

@@ -12,6 +12,7 @@ from functools import partial
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
+    DESCRIPTION,
     FORCE,
     FORMAT,
     FORMATS,
@@ -21,6 +22,7 @@ from conformance.cli.options import (
     OUT_BESIDE,
     PROFILE,
     REDACTION,
+    RULES,
     SALVAGE,
     SCHEDULER,
     STRICT,
@@ -190,10 +192,12 @@ def record_traffic(options: Options) -> int:
     FORMATS,
     *SELECTION,
     *COMPARISON,
+    DESCRIPTION,
     SALVAGE,
     flag("--resume", help="continue the interrupted replay whose reports are in --out"),
     STRICT,
     KNOWN,
+    RULES,
     WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     NO_CACHE,
@@ -209,6 +213,8 @@ def replay_traffic(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
+    profile = profile.describing(options.description)
+    profile.extend.described().read()  # what is wrong in one is said before anything is sent
     options.out = folder_beside_run(options, "replay")
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # what is wrong in the options is said before these are loaded

@@ -200,6 +200,8 @@ def shape_of(operation: Operation) -> Shape | None:
 WITH_A_BODY = frozenset({200, 201})
 METHODS_WITH_A_BODY = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 """The methods whose successful answer has a body by HTTP."""
+UNLABELLED = frozenset({"", "text/plain"})
+"""Content types that say nothing of a body: others that are no JSON are those of pages and files."""
 
 
 def is_of_an_endpoint(exchange: Exchange) -> bool:
@@ -207,13 +209,15 @@ def is_of_an_endpoint(exchange: Exchange) -> bool:
     describe, or that has a slash behind it.
 
     Without an envelope, a refusal, a page or an object of other fields may come from a gateway, or from a
-    portal that answers at any path."""
+    portal that answers at any path; a file is what a download returns.
+    """
     envelope, status = exchange.envelope, exchange.status
     if envelope is not None:
         is_alike = status in WITH_A_BODY and len(ENVELOPE & envelope.keys()) > 1
         return "success" in envelope or is_alike
-    is_page = "html" in str(exchange.at("headers.content-type")).lower()
-    return status in WITH_A_BODY and exchange.request.method in METHODS_WITH_A_BODY and not is_page
+    label = "" if exchange.response is None else (exchange.response.header("content-type") or "").lower()
+    is_text = "json" in label or label.partition(";")[0].strip() in UNLABELLED
+    return status in WITH_A_BODY and exchange.request.method in METHODS_WITH_A_BODY and is_text
 
 
 @lru_cache(maxsize=4096)

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Judging, Memory, OpenReading
+from conformance.errors import BrokenRule
 from conformance.judging.dispatch import CheckGroup, CheckSet, Dispatcher
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
-from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdicts, combined
+from conformance.verdicts.verdicts import NO_VERDICTS, OWN_RULE, Bug, Contradicted, Verdicts, combined
 
 Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]]
 """How often each check of the set held, what was read, what is contradicted, and which checks raised."""
@@ -137,5 +138,7 @@ def _values_read(reading: OpenReading, exchange: Exchange, bugs: list[Bug]) -> l
 
 def _described(row: Check | OpenReading, bug: Exception, exchange: Exchange) -> Bug:
     """A bug in a check is the suite's error, and is never held against the target."""
+    if isinstance(row, Check) and isinstance(bug, BrokenRule):
+        return f"{OWN_RULE}{row.requirement}", f"{bug} (exchange {exchange.n})"
     kind = "check" if isinstance(row, Check) else "reading"
     return f"{kind} {row.name}", f"{type(bug).__name__}: {bug} (exchange {exchange.n})"

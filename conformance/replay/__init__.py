@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import NoAnswer, TargetUnreachable, UsageError
-from conformance.replay.assembly import Assembly, Replay
+from conformance.replay.assembly import Assembly, OnShare, OnStep, Replay, analysed, own_placeholders
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
 from conformance.replay.engine.driver import Driver
 from conformance.replay.engine.lookup import Lookups
-from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.load import LoadMeter, Schedule
 from conformance.replay.notes import FinishedReplay, unwritable, without_reports, written
@@ -25,7 +24,6 @@ from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import JOURNAL, EarlierPart, ReplayJournal, earlier_part, head_of_journal
-from conformance.replay.sharing import AnalysedRecording, OnShare, keep_share, own_placeholders
 from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -37,8 +35,9 @@ from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 
-__all__ = ["AnalysedRecording", "ReplayOptions", "ReplayResult", "replay"]
+__all__ = ["ReplayOptions", "ReplayResult", "replay"]
 
 
 def replay(
@@ -46,7 +45,7 @@ def replay(
     profile: Profile,
     options: ReplayOptions,
     *,
-    on_step: Callable[[ReplayStep], None] = ignore,
+    on_step: OnStep | None = None,
     on_notice: Callable[[str], None] = lambda notice: None,
     on_share: OnShare = lambda share: None,
 ) -> ReplayResult:
@@ -63,7 +62,7 @@ def replay(
     baseline = baseline_of(options.known, is_strict=options.strict)
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with rare_garbage_collection(), AnalysedRecording(files, profile, options) as recording:
+    with rare_garbage_collection(), analysed(files, profile, options) as recording:
         plan = recording.plan
         head = head_of_journal(files, profile, options)
         earlier = earlier_part(head, options)
@@ -71,7 +70,7 @@ def replay(
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
         for notice in losses_foreseen(plan):
             on_notice(notice)
-        keep_share(recording, options, on_share)
+        recording.keep_share(options, on_share)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)
@@ -79,7 +78,8 @@ def replay(
             changes = ReplayChanges(portal, options.out)
             for notice in changes.left_by_earlier():
                 on_notice(notice)
-            assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
+            ledger = Ledger(options.own.requirements)
+            assembly = Assembly(plan, profile, options, clock, secrets, changes, ledger, kept=earlier.lines)
             finished = _all_passes(assembly, earlier, portal, journal, on_step, started=started)
         result = _reported(finished, profile, options, baseline)
         if finished.is_whole:
@@ -102,16 +102,16 @@ def _all_passes(
     earlier: EarlierPart,
     portal: Portal,
     journal: ReplayJournal,
-    on_step: Callable[[ReplayStep], None],
+    on_step: OnStep | None,
     *,
     started: datetime,
 ) -> FinishedReplay:
     """Replays the recording once, and a load as often as it is asked for."""
     options = assembly.options
     meter = _meter(assembly.plan, options)
-    measure = ignore if meter is None else meter.take
+    measure = None if meter is None else meter.take
     ready = assembly.replay(_each(journal.add, on_step, measure))
-    earlier.count_in(ready, no_cache=not options.cache)
+    earlier.count_in(ready, options)
     passing = partial(_pass, portal, journal, options, started=started, meter=meter)
     finished = passing(ready)
     while _is_due_again(finished, meter, options):
@@ -159,8 +159,7 @@ def _pass(
         on_tick=flush,
         on_latency=None if meter is None else meter.answered,
     )
-    positions = sessions_of(ready.plan, options.sessions_at_once)
-    sessions = [ready.sessions.session(each) for each in positions]
+    sessions = ready.sessions(options.sessions_at_once)
 
     def send() -> None:
         with nullcontext() if meter is None else meter.measured(driver.own_lag):
@@ -176,12 +175,12 @@ def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: Re
     return meter.passes < options.repeat or meter.seconds < options.duration
 
 
-def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:
-    """Calls several listeners with each step; one that takes no notice is left out."""
-    others = [each for each in listeners if each is not ignore]
+def _each(*listeners: OnStep | None) -> OnStep:
+    """Calls several listeners with each step."""
+    present = [each for each in listeners if each is not None]
 
     def call(step: ReplayStep) -> None:
-        for each in others:
+        for each in present:
             each(step)
 
     return call
@@ -251,9 +250,10 @@ def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[st
 
 def _end_sessions(portal: Portal, ready: Replay, gone: TargetUnreachable | None) -> str:
     """Ends the sessions in which changes were looked up and restored, of accounts that the recording logs out
-    as well; which stay open, as a sentence."""
+    as well; which may stay open, of these and of the replayed ones, as a sentence."""
     if gone is not None:
         return ""
+    portal.own_sessions.replayed += ready.machine.sign_ins.open_sessions
     return portal.end_sessions(logged_out=ready.machine.sign_ins.logged_out) or ""
 
 

@@ -10,17 +10,18 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
+from conformance.replay.assembly import analysed
+from conformance.replay.changes.sent import foreseen
 from conformance.replay.differences import lines_of
 from conformance.replay.load import rate_of, seconds_of
 from conformance.replay.rebuild.values import ASKED_FOR_INSTEAD
-from conformance.replay.recording.descriptions import foreseen
 from conformance.replay.recording.needs import refuse_lacking
-from conformance.replay.sharing import AnalysedRecording, accounts_of
 from conformance.report.formats.closing import ended_lines
 from conformance.report.formats.terminal import wants_colour
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import listed
+from conformance.rules.registry import rules_named_by
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
@@ -70,6 +71,7 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
         strict=arguments.strict,
         known=arguments.known,
         profile_name=str(arguments.profile or ""),
+        own=rules_named_by(arguments.rules, arguments.profile),
         cache=not arguments.no_cache,
         resume=arguments.resume,
         fail_on=arguments.fail_on,
@@ -82,10 +84,9 @@ def _warn(notice: str) -> None:
 
 
 def _foreseen(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
-    with AnalysedRecording(arguments.files, profile, options) as recording:
-        accounts = accounts_of(recording.plan, profile, options.accounts)
-        refuse_lacking(recording.plan, accounts)
-        yield from foreseen(recording.plan, profile, accounts)
+    with analysed(arguments.files, profile, options) as recording:
+        refuse_lacking(recording.plan, recording.accounts)
+        yield from foreseen(recording.plan, profile, recording.accounts)
 
 
 def _account_for(text: str) -> tuple[str, str]:

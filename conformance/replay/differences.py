@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.replay.accepted import Acceptance
-from conformance.replay.compare.difference import Meaning, OtherAnswer
 from conformance.replay.compare.meaning import GRAVEST_FIRST
-from conformance.replay.compare.outcome import OutcomeTally, State
+from conformance.replay.compare.outcome import Meaning, OtherAnswer, OutcomeTally, State
 from conformance.replay.options import FailOn
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import BESIDE, Place, by_cause, difference_id, place_of

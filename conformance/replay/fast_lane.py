@@ -16,7 +16,7 @@ from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.rebuild.actions import Received, Send
 from conformance.replay.rebuild.rebuild import Rebuilt
-from conformance.replay.recording.fingerprint import SHORTEST_ID
+from conformance.replay.recording.lines import SHORTEST_ID
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, unpacked
 from conformance.traffic.exchange import Exchange, Header, Response
 from conformance.traffic.log import ExchangeLog

@@ -45,7 +45,7 @@ class FinishedReplay:
     left_behind: tuple[str, ...] = ()
     """What was changed and could not be restored, as sentences."""
     open_sessions: str = ""
-    """Which sessions that restoring began stay open, as a sentence."""
+    """Which sessions that it began may stay open, as a sentence."""
     meter: LoadMeter | None = None
     """What a load measured."""
     only_later: frozenset[int] = frozenset()
@@ -56,6 +56,7 @@ class FinishedReplay:
         before = {outcome.number for outcome in self.tally.kept if outcome.state is State.REGRESSED}
         bad = {outcome.number for outcome in later.tally.kept if outcome.state is State.REGRESSED}
         self.tally.add_all(later.tally)
+        self.replay.machine.changes.followed_by(later.replay.machine.changes)
         return replace(
             later,
             replay=self.replay,
@@ -74,7 +75,7 @@ class FinishedReplay:
 
     @property
     def tally(self) -> OutcomeTally:
-        return self.replay.sessions.tally
+        return self.replay.tally
 
 
 def notes_of(finished: FinishedReplay) -> Iterator[str]:

@@ -16,6 +16,7 @@ from conformance.replay.recording.needs import NO_ACCOUNT
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.report.model.regressions import Place
 from conformance.report.model.run import Run
+from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
@@ -76,6 +77,8 @@ class ReplayOptions:
     """The least grave kind of difference that fails a replay."""
     min_share: float = 0.5
     profile_name: str = ""
+    own: OwnRules = NO_OWN_RULES
+    """Rules of the user's own."""
     cache: bool = True
     rate: float | None = None
     """Requests a second, whenever the answers come; None: as ``pace`` says."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from conformance.replay.accepted import ComparedPlaces, acceptance_of
@@ -10,10 +11,13 @@ from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, St
 from conformance.replay.differences import groups_of, held_from, none_if_absent, weighed_differences
 from conformance.replay.notes import FinishedReplay, notes_of, skipped_for_the_profile
 from conformance.replay.options import ReplayOptions, ReplayResult
-from conformance.replay.recording.descriptions import recorded_latencies, session_rows
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending, Regression
+from conformance.report.latency.spread import Spread
+from conformance.report.model.run import ChangesMade, Ending, Regression
+from conformance.spec import Operation
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal.availability import is_poor
 from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
@@ -46,6 +50,7 @@ def finish_replay(
         strict=options.strict,
         command="replay",
         ending=ending,
+        changes=_changes(finished, options),
         regressions=acceptance.held,
         notes=notes,
     )
@@ -60,6 +65,13 @@ def finish_replay(
         run=run,
         groups=groups,
     )
+
+
+def _changes(finished: FinishedReplay, options: ReplayOptions) -> ChangesMade | None:
+    """What the replay changed; None where it could change nothing."""
+    if options.impact == "read-only":
+        return None
+    return ChangesMade(**asdict(finished.replay.machine.changes.counts))
 
 
 def _compared(
@@ -160,3 +172,63 @@ def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:
             for difference in outcome.differences
         ],
     }
+
+
+SHOWN_SESSIONS = 200
+LINES_OF_SIGN_INS = 20
+"""Exchanges of a session that are searched for its sign-in."""
+
+MOST_TIMES = 5_000
+"""Exchanges of a recording whose durations count; of a larger one every second, third and so on."""
+
+
+def session_rows(plan: ReplayPlan, accounts: Mapping[str, str], *, worker: int | None) -> list[Json]:
+    """The first sessions: the number of the first exchange of each, how many it has, which accounts of the
+    profile sign in, and the worker. ``accounts`` are the profile's by recorded email."""
+    sessions: dict[int, list[int]] = {}
+    session_of = plan.session_of
+    for position in plan.order:
+        session = session_of[position]
+        positions = sessions.get(session)
+        if positions is not None:
+            positions.append(position)
+        elif session >= 0 and len(sessions) < SHOWN_SESSIONS:
+            sessions[session] = [position]
+    return [
+        {
+            "first": plan.number_of(positions[0]),
+            "exchanges": len(positions),
+            "accounts": _accounts(plan, positions[:LINES_OF_SIGN_INS], accounts),
+            "worker": worker,
+        }
+        for positions in sessions.values()
+    ]
+
+
+def _accounts(plan: ReplayPlan, positions: list[int], accounts: Mapping[str, str]) -> list[Json]:
+    names: dict[str, None] = {}
+    for position in positions:
+        line = plan.line(position)
+        sent = line.request.body
+        if line.endpoint == LOGIN_INITIATE and isinstance(sent, dict):
+            name = accounts.get(str(sent.get("email")))
+            if name is not None:
+                names[name] = None
+    return list(names)
+
+
+def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
+    """The spread of the recorded durations by endpoint, of the exchanges that a replay sends."""
+    session_of = plan.session_of
+    sent = [position for position in plan.order if session_of[position] >= 0]
+    spreads: dict[str, Spread] = {}
+    operations: dict[int, Operation | None] = {}
+    """By the fingerprint of a request."""
+    for position in sent[:: 1 + len(sent) // MOST_TIMES]:
+        request, seconds = plan.requests[position], plan.elapsed[position]
+        if request not in operations:
+            operations[request] = plan.line(position).operation
+        operation = operations[request]
+        if operation is not None and seconds > 0:
+            spreads.setdefault(operation.key, Spread()).note(seconds * 1000)
+    return {endpoint: {"counts": spread.as_json()} for endpoint, spread in spreads.items()}

@@ -15,8 +15,7 @@ from msgspec.structs import replace as with_fields
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.replay.assembly import Replay
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
+from conformance.replay.compare.outcome import NO_RESPONSE, Difference, ExchangeOutcome, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import ReplayOptions
 from conformance.replay.recording.needs import add_needs
@@ -165,11 +164,12 @@ class EarlierPart:
             plan.counted.add(entry.position)
         add_needs(plan, [REPLAYED])
 
-    def count_in(self, ready: Replay, *, no_cache: bool) -> None:
+    def count_in(self, ready: Replay, options: ReplayOptions) -> None:
         for outcome in self.outcomes:
-            ready.sessions.tally.add(outcome)
+            ready.tally.add(outcome)
         if self.lines:
-            judge = watch(ready.ledger, judge=judge_of(no_cache=no_cache, model=False))
+            judging = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
+            judge = watch(ready.ledger, judge=judging)
             for number, exchange in enumerate(capture.read(ready.log.path), 1):
                 judge(with_fields(exchange, n=number))
 

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING
 from conformance.errors import SuiteError, UsageError
 from conformance.replay import command as replay_command
 from conformance.replay import replay
+from conformance.replay.assembly import analysed
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import ReplayOptions, Worker
 from conformance.replay.recording.shares import Share
-from conformance.replay.sharing import AnalysedRecording
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending, Run
-from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
@@ -241,8 +240,8 @@ def _losses(order: SharedReplay, lost: Sequence[ShareEnd]) -> Iterator[str]:
     """What is lost, as sentences: the recording is analysed here, which no worker returned the share of."""
     if not lost:
         return
-    with AnalysedRecording(order.files, order.profile, order.options) as recording:
-        shares = recording.shares(order.workers)
+    with analysed(order.files, order.profile, order.options) as recording:
+        shares = recording.shared().shares(order.workers)
     for end in lost:
         if end.index < len(shares):
             yield end.loss(shares[end.index])
@@ -254,7 +253,7 @@ def _nothing(order: SharedReplay, beside: Beside) -> Run:
     exchanges = options.out / EXCHANGES
     exchanges.write_bytes(b"")
     return finish_run(
-        Ledger(REQUIREMENTS),
+        Ledger(options.own.requirements),
         Outputs(options.out, exchanges, None),
         details={"replay": replay_details([], []), **beside.details},
         target_url=order.profile.portal.url,

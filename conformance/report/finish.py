@@ -16,11 +16,12 @@ from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
-from conformance.report.model.run import Ending, Run, RunFacts
+from conformance.report.model.run import Ending, Run, RunFacts, finding_entry
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import BY_KEY
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
+from conformance.verdicts.verdicts import OWN_RULE
 
 GONE = "the target could not be reached any more"
 RESTARTED = "the target restarted before this was tested"
@@ -47,8 +48,10 @@ def finish_run(
     ``details`` are further keys of ``results.json``, of one command alone. UsageError, OSError: the reports
     cannot be written.
     """
-    ending = facts.get("ending", Ending()).model_copy(update={"errors": dict(ledger.errors)})
+    ending = facts.get("ending", Ending()).model_copy(update=_errors(ledger))
     facts["ending"] = ending
+    facts["notes"] = [*facts.get("notes", ()), *ledger.described.sentences()]
+    facts["deviations"] = list(map(finding_entry, ledger.deviations.values()))
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
     if outputs.baseline is not None:
@@ -62,6 +65,17 @@ def finish_run(
     return run if outputs.history is None else _kept(run, outputs.history, outputs.out)
 
 
+def _errors(ledger: Ledger) -> Mapping[str, Mapping[str, str]]:
+    """The errors of the suite, and those of the user's own rules: what such a rule left undecided does not
+    pass by what held elsewhere."""
+    errors = {name: text for name, text in ledger.errors.items() if not name.startswith(OWN_RULE)}
+    of_rules = {name.removeprefix(OWN_RULE): ledger.errors[name] for name in ledger.errors.keys() - errors}
+    broken = {rule: of_rules[rule] for rule in sorted(of_rules) if not ledger.excludes(rule)}
+    for rule, text in broken.items():
+        ledger.doubt(rule, f"the rule raised an error: {text}", "configuration")
+    return {"errors": errors, "broken_rules": broken}
+
+
 def exit_codes(run: Run) -> list[ExitCode]:
     """The contract's exit codes of all reasons that a run has for one, the gravest first. What failed is not
     lost behind a graver reason."""
@@ -73,9 +87,10 @@ def exit_codes(run: Run) -> list[ExitCode]:
         (bool(ending.unusable), ExitCode.USAGE),
         (bool(ending.left_behind), ExitCode.LEFT_BEHIND),
         (_is_failed(run), ExitCode.FAILED),
+        (bool(ending.broken_rules), ExitCode.USAGE),
         (bool(ending.inconclusive), ExitCode.INCONCLUSIVE),
     )
-    return [code for applies, code in reasons if applies]
+    return list(dict.fromkeys(code for applies, code in reasons if applies))
 
 
 def exit_code(run: Run) -> ExitCode:
@@ -91,7 +106,9 @@ def _is_failed(run: Run) -> bool:
 
 def _concluded(run: Run) -> Run:
     """The run with its exit code, inconclusive where it decided nothing."""
-    if not (run.summary.pass_ or run.summary.fail or run.summary.warn or run.ending.inconclusive):
+    summaries = (run.summary, run.own_rules or run.summary)
+    is_decided = any(each.pass_ or each.fail or each.warn for each in summaries)
+    if not is_decided and not run.ending.inconclusive:
         run = run.model_copy(
             update={"ending": run.ending.model_copy(update={"inconclusive": NOTHING_TESTED})}
         )

@@ -45,6 +45,10 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
         lambda profile: _is_mailed(profile.accounts.get("spare")),
         "[accounts.spare] with an inbox and without otp_secret: an authenticator in use cannot be restored",
     ),
+    "descriptions": (
+        lambda profile: bool(profile.extend.descriptions),
+        "[extend] with descriptions",
+    ),
     "limits.login_window": (
         lambda profile: profile.limits.login_window is not None,
         "[limits] with login_window, in seconds",

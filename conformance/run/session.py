@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Self
 
 from conformance.errors import SuiteError, TargetRestarted, TargetUnreachable
-from conformance.judging import Watch, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
+from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.run import floor
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
-from conformance.spec import REQUIREMENTS, Impact
+from conformance.spec import Impact
 from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
@@ -57,6 +58,7 @@ class RunOptions:
     history: Path | None = None
     rerun: str | None = None
     rules: RuleSelection | None = None
+    own: OwnRules = NO_OWN_RULES
     keep_ledger: bool = True
     bundled: bool = False
 
@@ -121,12 +123,17 @@ class RunSession:
         if options.history is not None:
             history.check(options.history)
         secrets, acting = Secrets(), ActingCase()
-        ledger = Ledger(REQUIREMENTS, selection=options.rules, places={})
+        ledger = Ledger(options.own.requirements, selection=options.rules, places={})
         return cls(
             profile,
             clock,
             options,
-            judge=watch(ledger, case=acting),
+            judge=watch(
+                ledger,
+                judge=judge_of(own=options.own.checks),
+                case=acting,
+                descriptions=profile.extend.described().read(),
+            ),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,
             secrets=secrets,

@@ -235,7 +235,15 @@ UNDESCRIBED = "undescribed"
 """Stands for the key of an operation where a path of the portal is none of the 88."""
 
 _WORD = re.compile(r"[A-Za-z]{1,40}\d{0,2}(?:[-_.](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}))*", re.ASCII)
-"""A segment of a path that names something; any other is taken for an id."""
+"""A segment of a path that may name something; any other is taken for an id."""
+
+_CODE = re.compile(r"[A-Z][A-Z0-9_]+", re.ASCII)
+"""The code of a currency or a country, which is an id as well."""
+
+
+def is_word(segment: str) -> bool:
+    """Whether a segment of a path, or a name in an object, names something, and is no id."""
+    return _WORD.fullmatch(segment) is not None and _CODE.fullmatch(segment) is None
 
 
 def operation(key: str) -> Operation:
@@ -273,7 +281,7 @@ def endpoint_key(method: str, path: str) -> str | None:
     if row is not None or start < 0:
         return None if row is None else row.key
     segments = path[start:].strip("/").split("/")
-    words = (name if _WORD.fullmatch(name) else "{id}" for name in segments[:MOST_SEGMENTS])
+    words = (name if is_word(name) else "{id}" for name in segments[:MOST_SEGMENTS])
     return f"{method} /{'/'.join(words)}"
 
 

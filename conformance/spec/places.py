@@ -9,6 +9,7 @@ from conformance.spec.operations import BY_KEY
 from conformance.spec.requirements import Requirement
 
 PINNED_SECTION = "Readings pinned by the profile"
+OWN_SECTION = "Rules of your own"
 MOVES = "Moves that are stated"
 
 PARTS = (
@@ -23,7 +24,7 @@ PARTS = (
     ("Errors", ("Errors",)),
     ("Limits", ("Limits",)),
     ("Versioning", ("Versioning",)),
-    ("This deployment", (PINNED_SECTION,)),
+    ("This deployment", (PINNED_SECTION, OWN_SECTION)),
 )  # fmt: skip
 """The specification's chapters with the sections that stand in each; every other section is a resource's."""
 

@@ -8,6 +8,7 @@ Annotations are types here and no texts, which pydantic would have to compile at
 import re
 from calendar import monthrange
 from collections.abc import Mapping
+from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -15,10 +16,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 ISO_8601 = re.compile(
-    r"\d{4}-?\d\d-?\d\d[Tt ]\d\d:?\d\d(:?\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?\Z", re.ASCII
+    r"(\d{4}-?\d\d-?\d\d|\d{4}-?[Ww]\d\d-?[1-7]|[+-]\d{5,6}-\d\d-\d\d)"
+    r"[Tt ]\d\d:?\d\d(:?\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?\Z",
+    re.ASCII,
 )
+"""A day of a month or of a week, or one with an expanded year, and a time of day."""
 
-DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+DAY = re.compile(r"\d{4}-(\d\d-\d\d|W\d\d-[1-7])\Z", re.ASCII)
 """A day is ISO 8601 as well, and all that is stated of an expiry."""
 
 
@@ -51,12 +55,22 @@ def _instant_or_day(value: str) -> str:
 def is_on_the_calendar(value: str) -> bool:
     """Whether there is the day, and the time of day, that stand in the form of ISO 8601. A day may end at
     24:00, and with a leap second."""
-    digits = re.sub(r"[^0-9]", "", value.partition(".")[0])
-    year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:8])
-    hour, minute, second = (int(digits[at : at + 2] or 0) for at in (8, 10, 12))
-    if not (1 <= month <= 12 and 1 <= day <= monthrange(max(year, 1), month)[1]):
+    day, _, clock = value.upper().replace("T", " ").partition(" ")
+    digits = re.sub(r"[^0-9]", "", re.split(r"[.,Z+-]", clock)[0])
+    hour, minute, second = (int(digits[at : at + 2] or 0) for at in (0, 2, 4))
+    if not _is_a_day(day):
         return False
     return (hour < 24 or (hour == 24 and minute == 0)) and minute < 60 and second <= 60
+
+
+def _is_a_day(written: str) -> bool:
+    """Whether there is the day of a month, or of a week. Years repeat themselves every 400 years."""
+    digits = re.sub(r"[^0-9]", "", written)
+    if "W" in written:
+        year, week = int(digits[:4]) % 400 + 400, int(digits[4:6])
+        return 1 <= week <= date(year, 12, 28).isocalendar().week
+    year, month, day = int(digits[:-4]) % 400 + 400, int(digits[-4:-2]), int(digits[-2:])
+    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
 def _email(value: str) -> str:

@@ -31,6 +31,7 @@ SLOW_FILES = {
     "browsers and mail servers": ("html_browser", "inboxes_dovecot", "record_service", "replay_browser"),
     "runs and commands in processes": (
         "console",
+        "described_run",
         "deployed",
         "environment",
         "foreign_credentials",

@@ -123,6 +123,11 @@ BOUNDS = [
         wrong=[answer(op.CHANNEL_UPDATE, {"password": "open-sesame"}, sent=SETTINGS)],
     ),
     Bound(
+        "a code of a record is no secret",
+        "",
+        lawful=[answer(op.CHANNEL_TYPE_CREATE, {"code": "SMS_TYPE"}, sent={"code": "SMS_TYPE"})],
+    ),
+    Bound(
         "a refresh token that stays is no echo",
         "",
         lawful=[answer(op.TOKEN_REFRESH, completed(**REFRESH), sent=REFRESH)],

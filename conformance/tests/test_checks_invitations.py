@@ -61,19 +61,19 @@ PROOFS = [
     Proof(
         "INVITE-003",
         [CANCELLED, later(invitations(invitation("CANCELLED", 10050305)), 1)],
-        [CANCELLED, later(invitations(invitation()), 5)],
+        [CANCELLED, later(invitations(invitation()), 10)],
     ),
     Proof(
         "INVITE-003",
         [
             CANCELLED,
             later(invitations(invitation()), 4),
-            later(invitations(invitation(bizId="invitation-2")), 5),
+            later(invitations(invitation(bizId="invitation-2")), 10),
             later(invitations(invitation()), 601),
             answer(op.INVITE, None, sent={"inviteeEmail": "one@example.test"}),
-            later(invitations(invitation()), 5),
+            later(invitations(invitation()), 10),
         ],
-        [CANCELLED, later(answer(op.INVITATIONS, [invitation()]), 5)],
+        [CANCELLED, later(answer(op.INVITATIONS, [invitation()]), 10)],
         silent=True,
     ),
     Proof(

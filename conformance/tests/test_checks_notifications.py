@@ -86,12 +86,12 @@ SWITCHED = [
     Proof(
         "CHANNELTYPE-028",
         [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(1, DISABLED_TYPE)],
-        [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(6, channel_type())],
+        [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(10, channel_type())],
     ),
     Proof(
         "CHANNELTYPE-029",
         [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(1, channel_type())],
-        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(6, DISABLED_TYPE)],
+        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(10, DISABLED_TYPE)],
     ),
 ]
 

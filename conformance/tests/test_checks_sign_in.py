@@ -30,6 +30,11 @@ def begun(session: str = "login-1", **other: Json) -> Exchange:
     return answer(op.LOGIN_INITIATE, initiated(sessionId=session, **other))
 
 
+def begun_by(email: str, session: str = "login-1") -> Exchange:
+    asked = {"email": email, "password": "correct horse"}
+    return answer(op.LOGIN_INITIATE, initiated(sessionId=session), sent=asked)
+
+
 def sent(session: str = "login-1", *, after: float = 0, method: int = 10011001, **other: Json) -> Exchange:
     data = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **other}
     asked = {"sessionId": session, "method": method}
@@ -71,6 +76,7 @@ def told_for(email: str, language: str) -> Exchange:
     return answer(op.PASSWORD_FORGOT, data, sent={"email": email}, headers={"Accept-Language": language})
 
 
+ONE, OTHER = "one@example.test", "other@example.test"
 TO_THE_SECOND = int(NOW.timestamp())
 
 PROOFS = [
@@ -81,6 +87,12 @@ PROOFS = [
     Proof("LIMIT-016", [begun(), ended(expiresIn=3600.0), ended(expiresIn=7200)], ended(expiresIn=3599)),
     Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
     Proof("LOGIN-031", [ended(), refused_completion()], [ended(), ended(accessToken="other")]),
+    Proof("LOGIN-064", [begun_by(ONE), begun_by(ONE)], [begun_by(ONE), begun_by(OTHER)]),
+    Proof(
+        "LOGIN-064",
+        [begun_by(ONE), ended(), begun_by(ONE, "login-2")],
+        [begun_by(ONE), ended(), begun_by(ONE)],
+    ),
     Proof("LOGIN-072", [sent("login-2"), ended(), held_back(30), sent(sent=False)], [ended(), sent()]),
     Proof(
         "LOGOUT-003",

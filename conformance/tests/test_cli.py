@@ -359,17 +359,3 @@ def test_a_mistake_of_the_suite_is_an_internal_error(
     assert main([]) == 3
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "portal-conformance: internal error: KeyError: 'COMP_WORDS'"
-
-
-def test_what_is_explained_is_cached_until_a_file_of_the_suite_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    script = "from conformance.cli import main\nmain(['explain', 'LOGIN-022'])"
-
-    assert "pytest" in modules_of(script)
-    assert not {*SLOW_TO_IMPORT, "conformance.cases"} & modules_of(script)
-
-    (cached,) = tmp_path.rglob("explanations-*")
-    cached.write_text("broken")
-    assert "pytest" in modules_of(script)

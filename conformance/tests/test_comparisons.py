@@ -154,6 +154,7 @@ def test_a_gateway_or_a_firewall_holds_an_answer_back_and_any_other_status_is_th
 
     assert [status for status in gateway + own if is_held_back(bare(status))] == [*gateway]
     assert is_held_back(bare(403, "text/html; charset=utf-8"))
+    assert is_held_back(bare(415, "text/html"))
     assert not is_held_back(bare(404, "text/html"))
     assert not is_held_back(bare(403, "text/plain"))
     assert not is_held_back(

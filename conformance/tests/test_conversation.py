@@ -33,7 +33,7 @@ def held(
         return code, tried, shown.getvalue().decode()
 
 
-ANSWERS = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"]
+ANSWERS = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP", "none"]
 OTHERS = ANSWERS[1:]
 """All but the address."""
 
@@ -78,7 +78,7 @@ def test_an_address_without_its_scheme_is_tried_with_both_and_it_says_so(
 
 
 def test_an_address_at_which_nothing_answers_is_asked_for_again_at_once_and_may_stay(tmp_path: Path) -> None:
-    rest = ["CODE", "a@example.test", "PW", " otp ", "OTP"]
+    rest = ["CODE", "a@example.test", "PW", " otp ", "OTP", ""]
     mended, kept = tmp_path / "1.toml", tmp_path / "2.toml"
 
     _, _, shown = held(["http://a.test", "http://b.test", *rest], mended, dead_but("http://b.test"))
@@ -146,6 +146,17 @@ def test_each_kind_of_inbox_may_be_answered(tmp_path: Path, lines: list[str], in
     assert profile.inboxes == {"mail": inbox}
     assert (profile.accounts["admin"].mfa, profile.accounts["admin"].otp_secret) == ("EMAIL", None)
     assert ("export MAIL_PW=…" in shown) == ("MAIL_PW" in lines)
+
+
+def test_an_account_with_an_authenticator_may_have_an_inbox_too(tmp_path: Path) -> None:
+    path = tmp_path / "portal.toml"
+
+    held([*ANSWERS[:-1], "fixed", "MAIL_PW"], path)
+
+    profile = parse(path.read_text(encoding="utf-8"), {**SECRETS, "MAIL_PW": "m"})
+    admin = profile.accounts["admin"]
+    assert (admin.mfa, admin.otp_secret, admin.inbox) == ("OTP", SECRETS["OTP"], "mail")
+    assert profile.inboxes == {"mail": FixedInbox(kind="fixed", code="m")}
 
 
 def test_without_a_terminal_it_says_what_to_run_instead(

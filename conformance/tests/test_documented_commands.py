@@ -5,6 +5,7 @@ What cannot be run here, as it takes Docker, minutes or a cluster, is checked as
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conformance.check import CheckOptions, check
@@ -28,8 +30,10 @@ from conformance.tests.deployment import command, done
 from conformance.tests.documents import GENERATED, ROOT, Command, blocks, commands, is_command
 from conformance.tests.installation import BIN, Installation, shared, wheel
 from conformance.tests.sample_run import conformant, with_rows
+from conformance.tests.test_descriptions import described
 from conformance.tests.test_recordings_guide import commands as commands_of_recordings
 from conformance.tests.test_recordings_guide import record
+from conformance.tests.test_undescribed import envelope, wallets
 from reference_impl import serve as reference
 
 UPSTREAM = "http://127.0.0.1:8000"
@@ -126,13 +130,19 @@ def _furnish(folder: Path) -> None:
     _write_runs(folder)
     for place in (".zfunc", ".config/fish/completions"):
         (folder / place).mkdir(parents=True)
+    for language in ("toml", "python"):
+        rules = next(each.text for each in blocks(language) if each.page == "docs/rest-of-your-portal.md")
+        (folder / f"rules.{'py' if language == 'python' else language}").write_text(rules, encoding="utf-8")
     (folder / "known.toml").touch()
+    (folder / "more.json").write_text(json.dumps(described()), encoding="utf-8")
     (folder / "reports" / "changes.jsonl").touch()
 
 
 def _write_recording(folder: Path) -> None:
     """A recording, and the reports of a check of it, under each name that the pages have for such."""
     record(["record", "--upstream", UPSTREAM, "--out", "today.jsonl", "--open-channel"], folder)
+    with (folder / "today.jsonl").open("ab") as lines:
+        lines.write(msgspec.json.encode(wallets(envelope())) + b"\n")
     first, *others = (folder / f"reports-{name}" for name in ("old", "new", "1", "2", "3"))
     check([folder / "today.jsonl"], CheckOptions(out=first))
     for other in others:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conformance.spec.endpoints import PROFILE
+from conformance.target.portal import Portal
+from conformance.target.profile.model import parse
 from conformance.tests.deployment import Done, deployed
 from conformance.tests.planted import standing
 
@@ -49,6 +57,29 @@ def test_without_an_api_key_the_reason_names_it(tmp_path: Path) -> None:
 
     (row,) = (row for row in done.results["requirements"] if row["id"] == "FILE-022")
     assert row["reason"] == "the profile has no api_key under [portal]"
+
+
+def test_the_sign_in_of_a_card_works_with_curl_alone(tmp_path: Path) -> None:
+    with deployed(tmp_path, seed=7, faults=["signature-is-not-checked"]) as portal:
+        page = unescape((portal.run("--only", "AUTHN-007").out / "report.html").read_text(encoding="utf-8"))
+        profile = parse(portal.profile.read_text(encoding="utf-8"), {})
+        initiate, _, complete = dict.fromkeys(re.findall(r"#   (curl .*)", page))
+        admin, code = profile.accounts["admin"], profile.portal.access_code
+
+        def answered(line: str, **values: str) -> dict[str, Any]:
+            for name, value in values.items():
+                line = line.replace(f'"{name}"', json.dumps(value))
+            words = ["bash", "-c", line]
+            done = subprocess.run(words, env={**os.environ, "ACCESS_CODE_1": str(code)}, capture_output=True)
+            data: dict[str, Any] = json.loads(done.stdout)["data"]
+            return data
+
+        begun = answered(initiate, EMAIL=admin.email, PASSWORD=admin.password)
+        with Portal.connect(profile, impact="read-only") as own:
+            own.clock.wait(60, "a code that the run did not use")
+            otp = own.account("admin").code("OTP")
+            token = answered(complete, SESSION_ID=begun["sessionId"], CODE=otp)["accessToken"]
+            assert own.call(PROFILE, token=token).success
 
 
 def test_a_forged_token_that_is_taken_is_shown_as_forged(tmp_path: Path) -> None:

@@ -300,7 +300,9 @@ def test_a_token_that_never_ends_lives_as_long_as_is_assumed(ends: bytes) -> Non
 def test_a_clock_that_is_none_is_a_mistake_of_the_profile(name: str, origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS[name], origin, tmp_path) as portal:
         known = parse(MINIMAL + f'\n[clock]\nadvance = "{portal.url}/clock/advance"\n', {})
-        with pytest.raises(ProfileError, match=r"\[clock\] advance: .*(no number of seconds|answers HTTP)"):
+        with pytest.raises(
+            ProfileError, match=r"\[clock\] advance: .*(neither a number of seconds|answers HTTP)"
+        ):
             clock_of(known).now()
 
     assert portal.trapped == []

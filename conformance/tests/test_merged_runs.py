@@ -125,6 +125,7 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
     for number in range(2):
         run = json.loads((parts[number] / "results.json").read_text())
         run |= {"command": "replay", "replay": {"compared": 9, "share": 0.9, "differences": [DIFFERENCE]}}
+        run["changes"] = {"attempted": 5, "accepted": 3, "restored": 2, "staying": number}
         run["regressions"] = [{"exchange": 3, "endpoint": "GET /a", "path": "status", "kind": "status"}]
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "results.json").write_text(json.dumps(run))
@@ -137,6 +138,7 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
     assert [row["exchange"] for row in run["regressions"]] == [3, before + 3]
     assert (run["replay"]["compared"], run["replay"]["share"]) == (18, 0.9)
     assert run["replay"]["differences"] == [{**DIFFERENCE, "times": 4, "exchanges": [3, before + 3]}]
+    assert run["changes"] == {"attempted": 10, "accepted": 6, "restored": 4, "staying": 1}
     assert run["exit_code"] == 1
 
 

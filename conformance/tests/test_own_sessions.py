@@ -96,7 +96,7 @@ def test_the_end_of_a_run_logs_its_sessions_out_at_the_impact_that_ends_sessions
         note = portal.end_sessions()
 
         assert portal.call(PROFILE, token=tokens[0]).success is not ended
-    stays = "Sessions that the run began stay open until they expire: 2 of [accounts.spare]."
+    stays = "Sessions that the run began may stay open until they expire: 2 of [accounts.spare]."
     assert note == (None if ended else stays)
 
 
@@ -106,5 +106,5 @@ def test_a_run_ends_no_session_where_a_logout_may_end_those_of_others() -> None:
 
         note = portal.end_sessions()
 
-    assert note == "Sessions that the run began stay open until they expire: 1 of [accounts.spare]."
+    assert note == "Sessions that the run began may stay open until they expire: 1 of [accounts.spare]."
     assert exchanges == []

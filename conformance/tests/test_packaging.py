@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
 import socket
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.metadata import packages_distributions, requires
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,7 @@ from reference_impl import serve as reference
 
 RULE = "CONSTANT-020"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CI_RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 COMPONENT_HEAD, COMPONENT = (ROOT / "templates/conformance.yml").read_text(encoding="utf-8").split("\n---\n")
@@ -208,6 +213,19 @@ def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
     assert json.loads((tmp_path / "reports" / "results.json").read_text())["strict"] is True
 
 
+def test_the_action_writes_each_further_report_with_what_it_installs(
+    installed: Installation, portal: reference.Running, tmp_path: Path
+) -> None:
+    run = run_action(installed, tmp_path, formats="sarif,badge,cases", out="further")
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert {path.name for path in (tmp_path / "further").iterdir()} >= {
+        "results.sarif",
+        "badge.json",
+        "cases.html",
+    }
+
+
 PRIVATE = ("changes.jsonl", "replayed.jsonl")
 """What a run or a replay writes for its owner alone."""
 
@@ -330,6 +348,69 @@ def test_the_configurations_of_the_guide_use_what_is_there() -> None:
     assert all(each["inputs"].keys() <= component_inputs().keys() for each in included)
     assert all(each["component"].partition("@")[0].endswith("/conformance") for each in included)
     assert hooks == [HOOK["id"]]
+
+
+def test_the_guide_lists_the_inputs_of_the_action_with_their_defaults() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (none|`\S+`) \|", page, re.MULTILINE))
+
+    assert {name: "" if value == "none" else value.strip("`") for name, value in rows.items()} == {
+        name: str(entry["default"]) for name, entry in ACTION["inputs"].items()
+    }
+
+
+def test_each_version_of_python_that_is_declared_is_tried_and_the_others_are_named_nowhere() -> None:
+    declared = [
+        line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r":: Python :: 3\.\d+$", line)
+    ]
+    tried = re.findall(r"3\.\d+", "".join(re.findall(r"for python in (.*);", CI_RUN)))
+    (image,) = {rest.split()[0] for name, rest in instructions() if name == "FROM"} - {"build"}
+
+    assert tried == declared
+    assert PROJECT["requires-python"] == f">={declared[0]}"
+    assert re.findall(r"\d\.\d+", image) == declared[-1:]
+    assert ACTION["inputs"]["python-version"]["default"] in declared
+
+
+def test_the_lowest_versions_are_tried_of_all_that_a_user_may_install() -> None:
+    (extras,) = re.findall(
+        r"lowest-direct '\.\[([\w,]+)\]'", (ROOT / ".ci/lowest").read_text(encoding="utf-8")
+    )
+    bounds = [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]
+
+    assert {*extras.split(","), "docs", "dev"} == set(PROJECT["optional-dependencies"])
+    assert [bound for bound in bounds if ">=" not in bound] == []
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+    product = [
+        file
+        for package in ("conformance", "reference_impl", "cases")
+        for file in (ROOT / package).rglob("*.py")
+        if "tests" not in file.parts
+    ]
+    imported = {name for file in product for name in imports_of(file)} - set(sys.stdlib_module_names)
+    extras = (PROJECT["optional-dependencies"][name] for name in ("replay", "mcp", "scale"))
+    declared = {re.split(r"[^\w-]", bound)[0] for bound in (*PROJECT["dependencies"], *chain(*extras))}
+    names = packages_distributions()
+    needed = {names[name][0].lower() for name in imported if name in names} - {"portal-conformance"}
+    theirs = {re.split(r"[^\w-]", each)[0].lower() for name in declared for each in requires(name) or ()}
+
+    assert {name.lower() for name in declared} - needed == NAMED
+    assert needed - {name.lower() for name in declared} - theirs == set()
+
+
+NAMED = {"httptools", "pytest-html"}
+"""What is imported by its name alone: by uvicorn, below the recorder, and by pytest."""
+
+
+def imports_of(file: Path) -> Iterator[str]:
+    """The first names of what a module imports, at whatever depth."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
 
 
 def test_the_commands_of_the_guide_for_docker_are_understood() -> None:

@@ -8,9 +8,12 @@ from typing import cast
 import pytest
 
 from cases.premises import BEHIND, answered, authorized, granted, settled, unless_by_own_rule
-from conformance.cases import Portal
+from cases.profile.test_profile import same_address
+from conformance.cases import Account, Portal
 from conformance.errors import Untestable
-from conformance.target.clock import SimulatedClock
+from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.profile.model import parse
+from conformance.tests.reached import MINIMAL
 from conformance.traffic.exchange import Exchange, Json, Request, Response
 
 
@@ -74,10 +77,39 @@ class Paused(SimulatedClock):
 
 def test_a_replica_is_waited_for_beside_a_clock_that_is_moved() -> None:
     clock, shown = Paused(), iter(["old", "old", "new"])
-    portal = cast(Portal, SimpleNamespace(clock=clock))
+    portal = cast(Portal, SimpleNamespace(clock=clock, profile=parse(MINIMAL, {})))
 
     assert settled(portal, lambda: next(shown), lambda each: each == "new") == "new"
     assert clock.spent == [BEHIND]
+
+
+class Waiting(Clock):
+    """A clock whose waits take no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spent: list[float] = []
+
+    def wait(self, seconds: float, why: str) -> None:
+        self.spent.append(seconds)
+
+
+@pytest.mark.parametrize("change_shows, spent", [(10, [5, 5]), (30, [5, 25]), (2, [5])])
+def test_a_change_is_looked_for_as_long_as_the_limits_give_it(change_shows: int, spent: list[float]) -> None:
+    clock = Waiting()
+    profile = parse(MINIMAL + f"[limits]\nchange_shows = {change_shows}\n", {})
+    portal = cast(Portal, SimpleNamespace(clock=clock, profile=profile))
+
+    assert settled(portal, lambda: "old", lambda each: each == "new") == "old"
+    assert clock.spent == spent
+
+
+def test_a_domain_in_punycode_is_the_same_domain() -> None:
+    caller = cast(Account, SimpleNamespace(email="Admin@b\u00fccher.example.test"))
+
+    assert same_address("admin@xn--bcher-kva.example.test", caller)
+    assert not same_address("admin@bucher.example.test", caller)
+    assert not same_address(None, caller)
 
 
 def test_a_refused_request_is_an_answer_but_no_ground_to_go_on() -> None:

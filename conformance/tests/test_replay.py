@@ -15,10 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.cli import main
 from conformance.replay import replay
-from conformance.replay.compare.outcome import State
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import ReplayedExchange, State
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.recording.omissions import Omissions
+from conformance.replay.recording.plan import Omissions
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, MFA, PROFILE, ROLE, ROLES, TOKEN_REFRESH
 from conformance.tests.replays import (
     Replaying,

@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 
-from conformance.replay.accepted import ComparedPlaces, acceptance_of
-from conformance.replay.compare.difference import Difference, Kind, breaking
-from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
+from conformance.replay.accepted import ComparedPlaces, acceptance_of, has_stable_values
+from conformance.replay.compare.outcome import (
+    Difference,
+    ExchangeOutcome,
+    Kind,
+    OutcomeTally,
+    State,
+    breaking,
+)
 from conformance.replay.differences import groups_of, lines_of, weighed_differences
-from conformance.replay.stable_values import has_stable_values
 from conformance.report.across.accepting import MOST_VALUES, accept
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.baseline_rows import NOISE, BaselineRow, load, write

@@ -19,6 +19,8 @@ from conformance.cli import main
 from conformance.errors import LedgerError
 from conformance.replay import replay
 from conformance.replay.engine.step import ReplayStep
+from conformance.report.formats.closing import closing_block
+from conformance.report.model.run import ChangesMade
 from conformance.spec.endpoints import INVITE, PASSWORD_CHANGE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
@@ -90,6 +92,9 @@ def test_what_a_recording_leaves_is_removed_and_set_back(tmp_path: Path) -> None
     assert told.run.exit_code == 0
     assert told.run.regressions == []
     assert after == before
+    assert told.run.changes == ChangesMade(attempted=3, accepted=3, restored=3)
+    assert "changes    3 accepted by the target, 3 restored" in list(closing_block(told.run, tmp_path))
+    assert "Sessions that the run began may stay open until they expire: 2 of [accounts.admin]." in told.notes
 
 
 def answers_own_invitations(walker: Walker) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from conformance.replay import replay
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import Clocks
+from conformance.replay.compare.outcome import Difference, ReplayedExchange
+from conformance.replay.compare.repetition import ShownEarlier
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import endpoints as op
@@ -118,7 +118,14 @@ def aligned(
     correlation: Correlation, old: list[Any], new: list[Any], **options: Any
 ) -> list[tuple[str, str]]:
     bodies = {"data": {"items": old}}, {"data": {"items": new}}
-    return [(each.kind, each.path) for each in JsonComparison(correlation, *bodies, **options).differences()]
+    return [(each.kind, each.path) for each in compared(correlation, *bodies, **options)]
+
+
+def compared(
+    correlation: Correlation, old: Json, new: Json, *, operation: str = op.ROLES, began: Clocks | None = None
+) -> list[Difference]:
+    pair = ReplayedExchange(1, answer(operation, body=old), answer(operation, body=new))
+    return JsonComparison(correlation, pair, ShownEarlier(), began=began).differences(old, new)
 
 
 def test_records_in_another_order_are_compared_with_themselves_whatever_else_differs() -> None:
@@ -187,9 +194,8 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
     ]
     bodies = {"data": old}, {"data": new}
 
-    JsonComparison(
-        correlation, *bodies, operation=op.SESSIONS, began=Clocks(1_700_000_000, 1_800_000_000)
-    ).differences()
+    began = Clocks(1_700_000_000, 1_800_000_000)
+    compared(correlation, *bodies, operation=op.SESSIONS, began=began)
 
     assert correlation.live[IDS[1]] == IDS[4]
     assert (IDS[2] not in correlation.doubtful) is is_sure

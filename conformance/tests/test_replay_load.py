@@ -22,6 +22,7 @@ from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag
 from conformance.report.latency.histograms import ALL, Latencies
 from conformance.report.latency.limits import LatencyLimit
+from conformance.report.model.run import ChangesMade
 from conformance.tests.replays import Replaying, replayed
 from conformance.traffic import capture
 
@@ -179,6 +180,10 @@ def test_a_load_is_repeated(recording: Path, tmp_path: Path, once: Load) -> None
 
     assert twice.result.tally.compared == 2 * once.result.tally.compared, twice.result.notes
     assert not twice.result.run.regressions
+    first, both = once.result.run.changes, twice.result.run.changes
+    assert first is not None
+    assert both == ChangesMade(**{name: 2 * number for name, number in first.model_dump().items()})
+    assert first.restored > 0
     assert twice.row["passes"] == 2
     numbers = [exchange.n for exchange in capture.read(tmp_path / "exchanges.jsonl")]
     assert numbers == list(range(1, twice.row["requests"] + 1))
@@ -198,7 +203,8 @@ def finished(*regressed: int) -> FinishedReplay:
     for number in range(1, 6):
         state = State.REGRESSED if number in regressed else State.SAME
         tally.add(ExchangeOutcome(number, state, PROFILE))
-    replay: Any = SimpleNamespace(sessions=SimpleNamespace(tally=tally))
+    machine = SimpleNamespace(changes=SimpleNamespace(followed_by=lambda later: None))
+    replay: Any = SimpleNamespace(tally=tally, machine=machine)
     return FinishedReplay(replay, Lag(), datetime.now(UTC))
 
 

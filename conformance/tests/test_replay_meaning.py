@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from conformance.cli import main
 from conformance.replay import ReplayResult
-from conformance.replay.compare.callers.owners import ServedCallers, SessionOwners
+from conformance.replay.compare.callers import ServedCallers, SessionOwners
 from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import Difference, Kind, Meaning, ReplayedExchange
 from conformance.replay.differences import lines_of
 from conformance.report.across.baseline_rows import load
 from conformance.report.model.regressions import difference_id

@@ -12,9 +12,8 @@ import pytest
 from conformance.cli import main
 from conformance.errors import ExitCode
 from conformance.replay import replay
-from conformance.replay.compare.callers.credentials import CredentialCheck
-from conformance.replay.compare.outcome import State
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.callers import CredentialCheck
+from conformance.replay.compare.outcome import ReplayedExchange, State
 from conformance.spec.endpoints import LOGIN_INITIATE, PUBLIC_KEY
 from conformance.spec.endpoints import PROFILE as OWN_PROFILE
 from conformance.target.profile.model import parse

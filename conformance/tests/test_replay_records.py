@@ -116,9 +116,7 @@ def kind(request: pytest.FixtureRequest) -> str | None:
 
 
 def paired(correlation: Correlation, kind: str | None, recorded: str, live: str) -> bool:
-    if kind is None:
-        return correlation.pair(recorded, live)
-    return correlation.pair_counted(kind, recorded, live)
+    return correlation.pair(recorded if kind is None else (kind, recorded), live)
 
 
 def test_an_id_in_whose_place_another_is_asked_for_shows_as_either(kind: str | None) -> None:
@@ -170,8 +168,8 @@ def test_counted_ids_are_followed_by_kind(
 def test_another_id_among_records_of_one_kind_is_noticed() -> None:
     correlation = Correlation(used=())
 
-    assert correlation.pair_counted("role", "1", "3")
-    assert correlation.pair_counted("workspace", "1", "7")
-    assert correlation.pair_counted("role", "1", "3")
-    assert not correlation.pair_counted("role", "1", "7")
-    assert not correlation.pair_counted("role", "2", "3")
+    assert correlation.pair(("role", "1"), "3")
+    assert correlation.pair(("workspace", "1"), "7")
+    assert correlation.pair(("role", "1"), "3")
+    assert not correlation.pair(("role", "1"), "7")
+    assert not correlation.pair(("role", "2"), "3")

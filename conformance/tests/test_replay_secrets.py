@@ -16,11 +16,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from conformance.replay import ReplayResult
-from conformance.replay.compare.callers.credentials import why_nothing_is_shown
-from conformance.replay.compare.callers.owners import Authenticators
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.outcome import State
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.callers import Authenticators, why_nothing_is_shown
+from conformance.replay.compare.outcome import Difference, ReplayedExchange, State
 from conformance.spec import endpoints as op
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.tests.replays import recorder, replayed

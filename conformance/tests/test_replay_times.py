@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import Clocks
-from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
+from conformance.replay.compare.outcome import ReplayedExchange
+from conformance.replay.compare.repetition import MOST_SHOWN, ShownEarlier
 from conformance.replay.recording.plan import repeats_of
 from conformance.spec import endpoints as op
 from conformance.tests.replays import assessor_of, comparer_of, recorder, replayed
@@ -324,7 +324,7 @@ def _later(exchange: Exchange, seconds: float) -> Exchange:
 
 
 def broken(reads: list[ReplayedExchange]) -> list[str]:
-    repetitions = Repetitions()
+    repetitions = ShownEarlier()
     return [each.path for read in reads for each in repetitions.broken(read)]
 
 
@@ -383,8 +383,8 @@ def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
 
 
 def test_no_more_is_remembered_than_has_room() -> None:
-    repetitions = Repetitions()
-    items = [{"sentAt": EARLY}] * (MOST_PLACES + 1)
+    repetitions = ShownEarlier()
+    items = [{"sentAt": EARLY}] * (MOST_SHOWN + 1)
     (large,) = pairs(op.ROLES, (items, items))
     first, second = pairs(
         op.FILE, ({"sentAt": EARLY}, {"sentAt": EARLY}), ({"sentAt": EARLY}, {"sentAt": LATE}), repeats=2

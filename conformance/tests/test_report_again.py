@@ -122,6 +122,7 @@ def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_alter
         "# TOKEN_3: [token-3: token-1, another signature]",
         f"# TOKEN_1: [token-1: {ORIGINS['[token-1]']}]",
     ]
+    assert "login/initiate" not in (curl(FORGED, finding(exchanges=[1]), {}) or "")
     assert """-H 'Authorization: Bearer '"$TOKEN_3\"""" in line
 
 

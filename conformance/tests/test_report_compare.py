@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import pytest
+
 from conformance.report.across.compare import compare, since
 from conformance.report.across.compare_pages import as_html, as_json, as_text, conclusion
 from conformance.report.model.run import OperationTime, Regression, Run, Scope
@@ -20,12 +22,12 @@ from conformance.tests.sample_run import (
 )
 
 
-def time(endpoint: str, median: float) -> OperationTime:
+def time(endpoint: str, median: float, requests: int = 20) -> OperationTime:
     return OperationTime(
         endpoint=endpoint,
         group="x",
-        requests=9,
-        total_ms=median * 9,
+        requests=requests,
+        total_ms=median * requests,
         median_ms=median,
         p95_ms=median,
         max_ms=median,
@@ -95,6 +97,17 @@ def test_a_median_that_grew_by_half_and_by_twenty_milliseconds_is_slower() -> No
     assert [one.endpoint for one in found.slower] == [INITIATE]
     assert [one.endpoint for one in found.faster] == [PROFILE]
     assert len(found.timings) == 3
+
+
+@pytest.mark.parametrize("before, after", [(19, 20), (20, 19)])
+def test_few_requests_show_no_change_of_a_median(before: int, after: int) -> None:
+    old = conformant().run(timings=[time(INITIATE, 40, before), time(PROFILE, 400, before)])
+    new = conformant().run(timings=[time(INITIATE, 400, after), time(PROFILE, 40, after)])
+
+    found = compare(old, new)
+
+    assert (found.slower, found.faster) == ([], [])
+    assert "slower" not in as_text(found).lower()
 
 
 def test_new_regressions_of_replays_are_worse() -> None:

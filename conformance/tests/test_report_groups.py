@@ -14,7 +14,7 @@ from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import RANK, SEVERITIES, severity_of
-from conformance.spec.endpoints import ROLE, TRANSFER_ORDERS
+from conformance.spec.endpoints import COUNTRIES, ROLE, TRANSFER_ORDERS
 from conformance.tests.sample_run import (
     ACCOUNTS,
     CHANGE,
@@ -77,11 +77,29 @@ def test_a_rule_that_rejects_the_same_answers_as_a_graver_one_is_of_its_group() 
 
     (group,) = grouped([*accepted, *status], NONE)
     both = grouped([*accepted, *answers("AUTHN-008", PROFILE, ROLES)], NONE)
-    apart = grouped([*accepted, *answers("AUTHN-008", ROLES, ACCOUNTS)], NONE)
+    apart = grouped([*accepted, *answers("AUTHN-008", ROLES, ROLE)], NONE)
 
     assert [each.requirement for each in group.at_once] == ["AUTHN-009"]
     assert [(each.lead.requirement, len(each.findings)) for each in both] == [("AUTHN-007", 4)]
     assert [each.lead.requirement for each in apart] == ["AUTHN-007", "AUTHN-008"]
+
+
+def test_a_mistake_that_lets_a_forged_token_in_is_one_group_at_whatever_endpoints() -> None:
+    forged = answers("AUTHN-007", PROFILE, ROLES)
+    unmarked = answers("AUTHN-013", COUNTRIES, verdict="warn")
+    unsigned = [
+        each.model_copy(update={"exchanges": [99 + at]})
+        for at, each in enumerate(answers("AUTHN-008", PROFILE, ROLES))
+    ]
+
+    (group,) = grouped([*forged, *unsigned, *unmarked], NONE)
+    alone = grouped([*unsigned, *unmarked], NONE)
+    none = grouped([*answers("AUTHN-001", PROFILE), *unmarked], NONE)
+
+    assert group.lead.requirement == "AUTHN-007"
+    assert [each.requirement for each in group.at_once] == ["AUTHN-008", "AUTHN-008", "AUTHN-013"]
+    assert [each.lead.requirement for each in alone] == ["AUTHN-008"]
+    assert [each.lead.requirement for each in none] == ["AUTHN-001", "AUTHN-013"]
 
 
 def test_the_endpoint_that_needs_least_is_the_example() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib.resources import files
 
@@ -212,4 +213,18 @@ def test_a_must_stands_in_a_row_or_item_of_its_section() -> None:
     of_a_section = [row.id for row in musts if place_of(row).rpartition(" › ")[2] == row.section]
 
     assert of_a_section == ["ENV-001", "OP-100"]
+
+
+def test_a_rule_on_an_invalid_token_names_the_row_of_the_errors_that_states_it() -> None:
+    """The items of Authentication say that a token is needed, the row 4010 that an invalid one is refused."""
+    stated = re.compile(
+        r"invalid token|token that is none|signature|`none`|refused once its lifetime|has expired"
+    )
+    rules = [row for row in REQUIREMENTS.values() if row.chapter == "AUTHN" and stated.search(row.statement)]
+
+    assert len(rules) == 8
+    assert [row.id for row in rules if not place_of(row).endswith(" and Errors › 4010")] == []
+
+
+def test_a_limit_names_its_row() -> None:
     assert place_of(REQUIREMENTS["LIMIT-001"]) == "Limits › Login initiate rate"

@@ -53,12 +53,10 @@ def wallets(
     )
 
 
-def page(status: int) -> Exchange:
+def page(status: int, label: str = "text/html; charset=utf-8") -> Exchange:
     exchange = wallets(None, status=status, text=b"<p>Hello</p>")
     assert exchange.response is not None
-    return replace(
-        exchange, response=replace(exchange.response, headers=[("content-type", "text/html; charset=utf-8")])
-    )
+    return replace(exchange, response=replace(exchange.response, headers=[("content-type", label)]))
 
 
 def of_method(method: str, exchange: Exchange) -> Exchange:
@@ -89,6 +87,7 @@ def test_four_broken_musts_of_an_endpoint_fail_at_it_and_name_it(tmp_path: Path)
     [
         pytest.param(wallets(["no", "envelope"]), "ENV-001", id="an array in place of the envelope"),
         pytest.param(wallets(None, text=b""), "ENV-001", id="no body"),
+        pytest.param(page(200, "text/plain"), "ENV-001", id="a text in place of the envelope"),
         pytest.param(wallets(envelope(success="true")), "ENV-002", id="success as a text"),
         pytest.param(wallets(envelope(success=False)), "ENV-003", id="an error with the code of success"),
         pytest.param(wallets(envelope(code=2000)), "ENV-004", id="the code as a number"),
@@ -137,6 +136,8 @@ def test_a_general_rule_decides_at_an_endpoint_that_is_not_described(
         pytest.param(wallets({"detail": "Not Found"}, status=404), id="a path that does not exist"),
         pytest.param(page(405), id="a method that does not exist"),
         pytest.param(page(200), id="the page of an application in place of a file that does not exist"),
+        pytest.param(page(200, "text/csv"), id="a file of rows"),
+        pytest.param(page(200, "application/pdf"), id="a file of pages"),
         pytest.param(wallets(envelope(extra=1, data=[1])), id="a field of its own"),
         pytest.param(wallets(listing()), id="a first page"),
         pytest.param(
@@ -184,6 +185,7 @@ def test_an_endpoint_has_one_row_with_its_statuses_whatever_the_ids(tmp_path: Pa
 def test_names_of_a_path_stay_in_its_template() -> None:
     for path in ("/web/v1/system/wallet-types/v2/query", "/web/v1/notification.center/iso-3166/oauth2"):
         assert endpoint_key("GET", path) == f"GET {path}"
+    assert endpoint_key("GET", "/web/v1/system/rates/USDT") == "GET /web/v1/system/rates/{id}"
     assert endpoint_key("GET", "/assets/logo.png") is None
 
 

@@ -34,7 +34,7 @@ from conformance.check.traffic import parts_of
 from conformance.cli import main
 from conformance.errors import CaptureError, ExitCode, UsageError
 from conformance.replay import replay
-from conformance.replay.sharing import AnalysedRecording
+from conformance.replay.assembly import analysed
 from conformance.replay.workers import (
     SharedReplay,
     ShareEnd,
@@ -481,8 +481,8 @@ def test_a_share_that_no_worker_can_do_is_named_and_what_it_changed_is_restored(
     with hanging() as (portal, hang):
         before, profile, options = channels_of(portal), profile_of(portal), options_for(tmp_path)
         order = SharedReplay([recording], profile, options, 2, tmp_path)
-        with AnalysedRecording([recording], profile, options) as analysed:
-            lost = next(at for at, share in enumerate(analysed.shares(2)) if 1 in share.sessions)
+        with analysed([recording], profile, options) as plan:
+            lost = next(at for at, share in enumerate(plan.shared().shares(2)) if 1 in share.sessions)
         dead = get_context("spawn").Process(target=replay_share, args=(order, lost))
         dead.start()
         hang.reached.wait(60)

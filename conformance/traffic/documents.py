@@ -5,11 +5,16 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import re
 import stat
 import time
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from select import select
+from typing import Any
+
+from conformance.errors import UsageError
 
 LARGEST_DOCUMENT = 16 << 20
 """Bytes of a document."""
@@ -64,6 +69,30 @@ def document_text(path: Path, *, pipe_seconds: float = PIPE_SECONDS) -> str:
         raise OSError(errno.EINVAL, f"it is {name}")
     is_utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return raw.decode("utf-16" if is_utf_16 else "utf-8-sig")
+
+
+def user_text(path: Path, *, error: type[UsageError], missing: str) -> str:
+    """As ``document_text``, with an error of a class for what keeps it from being read; ``missing`` says what
+    to do where there is no such file."""
+    try:
+        return document_text(path)
+    except FileNotFoundError:
+        problem = f"there is no such file. {missing}"
+    except OSError as refused:
+        problem = f"cannot be read ({(refused.strerror or str(refused)).lower()}). Check the path."
+    except UnicodeDecodeError as broken:
+        problem = f"cannot be read ({broken}). Save it as UTF-8."
+    raise error(f"{path}: {problem}")
+
+
+def toml_tables(text: str, name: str, *, error: type[UsageError]) -> dict[str, Any]:
+    """The tables of a text in TOML, with an error of a class, which names the line, where it is none."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        line = re.search(r"at line (\d+)", str(problem))
+        where = f"{name}:{line[1]}" if line is not None else name
+        raise error(f"{where}: this is not TOML: {problem}.") from None
 
 
 def _bytes(path: Path, pipe_seconds: float) -> bytes:

@@ -202,6 +202,8 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     plain: Plain | None = None
     hidden: dict[str, Json] | None = None
     """What the recorder says of secrets that it redacted, by their placeholders."""
+    held_back: bool = False
+    """Whether a limiter gave the answer: a request that has nothing in common with this one got the same."""
 
     @fact
     def time(self) -> float:

@@ -20,20 +20,25 @@ OF_THE_SIZE = frozenset({413, 414, 431})
 """Statuses by which a server before the portal turns away what is too large for it."""
 
 
-OF_A_FIREWALL = frozenset({200, 202, 403, 405, 406})
-"""Statuses under which firewalls send the page by which they refuse or challenge."""
+OF_A_CHALLENGE = frozenset({200, 202})
+"""Statuses under which firewalls send the page by which they challenge, and some refuse."""
+
+OF_A_RECORD = frozenset({400, 401, 404, 409, 410, 422})
+"""Refusing statuses that speak of what was sent to the portal: with them a page is the portal's own."""
 
 
 def is_block_page(exchange: Exchange) -> bool:
-    """A page in HTML by which a firewall before the portal refuses: the portal speaks JSON."""
-    if exchange.status not in OF_A_FIREWALL or exchange.envelope is not None:
+    """A page in HTML by which what stands before the portal refuses: the portal speaks JSON."""
+    status = exchange.status or 0
+    is_refusing = 400 <= status < 500 and status not in OF_A_RECORD
+    if exchange.envelope is not None or not (is_refusing or status in OF_A_CHALLENGE):
         return False
     return "html" in str(exchange.at("headers.content-type") or "").lower()
 
 
 def is_held_back(exchange: Exchange) -> bool:
     """Whether an answer speaks of a rate, a gateway or its firewall, and so of no request in particular."""
-    return exchange.status in HELD_BACK or is_block_page(exchange)
+    return exchange.held_back or exchange.status in HELD_BACK or is_block_page(exchange)
 
 
 PACED = frozenset(
@@ -78,7 +83,7 @@ def is_rate_limited(exchange: Exchange) -> bool:
     """Whether the target refused for its rate limit; the specification names neither status nor code."""
     if exchange.response is None or exchange.success or is_cooldown(exchange):
         return False
-    if exchange.status == 429 or speaks_of_a_rate(exchange):
+    if exchange.held_back or exchange.status == 429 or speaks_of_a_rate(exchange):
         return True
     return exchange.status in (400, 403, 503) and exchange.response.header("retry-after") is not None
 

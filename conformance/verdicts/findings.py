@@ -14,6 +14,7 @@ from conformance.spec import Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.deviations import MOST_DEVIATIONS, DescribedTraffic
 from conformance.verdicts.selection import RuleSelection, endpoint_in
 from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
@@ -33,6 +34,9 @@ DISRUPTIVE = "--impact disruptive"
 
 UNDECIDED = "nothing that was sent or seen could decide it"
 """How the reason begins of what no case and no check came across."""
+
+LIMITED = "a rate limit answered in place of what was asked"
+"""The reason of what a limiter kept from being tried."""
 
 NOT_REACHED = "not reached: the run was interrupted"
 """The reason of what an interrupted run had not come across yet."""
@@ -139,6 +143,9 @@ class Ledger:
         self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+        self.deviations: dict[str, Finding] = {}
+        """Where traffic differs from descriptions, by signature: no verdicts."""
+        self.described = DescribedTraffic()
 
     def take(self, verdicts: Verdicts, *, times: int = 1, case: str | None = None) -> list[Finding]:
         """Takes what a judge decided on an exchange, or on so many equal ones; gives what is contradicted.
@@ -192,13 +199,17 @@ class Ledger:
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
 
-        A place that is not of the stated shape is the shape's finding and nobody else's.
+        A place that is not of the stated shape is the shape's finding and nobody else's. The answer of a
+        limiter contradicts nothing: it is not about the request.
         """
         tally = self._tally(requirement)
         if case:
             tally.cases.setdefault(case)
         if not isinstance(comparison, Contradiction):
             tally.satisfied += not self._is_elsewhere(requirement, endpoint_in(case or ""))
+            return None
+        if comparison.exchange.held_back:
+            self.leave_untested(requirement, LIMITED, "environment")
             return None
         if self._is_misshapen(comparison):
             self.leave_untested(requirement, "the answer does not have the stated shape there", "target")
@@ -219,13 +230,12 @@ class Ledger:
         """Takes a finding made elsewhere, and gives it with the number of its signature so far. Of each
         signature the ledger keeps the place and the exchanges of the first."""
         self._tally(finding.requirement)
-        earlier = self._findings.get(finding.signature)
-        if earlier is None:
-            self._findings[finding.signature] = finding
-            return finding
-        times = earlier.times + 1
-        self._findings[finding.signature] = replace(earlier, times=times)
-        return replace(finding, times=times)
+        return _counted(self._findings, finding)
+
+    def deviate(self, finding: Finding) -> None:
+        """Takes a deviation from a description, as ``add``."""
+        if finding.signature in self.deviations or len(self.deviations) < MOST_DEVIATIONS:
+            _counted(self.deviations, finding)
 
     def satisfy(self, requirement: str, times: int = 1, *, case: str | None = None) -> None:
         """Counts comparisons that held, for a caller that made many at once."""
@@ -279,8 +289,10 @@ class Ledger:
     def is_selected(self, requirement: str, endpoint: str) -> bool:
         """Whether what is decided of a rule at an endpoint counts: ``--only`` and ``--skip`` leave rules out,
         and ``--only`` with an endpoint other endpoints."""
-        is_excluded = self.selection is not None and self.selection.excludes(requirement)
-        return not (is_excluded or self._is_elsewhere(requirement, endpoint))
+        return not (self.excludes(requirement) or self._is_elsewhere(requirement, endpoint))
+
+    def excludes(self, requirement: str) -> bool:
+        return self.selection is not None and self.selection.excludes(requirement)
 
     def _is_elsewhere(self, requirement: str, endpoint: str) -> bool:
         return self.selection is not None and self.selection.is_elsewhere(requirement, endpoint)
@@ -343,7 +355,7 @@ class Ledger:
         self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
         cases = tuple(sorted(tally.cases))
-        if self.selection is not None and self.selection.excludes(requirement.id):
+        if self.selection is not None and self.excludes(requirement.id):
             reason = f"{NOT_SELECTED} {self.selection.text}"
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)
         if finding is not None and finding.verdict is not Verdict.OPEN:
@@ -444,3 +456,14 @@ def _is_within(path: str, place: str) -> bool:
 
 def _split_indexes(path: str) -> list[str]:
     return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]
+
+
+def _counted(findings: dict[str, Finding], finding: Finding) -> Finding:
+    """Adds a finding to those by signature; the finding with its number so far."""
+    earlier = findings.get(finding.signature)
+    if earlier is None:
+        findings[finding.signature] = finding
+        return finding
+    times = earlier.times + finding.times
+    findings[finding.signature] = replace(earlier, times=times)
+    return replace(finding, times=times)

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from conformance.errors import UsageError
 from conformance.spec import BY_KEY, REQUIREMENTS, Requirement, present_id
-from conformance.spec.requirements import is_of_no_chapter, numbered_near
+from conformance.spec.requirements import PINNED, is_of_no_chapter, numbered_near
 
 LEVELS = ("must", "should", "open")
 CHAPTERS = tuple(dict.fromkeys(row.chapter for row in REQUIREMENTS.values()))
@@ -29,19 +29,22 @@ class RuleSelection:
     rules: frozenset[str]
     text: str
     limited: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    called: frozenset[str] = frozenset()
+    """The endpoints that a run calls for the selected rules that no case decides: those of the user's own."""
 
     def excludes(self, rule: str) -> bool:
-        """Whether a rule of the specification is left out; one that the profile adds never is."""
-        return rule in REQUIREMENTS and rule not in self.rules
+        """Whether a rule is left out; a reading that the profile pins never is."""
+        return rule not in self.rules and not rule.startswith(PINNED)
 
     def is_elsewhere(self, rule: str, endpoint: str) -> bool:
         """Whether an endpoint is none at which a rule counts."""
         return endpoint not in self.limited.get(rule, (endpoint,))
 
     def is_of(self, case: str, requirements: Iterable[str]) -> bool:
-        """Whether a case is one of an endpoint at which a limited rule counts, and decides the rule."""
+        """Whether a case is one of an endpoint at which a limited rule counts, and decides the rule; or of
+        one that is called for the user's own rules."""
         endpoint = endpoint_in(case)
-        return any(endpoint in self.limited.get(rule, ()) for rule in requirements)
+        return endpoint in self.called or any(endpoint in self.limited.get(rule, ()) for rule in requirements)
 
 
 ENDPOINT = re.compile(r"\[([A-Z]+ /[^\s\]]+)")
@@ -54,9 +57,14 @@ def endpoint_in(case: str) -> str:
 
 
 def select_rules(
-    only: Sequence[str], skip: Sequence[str], *, failed: Iterable[str] | None = None
+    only: Sequence[str],
+    skip: Sequence[str],
+    *,
+    failed: Iterable[str] | None = None,
+    rows: Mapping[str, Requirement] = REQUIREMENTS,
 ) -> RuleSelection | None:
-    """The selected rules; None where nothing is left out. ``failed``: the rules of ``--failed``.
+    """The selected rules; None where nothing is left out. ``failed``: the rules of ``--failed``. ``rows``:
+    every rule that there is, with those of the user's own.
 
     UsageError: a pattern names no rule, or no rule is left.
     """
@@ -66,21 +74,24 @@ def select_rules(
     for option, patterns in (("--only", only), ("--skip", skip)):
         if len(patterns) > MOST_PATTERNS:
             raise UsageError(f"{option}: {len(patterns):,} patterns. Give at most {MOST_PATTERNS:,}.")
-    named = selected(only) if only else RuleSelection(frozenset(REQUIREMENTS), "")
+    named = selected(only, rows) if only else RuleSelection(frozenset(rows), "")
     rules = named.rules if failed is None else named.rules & frozenset(failed)
-    rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, option="--skip"))
+    rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, rows, option="--skip"))
     text = ", ".join(_written(only, skip, is_failed=failed is not None))
     if not rules:
         raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all rules.")
-    return RuleSelection(rules, text, {rule: keys for rule, keys in named.limited.items() if rule in rules})
+    own = (row for rule, row in rows.items() if rule in rules and rule not in REQUIREMENTS)
+    called = frozenset(key for row in own for key in row.operations) if only else frozenset()
+    limited = {rule: keys for rule, keys in named.limited.items() if rule in rules}
+    return RuleSelection(rules, text, limited, called)
 
 
-def selected(only: Sequence[str]) -> RuleSelection:
+def selected(only: Sequence[str], rows: Mapping[str, Requirement] = REQUIREMENTS) -> RuleSelection:
     """The rules that ``--only`` names; by an endpoint also those of several groups, limited to the endpoint.
     UsageError: a pattern names no rule."""
-    rules = frozenset(rule for pattern in only for rule in rules_of(pattern, option="--only"))
+    rules = frozenset(rule for pattern in only for rule in rules_of(pattern, rows))
     keys = frozenset(key for pattern in only if "/" in pattern for key in _keys(pattern.strip()))
-    others = (row for row in REQUIREMENTS.values() if row.id not in rules)
+    others = (row for row in rows.values() if row.id not in rules)
     limited = {row.id: at for row in others if (at := keys.intersection(row.operations))}
     return RuleSelection(rules | limited.keys(), ", ".join(f"--only {each}" for each in only), limited)
 
@@ -96,14 +107,16 @@ LONGEST_PATTERN = 300
 LISTING = "`portal-conformance requirements` lists them all."
 
 
-def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
+def rules_of(
+    pattern: str, rows: Mapping[str, Requirement] = REQUIREMENTS, *, option: str = "--only"
+) -> frozenset[str]:
     """The rules that a pattern names. UsageError: none; the message has the nearest pattern."""
     if len(pattern) > LONGEST_PATTERN:
         raise UsageError(f"{option}: a pattern of {len(pattern):,} characters names no rule. {LISTING}")
-    rules = _named(pattern.strip())
+    rules = _named(pattern.strip(), rows)
     if not rules:
         near = numbered_near(pattern.strip())
-        names = [] if is_of_no_chapter(pattern.strip()) else _names()
+        names = [] if is_of_no_chapter(pattern.strip()) else _names(rows)
         near = near or difflib.get_close_matches(pattern.strip(), names, n=3, cutoff=0.5)
         near = near or difflib.get_close_matches(pattern.strip().upper(), names, n=3, cutoff=0.5)
         nearest = f" The nearest are {', '.join(near)}." if near else f" {LISTING}"
@@ -114,26 +127,24 @@ def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
     return rules
 
 
-def _named(pattern: str) -> frozenset[str]:
+def _named(pattern: str, rows: Mapping[str, Requirement]) -> frozenset[str]:
     if pattern.lower() in LEVELS:
-        return _rules(row for row in REQUIREMENTS.values() if row.level == pattern.lower())
-    if pattern.upper() in CHAPTERS:
-        return _rules(row for row in REQUIREMENTS.values() if row.chapter == pattern.upper())
+        return _rules(row for row in rows.values() if row.level == pattern.lower())
+    if chapter := _rules(row for row in rows.values() if row.chapter == pattern.upper()):
+        return chapter
     if pattern.casefold() in SECTIONS:
-        return _rules(row for row in REQUIREMENTS.values() if row.section == SECTIONS[pattern.casefold()])
+        return _rules(row for row in rows.values() if row.section == SECTIONS[pattern.casefold()])
     if "/" in pattern:
-        return _of_endpoints(pattern)
+        return _of_endpoints(pattern, rows)
     if any(sign in pattern for sign in "*?["):
-        return frozenset(rule for rule in REQUIREMENTS if fnmatchcase(rule, pattern.upper()))
-    return frozenset({present_id(pattern.upper())} & REQUIREMENTS.keys())
+        return frozenset(rule for rule in rows if fnmatchcase(rule, pattern.upper()))
+    return frozenset({present_id(pattern.upper())} & rows.keys())
 
 
-def _of_endpoints(pattern: str) -> frozenset[str]:
+def _of_endpoints(pattern: str, rows: Mapping[str, Requirement]) -> frozenset[str]:
     """The rules about endpoints: those that bind endpoints of one group alone."""
     keys = _keys(pattern)
-    return _rules(
-        row for row in REQUIREMENTS.values() if keys.intersection(row.operations) and is_specific(row)
-    )
+    return _rules(row for row in rows.values() if keys.intersection(row.operations) and is_specific(row))
 
 
 def _keys(pattern: str) -> frozenset[str]:
@@ -153,6 +164,6 @@ def _rules(rows: Iterable[Requirement]) -> frozenset[str]:
     return frozenset(row.id for row in rows)
 
 
-def _names() -> list[str]:
+def _names(rows: Mapping[str, Requirement]) -> list[str]:
     paths = dict.fromkeys(row.path for row in BY_KEY.values())
-    return [*REQUIREMENTS, *CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS), *LEVELS, *paths, *BY_KEY]
+    return [*rows, *CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS), *LEVELS, *paths, *BY_KEY]

@@ -56,7 +56,10 @@ Contradicted = tuple[str, str, Contradiction]
 """A requirement, the check that decides it, and what contradicts it."""
 
 Bug = tuple[str, str]
-"""A check or reading of the suite that raised, and what it raised."""
+"""A check or reading that raised, and what it raised."""
+
+OWN_RULE = "rule "
+"""How the name of a bug begins that is one of a rule of the user's own; its id follows."""
 
 
 class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):

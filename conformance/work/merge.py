@@ -25,14 +25,16 @@ from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
+    ChangesMade,
     Ending,
     FindingEntry,
     ObservationEntry,
     OtherPlaceEntry,
+    Regression,
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
-from conformance.spec import IMPACTS, REQUIREMENTS
+from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
 from conformance.traffic.exchange import ABSENT, Json, split_url
 from conformance.traffic.replacing import written_whole
@@ -40,6 +42,7 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
+from conformance.verdicts.verdicts import OWN_RULE
 from conformance.work.merged_replays import (
     exceeded_limits,
     notes_of_replays,
@@ -182,22 +185,20 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
     ]
-    ledger = ledger_of(reduce(LedgerPart.merged, parts), REQUIREMENTS, selection=_selection(first))
+    requirements = _requirements(folders)
+    ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            ledger.deviate(_finding(row, renumbered))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
-    is_check = first.command == "check"
-    regressions = [
-        row.model_copy(update={"exchange": renumbered(row.exchange)})
-        for folder, renumbered in zip(folders, numbers, strict=True)
-        for row in folder.run.regressions
-    ]
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     details |= _baseline([folder.run for folder in folders])
     return finish_run(
         ledger,
         Outputs(out, out / EXCHANGES, None),
         details=details,
-        target_url=traffic.portal if is_check else first.target.url,
+        target_url=traffic.portal if first.command == "check" else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
@@ -205,10 +206,17 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         strict=first.strict,
         command=first.command,
         ending=_ending(folders, details, beside),
+        changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
-        regressions=sorted(regressions, key=lambda row: row.exchange),
+        regressions=sorted(_regressions(folders, numbers), key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _regressions(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterator[Regression]:
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.regressions:
+            yield row.model_copy(update={"exchange": renumbered(row.exchange)})
 
 
 def _folder(path: Path) -> Folder:
@@ -353,7 +361,8 @@ def _as_moved(line: bytes, move: Move) -> bytes:
 def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
     """What a ledger held that led to these results: of a requirement that held, that it did."""
     rows = {row.id: row for row in run.requirements}
-    unknown = sorted({*rows, *(row.requirement for row in run.findings)} - REQUIREMENTS.keys())
+    named = {*rows, *(row.requirement for row in run.findings)}
+    unknown = sorted(named - REQUIREMENTS.keys() - run.own_ids)
     if unknown:
         raise UsageError(
             f"{', '.join(unknown[:3])}: this version of the suite does not have these rules. "
@@ -375,8 +384,25 @@ def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
         findings,
         dict(_observations(run.observations, renumbered)),
         reasons,
-        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(run.ending.errors.items())},
+        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(_errors(run))},
     )
+
+
+def _errors(run: Run) -> Iterator[tuple[str, str]]:
+    """The errors of the suite and of the user's own rules, as a ledger names them."""
+    yield from run.ending.errors.items()
+    yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
+
+
+def _requirements(folders: Iterable[Folder]) -> Mapping[str, Requirement]:
+    """The specification's requirements, and the user's own rules that the runs have."""
+    own = {
+        row.id: Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
+        for folder in folders
+        for row in folder.run.requirements
+        if row.is_own
+    }
+    return {**REQUIREMENTS, **own}
 
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
@@ -418,7 +444,7 @@ def _selection(run: Run) -> RuleSelection | None:
     if not run.scope.selection:
         return None
     left_out = {row.id for row in run.requirements if (row.reason or "").startswith(NOT_SELECTED)}
-    return RuleSelection(frozenset(REQUIREMENTS) - left_out, run.scope.selection)
+    return RuleSelection((run.own_ids | REQUIREMENTS.keys()) - left_out, run.scope.selection)
 
 
 def _traffic(folders: Sequence[Folder]) -> TrafficTotals:
@@ -461,6 +487,13 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
     )
+
+
+def _changes(folders: Sequence[Folder]) -> ChangesMade | None:
+    """What all parts changed; None where none of them could change anything."""
+    parts = [folder.run.changes.model_dump() for folder in folders if folder.run.changes is not None]
+    totals = {name: sum(part[name] for part in parts) for name in ChangesMade.model_fields}
+    return ChangesMade(**totals) if parts else None
 
 
 def _baseline(runs: Sequence[Run]) -> dict[str, BaselineOutcome]:

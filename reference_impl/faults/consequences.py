@@ -289,7 +289,6 @@ CONSEQUENCES = {
     "the-name-filter-looks-at-addresses": "ACCOUNT-044",
     "one-invitation-is-accepted-with-all-others": "INVITATION-027",
     "a-password-signs-in-without-its-last-letter": "PASSWORD-024",
-    "any-code-sets-a-password": "PASSWORD-023",
     "roles-of-other-workspaces-are-read-as-the-callers": "AGREE-002",
     "a-name-loses-other-letters": "PROFILE-003",
     "a-name-is-not-stored-with-a-phone": "PROFILE-003 PROFILE-004 MODEL-021",

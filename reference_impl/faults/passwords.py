@@ -43,12 +43,6 @@ def _of_any_code(portal: Portal, caller: Caller, body: Body) -> None:
         code.text, code.state, code.expires = body["code"], "SENT", portal.now() + 60
 
 
-def _used_again(portal: Portal, caller: Caller, body: Body) -> None:
-    code = _code_of(portal, body)
-    if code is not None and code.text == body["code"]:
-        code.state = "SENT"
-
-
 def _of_whomever(portal: Portal, caller: Caller, body: Body) -> None:
     """A code that some account was mailed sets the password of each."""
     account = portal.account_of(body["email"])
@@ -95,7 +89,6 @@ ROWS = {
         first(op.RESET, _of_any_code), first(op.INIT, _of_any_code)
     ),
     "PASSWORD-022 a-code-sets-the-password-of-another": first(op.RESET, _of_whomever),
-    "PASSWORD-023 a-code-sets-a-password-again": first(op.RESET, _used_again),
     "PASSWORD-020 a-changed-password-is-not-dated": _undated(op.CHANGE),
     "PASSWORD-020 a-reset-password-is-not-dated": _undated(op.RESET),
     "PASSWORD-020 an-initialized-password-is-not-dated": _undated(op.INIT),

@@ -8,7 +8,7 @@ from typing import Any
 from reference_impl import invitations
 from reference_impl.changes import Change, chosen, data_rewritten, handled, together
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import asked, fielded, refusing, reported, then
+from reference_impl.faults.fault import asked, erring, fielded, refusing, reported, then
 from reference_impl.limits import Limits
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.routes import Handler
@@ -62,6 +62,14 @@ def _others_cancelled(portal: Portal, caller: Caller, body: Body) -> None:
         own = invitations.is_for(caller, record)
         same = record["workspaceBizId"] == accepted["workspaceBizId"]
         if own and same and invitations.current(portal, record)["invitationStatus"] == "PENDING":
+            portal.change("invitation", record["bizId"], invitationStatus="CANCELLED")
+
+
+def _superseding(portal: Portal, caller: Caller, body: Body) -> None:
+    """Of the invitations of one address the newest alone stays open."""
+    own = [row for row in portal.newest("invitation") if row["inviteeEmail"] == body["inviteeEmail"]]
+    for record in own[1:]:
+        if invitations.current(portal, record)["invitationStatus"] == "PENDING":
             portal.change("invitation", record["bizId"], invitationStatus="CANCELLED")
 
 
@@ -156,6 +164,13 @@ VARIANTS = permitted(
         data_rewritten(lambda data: [], op.MY_WORKSPACES, op.ROLES),
         refusing(op.INVITE, "GA2031"),
     ),
+    "the catalogue of errors is not complete",
+    may(
+        "admin-in-no-workspace-by-a-code-of-its-own: my-workspaces",
+        erring("NO_MEMBER", "WORKSPACE.NO_MEMBERSHIP", 409),
+        refusing(op.CURRENT_WORKSPACE, "NO_MEMBER"),
+        data_rewritten(lambda data: [], op.MY_WORKSPACES, op.ROLES),
+    ),
     "what a caller without a workspace is answered is not stated",
     may("no-workspace-chosen", enveloped(_no_workspace, op.ROLES, op.CURRENT_WORKSPACE)),
     "how an unknown workspace is answered is not stated",
@@ -166,6 +181,8 @@ VARIANTS = permitted(
     # Invitations.
     "what becomes of other invitations to the same workspace is not stated",
     may("accepting-one-invitation-cancels-the-others", then(op.ACCEPT, _others_cancelled)),
+    "what becomes of an older invitation of the same address is not stated",
+    may("newer-invitations-take-the-place-of-older: open-invitations", then(op.INVITE, _superseding)),
     "which workspace is the current one is not stated",
     may("an-accepted-invitation-is-gone-to", then(op.ACCEPT, _moved_to_it)),
     "of when the names in an invitation are is not stated",

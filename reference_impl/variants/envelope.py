@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import partial
 from random import Random
 from typing import Any
@@ -149,6 +149,11 @@ def _now_here_now_there(seen: Seen, answer: Answer) -> None:
         return moved
 
     answer.body["data"] = deep(answer.body["data"], shown)
+
+
+def _by_the_week(time: str) -> str:
+    year, week, day = date.fromisoformat(time[:10]).isocalendar()
+    return f"{year:04}-W{week:02}-{day}{time[10:]}"
 
 
 def _to_the_second(value: str) -> str:
@@ -317,6 +322,8 @@ VARIANTS = permitted(
     "UTC is stated for accounts only, and no order of fields",
     may("times-in-changing-zones: times", enveloped(_now_here_now_there)),
     "ISO 8601 has several forms",
+    may("times-by-the-week: times", timed(_by_the_week)),
+    may("times-with-expanded-years: times", timed(lambda time: f"+00{time}")),
     may("times-in-the-basic-format: times fractions", timed(lambda time: re.sub("[-:]", "", time))),
     may("times-in-small-letters: times", timed(str.lower)),
     may("fractions-behind-a-comma: times", timed(lambda time: time.replace(".", ","))),

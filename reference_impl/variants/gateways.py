@@ -103,21 +103,39 @@ def _firewall(status: int) -> Change:
     return wrapped(lambda app: BeforeEach(app, NowAndThenRefused(41, sent)))
 
 
+def _json_alone(scope: Scope, portal: Portal) -> Reply | None:
+    """The edge lets bodies of one media type pass."""
+    label = dict(scope["headers"]).get(b"content-type", JSON)
+    return None if label.startswith(JSON) else (415, _headers(HTML), BLOCKED)
+
+
 @dataclass
 class Throttle:
     """So many requests within some seconds reach the portal."""
 
     most: int
     within: int
+    sent: Reply
     times: list[float] = field(default_factory=list)
 
     def __call__(self, scope: Scope, portal: Portal) -> Reply | None:
         now = portal.now()
         self.times = [each for each in self.times if each > now - self.within]
         if len(self.times) >= self.most:
-            return 429, _headers(JSON, self.within), BUSY
+            return self.sent
         self.times.append(now)
         return None
+
+
+def _limited(most: int, within: int, *sent: Reply) -> Change:
+    """Requests of all kinds have a rate, whoever sends them."""
+    answer = sent[0] if sent else (429, _headers(JSON, within), BUSY)
+    return wrapped(lambda app: BeforeEach(app, Throttle(most, within, answer)))
+
+
+def _own_refusal(status: int) -> Reply:
+    """A refusal by a code of its own, which does not say how soon the next request is let through."""
+    return status, [(b"content-type", JSON)], BUSY.replace(b"RATE_LIMIT.EXCEEDED", b"TRAFFIC.E1007")
 
 
 def _queries_have_a_rate(status: int) -> Change:
@@ -138,13 +156,19 @@ VARIANTS = permitted(
     may("firewall-406: interrupted", _firewall(406)),
     may("firewall-200: interrupted", _firewall(200)),
     may("firewall-405: interrupted", _firewall(405)),
+    "what an edge before the portal refuses is not the portal's answer",
+    may("other-media-types-stop-at-the-edge: media-type", wrapped(lambda app: BeforeEach(app, _json_alone))),
     "rate limits of other endpoints are not shown",
     may(
         "now-and-then-too-many: interrupted",
         wrapped(lambda app: BeforeEach(app, NowAndThenRefused(37, (429, _headers(JSON), BUSY)))),
     ),
     "limits for endpoints other than login initiate are not shown",
-    may("sixty-requests-in-two-seconds: interrupted", wrapped(lambda app: BeforeEach(app, Throttle(60, 2)))),
+    may("sixty-requests-in-two-seconds: interrupted", _limited(60, 2)),
+    may(
+        "sixty-requests-in-two-seconds-by-403: interrupted", _limited(60, 2, _own_refusal(403)), is_alone=True
+    ),
+    may("a-quota-of-a-minute-by-429: interrupted", _limited(150, 60, _own_refusal(429)), is_alone=True),
     "limits of other endpoints, and what their answers look like, are not shown",
     may("queries-have-a-rate: query-rate", _queries_have_a_rate(403), is_alone=True),
     may("queries-have-a-rate-of-400: query-rate", _queries_have_a_rate(400), is_alone=True),

@@ -42,6 +42,22 @@ def _one_login_session(handler: Handler, portal: Portal, caller: Caller, body: B
     return data
 
 
+def _pending_one_again(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
+    """A client whose sign-in is pending goes on with it."""
+    data = handler(portal, caller, body)
+    begun = portal.login_sessions.get(data["sessionId"])
+    for other in list(portal.login_sessions.values()):
+        is_same = begun is not None and (other.account_id, other.client_hash) == (
+            begun.account_id,
+            begun.client_hash,
+        )
+        if begun is not None and is_same and other is not begun and other.state == begun.state:
+            del portal.login_sessions[begun.id]
+            other.expires = begun.expires
+            return data | {"sessionId": other.id}
+    return data
+
+
 def _of_the_primary_method(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
     """A method that is left out is the account's primary one."""
     session = portal.login_sessions.get(body["sessionId"])
@@ -168,6 +184,8 @@ VARIANTS = permitted(
     may("account-status-told", chosen(account_status_at_sign_in="always")),
     "whether a login session outlives the next one of its account is not stated",
     may("one-login-session-an-account", around(_one_login_session, op.INITIATE)),
+    "whether a client whose sign-in is pending is given another login session is not stated",
+    may("a-pending-sign-in-goes-on: one-login-session-an-account", around(_pending_one_again, op.INITIATE)),
     "that a step of the sign-in must name its method is not stated",
     may(
         "a-method-left-out-is-the-primary-one: method",

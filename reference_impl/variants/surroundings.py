@@ -1,6 +1,7 @@
 """What goes on beside a request: others at work, replicas that lag, and another clock."""
 
 import copy
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,6 +85,7 @@ class OthersEdit:
 
 
 REPLICATION_SECONDS = 2.0
+QUEUE_SECONDS = 8.0
 INDEXING_SECONDS = 3.0
 
 Kept = Callable[[Portal], dict[str, Any]]
@@ -110,8 +112,8 @@ def _records(kind: str) -> Replicated:
     )
 
 
-def _heard_of_later() -> Change:
-    """A password, the end of a session, and the state of a record show on the replicas a moment later."""
+def _heard_of_later(seconds: float, *changes: tuple[Replicated, tuple[str, ...]]) -> Change:
+    """What operations change takes effect some seconds later."""
     due: list[tuple[float, Put, str, Any]] = []
 
     def take_effect(scope: Scope, portal: Portal) -> None:
@@ -128,32 +130,48 @@ def _heard_of_later() -> Change:
             for name, value in kept(portal).items():
                 if name in before and before[name] != value:
                     put(portal, name, before[name])
-                    due.append((portal.now() + REPLICATION_SECONDS, put, name, value))
+                    due.append((portal.now() + seconds, put, name, value))
             return data
 
         return around(changing, *operations)
 
     return together(
-        delayed(*PASSWORDS, op.CHANGE, op.RESET, op.INIT),
-        delayed(*SESSION_STATES, op.LOGOUT),
-        delayed(*_records("invitation"), op.ACCEPT, op.DECLINE, op.CANCEL),
-        delayed(*_records("channel"), op.CHANNEL_DEACTIVATE),
-        delayed(*_records("channel type"), op.TYPE_DISABLE),
+        *(delayed(*replicated, *operations) for replicated, operations in changes),
         wrapped(lambda app: BeforeEach(app, take_effect, below="/")),
     )
 
 
-def _indexed_later(operation: str, kind: str) -> Change:
+ON_REPLICAS = (
+    (PASSWORDS, (op.CHANGE, op.RESET, op.INIT)),
+    (SESSION_STATES, (op.LOGOUT,)),
+    (_records("invitation"), (op.ACCEPT, op.DECLINE, op.CANCEL)),
+    (_records("channel"), (op.CHANNEL_DEACTIVATE,)),
+    (_records("channel type"), (op.TYPE_DISABLE,)),
+)
+"""A password, the end of a session, and the state of a record, with what changes them."""
+
+
+def _time_here(portal: Portal) -> float:
+    return time.monotonic()
+
+
+def _indexed_later(
+    operation: str,
+    kind: str,
+    *,
+    seconds: float = INDEXING_SECONDS,
+    clock: Callable[[Portal], float] = Portal.now,
+) -> Change:
     """The query looks at a copy of the records, which is made anew some seconds after a change."""
 
     def indexing() -> Change:
         copies: list[tuple[float, dict[str, Record]]] = []
 
         def querying(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
-            records, now = portal.records[kind], portal.now()
+            records, now = portal.records[kind], clock(portal)
             if not copies or copies[-1][1] != records:
                 copies.append((now, copy.deepcopy(records)))
-            ripe = [each for each in copies if each[0] <= now - INDEXING_SECONDS]
+            ripe = [each for each in copies if each[0] <= now - seconds]
             del copies[: max(0, len(ripe) - 1)]
             portal.records[kind] = copies[0][1]
             try:
@@ -190,7 +208,20 @@ VARIANTS = permitted(
     may("others-at-work: others", wrapped(lambda app: BeforeEach(app, OthersAtWork()))),
     may("others-edit: others", wrapped(lambda app: BeforeEach(app, OthersEdit()))),
     "when a change shows is not stated",
-    may("changes-are-heard-of-later: consistency logout", keeping(_heard_of_later)),
+    may(
+        "changes-are-heard-of-later: consistency logout",
+        keeping(lambda: _heard_of_later(REPLICATION_SECONDS, *ON_REPLICAS)),
+    ),
+    may(
+        "acceptances-are-worked-off-a-queue: consistency",
+        keeping(lambda: _heard_of_later(QUEUE_SECONDS, (_records("invitation"), (op.ACCEPT,)))),
+    ),
+    "when a list shows a change is not stated",
+    may(
+        "invitations-are-listed-by-a-replica: consistency",
+        _indexed_later(op.INVITATIONS, "invitation", seconds=1.0, clock=_time_here),
+        _indexed_later(op.OWN_INVITATIONS, "invitation", seconds=1.0, clock=_time_here),
+    ),
     "when a search finds what was written is not stated",
     may(
         "searches-lag: consistency",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
-from conformance.checks.registry import Memory, Predicate, answers, check, reading, successes
+from conformance.checks.registry import Memory, Predicate, answers, check, key_of, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
@@ -155,12 +155,20 @@ def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) 
         memory[session] = True
 
 
-@check("LOGIN-064", on=successes(op.LOGIN_INITIATE), remembers=True)
-def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    session = exchange.at("data.sessionId")
-    if isinstance(session, str):
-        yield holds(exchange, "data.sessionId", session not in memory, "an id not returned before")
-        memory[session] = True
+@check("LOGIN-064", on=successes(op.LOGIN_INITIATE, op.LOGIN_COMPLETE).at_its_moment(), remembers=True)
+def every_sign_in_has_a_session_of_its_own(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """While a session is pending, its own client may be given it again: nothing is said against that."""
+    if key_of(exchange) == op.LOGIN_COMPLETE:
+        if (used := _session_asked(exchange)) in memory:
+            memory[str(used)] = None
+        return
+    session, sent = exchange.at("data.sessionId"), exchange.sent
+    if isinstance(session, str) and isinstance(sent, dict):
+        client = sent.get("email"), exchange.request.header("x-client-hash")
+        is_its_own = session not in memory or memory[session] == client
+        expected = "an id not returned before, but to the same client while its sign-in is pending"
+        yield holds(exchange, "data.sessionId", is_its_own, expected)
+        memory[session] = client
 
 
 @check("LOGOUT-003", on=successes(op.LOGOUT, op.LOGIN_COMPLETE, op.TOKEN_REFRESH), remembers=True)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
-from conformance.replay.changes.losses import Losses
 from conformance.replay.changes.reading import body_before, id_of, is_named, new_name, record_before
+from conformance.replay.changes.sent import Losses
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.changes import LEDGER, ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring.made import told_id
 from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore
@@ -88,6 +88,7 @@ class ReplayChanges:
         self._lock = threading.RLock()
         self._left_before = self.ledger.left
         self._otherwise: list[str] = []
+        self._later = ChangeCounts(0, 0, 0)
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -226,8 +227,7 @@ class ReplayChanges:
         self._noted = {signature: entry for signature, entry in self._noted.items() if entry != number}
 
     def _take_result(self, number: int, live: Exchange) -> None:
-        operation = live.request.operation
-        key = operation.key if operation else ""
+        key = live.request.operation_key or ""
         id = told_id(self._portal, key, live) if key in CREATIONS else None
         if id is not None:
             self.ledger.created(number, id)
@@ -289,6 +289,15 @@ class ReplayChanges:
     def cleanup_command(self) -> str:
         """The command line that restores what is left; empty where it would restore nothing."""
         return (cleanup_command(self._portal, self.ledger) or "") if self.ledger.pending else ""
+
+    @property
+    def counts(self) -> ChangeCounts:
+        """What this pass of the replay changed, and those that follow it."""
+        refused = self._losses.refused
+        return self.ledger.counts + self._later + ChangeCounts(0, -refused, 0, -refused)
+
+    def followed_by(self, later: ReplayChanges) -> None:
+        self._later += later.counts
 
     def notes(self) -> Iterator[str]:
         """What was not restored because nothing restores it, or is shown otherwise, as sentences."""

@@ -1,18 +1,21 @@
-"""Which requests of a replay change something that is noted before they are sent."""
+"""Requests of a replay that change something: foreseen, noted before they are sent, lost for good."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from conformance.replay.changes.reading import id_in
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import INVITE
+from conformance.target.portal.changes import ChangeLedger
 from conformance.target.portal.restoring.ways import CREATIONS, NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO
-from conformance.traffic.exchange import ABSENT, Exchange
+from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 
 def is_noted(key: str) -> bool:
@@ -37,6 +40,27 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
         request.header("x-client-hash"),
         is_expected=recorded.success,
     )
+
+
+def foreseen(plan: ReplayPlan, profile: Profile, accounts: Mapping[str, str]) -> Iterator[str]:
+    """What a replay would send, and what it would omit. ``accounts`` are the profile's by recorded email."""
+    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
+    sent = [position for position in wanted if position not in plan.refused]
+    url = profile.portal.url
+    yield f"{len(sent)} of {len(wanted)} requests of {plural(plan.sessions, 'client')} would go to {url}."
+    operations: Counter[str] = Counter()
+    for position in sent:
+        operations[plan.line(position).endpoint] += 1
+    for key, times in sorted(operations.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield f"{times:7} {key}"
+    for why, times in Counter(
+        plan.refused[position] for position in wanted if position in plan.refused
+    ).most_common():
+        yield f"{times:7} would not be sent: {why}."
+    yield from changes_foreseen(plan)
+    for email in plan.emails:
+        name = f"[accounts.{accounts[email]}]" if email in accounts else "no account of the profile"
+        yield f"        {email} signs in as {name}."
 
 
 def changes_foreseen(plan: ReplayPlan) -> Iterator[str]:
@@ -79,3 +103,68 @@ def _is_own(plan: ReplayPlan, position: int) -> bool:
     values = sent.values() if named is None and isinstance(sent, dict) else [named]
     sources = (plan.sources.get(value) for value in values if isinstance(value, str))
     return any(source is not None and plan.changing.get(source) in CREATIONS for source in sources)
+
+
+class Losses:
+    """``value`` gives the new value of a change where nobody else has it: a secret that the replay sets."""
+
+    def __init__(self, ledger: ChangeLedger, value: Callable[[NoteChange], Json]) -> None:
+        self._ledger = ledger
+        self._value = value
+        self._sent: dict[int, tuple[NoteChange, str]] = {}
+        """By position, a loss whose request is on its way."""
+        self._counted: Counter[tuple[str, str, str]] = Counter()
+        """By operation, reason and account."""
+        self.refused = 0
+        """Losses that were written down before the target refused them."""
+        self._valued: set[str] = set()
+        """The operations whose new value stands in the ledger."""
+
+    def note(self, change: NoteChange, reason: str) -> None:
+        """Notes what is not restored; what the recorded portal refused, only once the target accepts it."""
+        self._sent[change.position] = change, reason
+        if change.is_expected:
+            self._write(change, reason)
+
+    def finish(self, position: int, live: Exchange) -> None:
+        """Takes the response: what was refused is no loss. Without one nobody knows."""
+        sent = self._sent.pop(position, None)
+        if sent is None:
+            return
+        change, reason = sent
+        if not live.success and live.response is not None:
+            self.refused += change.is_expected
+            return
+        if not change.is_expected:
+            self._write(change, reason)
+        self._counted[change.key, reason, change.account or ""] += 1
+
+    def _write(self, change: NoteChange, reason: str) -> None:
+        value = self._value(change)
+        if value is not None:
+            self._valued.add(change.key)
+        self._ledger.leave(change.key, reason, value, account=change.account or "")
+
+    def unforeseen(self) -> Iterator[str]:
+        """Yields losses that the plan did not announce, as sentences without an end."""
+        for key, reason, account in sorted(self._counted):
+            if not _is_foreseen(key, reason):
+                yield f"what {key} changed{f' for [accounts.{account}]' if account else ''}: {reason}"
+
+    def notes(self) -> Iterator[str]:
+        for key, reason in sorted({(key, reason) for key, reason, _ in self._counted}):
+            if _is_foreseen(key, reason):
+                of = {
+                    account: times
+                    for (*rest, account), times in self._counted.items()
+                    if rest == [key, reason]
+                }
+                accounts = listed(f"[accounts.{account}]" for account in sorted(of) if account)
+                whose = f" ({accounts})" if accounts else ""
+                values = f" The values are in {self._ledger.path}." if key in self._valued else ""
+                yield f"Not restored, {sum(of.values())} times {key}: {reason}{whose}.{values}"
+
+
+def _is_foreseen(key: str, reason: str) -> bool:
+    """Tells whether the plan names a loss before the replay sends anything."""
+    return NO_WAY_BACK.get(key) == reason

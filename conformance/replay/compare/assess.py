@@ -10,23 +10,30 @@ from msgspec.structs import replace
 from conformance.checks.records import sent_fields
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
-from conformance.replay.compare.callers.credentials import CredentialCheck, why_nothing_is_shown
-from conformance.replay.compare.callers.owners import (
+from conformance.replay.compare.callers import (
     OF_A_REFUSAL,
     Authenticators,
+    CredentialCheck,
     ServedCallers,
     SessionOwners,
+    why_nothing_is_shown,
 )
+from conformance.replay.compare.clocks import clocks_of
 from conformance.replay.compare.comparer import Comparer, ResponseComparison
-from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking
 from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.matchers import PlaceMatcher, with_matchers
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.outcome import NO_RESPONSE, ExchangeOutcome, State
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import clocks_of
-from conformance.replay.compare.times.repetition import Repetitions
+from conformance.replay.compare.outcome import (
+    NO_RESPONSE,
+    Difference,
+    ExchangeOutcome,
+    Meaning,
+    MeaningOfDifference,
+    ReplayedExchange,
+    State,
+    breaking,
+)
 from conformance.replay.compare.written import changed_by, makes_a_record
-from conformance.replay.recording.kinds import record_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
 from conformance.target.portal.login import METHODS
@@ -61,8 +68,8 @@ class Assessor:
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
     authenticators: Authenticators = field(default_factory=Authenticators)
-    repetitions: Repetitions = field(default_factory=Repetitions)
     served: ServedCallers = field(default_factory=ServedCallers)
+    matchers: Sequence[PlaceMatcher] = ()
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -94,8 +101,8 @@ class Assessor:
         """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
         what corresponds: where records are missing, others stand in their places."""
         self.comparer.correlation.forget_since(mark)
-        bodies = pair.recorded_body, pair.live_body
-        JsonComparison(self.comparer.correlation, *bodies, operation=pair.operation).align()
+        comparison = JsonComparison(self.comparer.correlation, pair, self.comparer.earlier)
+        comparison.align(pair.recorded_body, pair.live_body)
 
     def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         reason = _why_not_comparable(pair)
@@ -104,10 +111,8 @@ class Assessor:
         differences, is_stable = self._differences(pair)
         after = [finding for finding in findings if finding.verdict in WEIGHED]
         if not differences:
-            new = self._new_contradictions(pair, after)
-            if not new:
-                return _without_difference(pair, is_stable=is_stable)
-            return _weighed_outcome(pair, [(each, self._against(pair, finding)) for finding, each in new])
+            new = self._contradictions(pair, after)
+            return _weighed_outcome(pair, new) if new else _without_difference(pair, is_stable=is_stable)
         held_back = _why_held_back(pair)
         if held_back is not None:
             return _not_comparable(pair, held_back, tuple(differences))
@@ -123,21 +128,25 @@ class Assessor:
         self.authenticators.note(pair)
         for record in changed_by(pair):
             moments = clocks_of(pair.recorded_body, pair.live_body, pair)
-            correlation.note_change(record, moments, pair.live.elapsed_ms / 1000)
+            if not correlation.shows_another:
+                self.comparer.earlier.note_change(record, moments, pair.live.elapsed_ms / 1000)
             if pair.shows_another:
-                correlation.note_change_instead(record_of("bizId", pair.operation), record)
+                self.meanings.note_change_instead(pair, record)
         compared, is_stable = self.comparer.compare(pair)
         differences = [*compared, *self.owners.foreign(pair)]
-        if pair.repeats:
-            places = {each.place for each in differences}
-            differences += [each for each in self.repetitions.broken(pair) if each.place not in places]
-        return ResponseComparison(differences, is_stable)
+        places = {each.place for each in differences}
+        repeated = self.comparer.earlier.broken(pair)
+        differences += [each for each in repeated if each.place not in places]
+        if self.matchers:
+            differences = with_matchers(self.matchers, pair, differences)
+        return ResponseComparison(differences, is_stable and not differences)
 
-    def _new_contradictions(
+    def _contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]
-    ) -> list[tuple[Finding, Difference]]:
-        """Contradictions that the recording lacks."""
-        return list(self.baseline.new(pair.recorded, pair.live, findings)) if findings else []
+    ) -> list[tuple[Difference, MeaningOfDifference]]:
+        """Contradictions that the recording lacks, as differences."""
+        new = self.baseline.new(pair.recorded, pair.live, findings)
+        return [(each, self._against(pair, finding)) for finding, each in new]
 
     def _different(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
@@ -146,8 +155,9 @@ class Assessor:
         it forbids is a repair."""
         before = [finding for finding in self._judge_recorded(pair.recorded) if finding.verdict in WEIGHED]
         weighed = [(each, self._meaning(pair, each, before, after)) for each in differences]
-        for finding, each in self._further_contradictions(pair, differences, after):
-            weighed.append((each, self._against(pair, finding)))
+        if not any(each.kind in ("status", "code") for each in differences):
+            others = [each for each in after if not any(_is_about(each, other) for other in differences)]
+            weighed += self._contradictions(pair, others)
         return _weighed_outcome(pair, weighed)
 
     def _meaning(
@@ -184,14 +194,6 @@ class Assessor:
     def _against(self, pair: ReplayedExchange, finding: Finding) -> MeaningOfDifference:
         is_stated = finding.verdict is Verdict.FAIL
         return self.meanings.contradicted(pair, finding.requirement, is_stated=is_stated)
-
-    def _further_contradictions(
-        self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
-    ) -> list[tuple[Finding, Difference]]:
-        if any(each.kind in ("status", "code") for each in differences):
-            return []
-        others = [finding for finding in after if not any(_is_about(finding, each) for each in differences)]
-        return self._new_contradictions(pair, others)
 
 
 def _is_by_mail(pair: ReplayedExchange) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.access.sign_in import claims_of
 from conformance.judging import judge_of, watch
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.outcome import Difference
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps

@@ -7,10 +7,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from conformance.replay.compare.difference import Difference, Kind
-from conformance.replay.compare.json_comparison import JsonComparison
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import (
+from conformance.replay.compare.account_times import (
+    OwnRequests,
+    is_miscounted,
+    is_no_address,
+    is_of_others,
+    turned_round,
+)
+from conformance.replay.compare.clocks import (
     AT_THE_EPOCH,
     OF_SIGN_INS,
     Clocks,
@@ -22,13 +26,9 @@ from conformance.replay.compare.times.clocks import (
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.times.of_account import (
-    OwnRequests,
-    is_miscounted,
-    is_no_address,
-    is_of_others,
-    turned_round,
-)
+from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.outcome import Difference, Kind, ReplayedExchange
+from conformance.replay.compare.repetition import ShownEarlier
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
@@ -74,6 +74,7 @@ class Comparer:
     began: Clocks = AT_THE_EPOCH
     """When the recording began, on its portal's clock, and when the replay did, on ours."""
     own: OwnRequests = field(default_factory=OwnRequests)
+    earlier: ShownEarlier = field(default_factory=ShownEarlier)
     stamping: tuple[StampingClock, StampingClock] = field(
         default_factory=lambda: (StampingClock(), StampingClock())
     )
@@ -118,10 +119,8 @@ class Comparer:
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
         began = self._began(pair, clocks)
-        comparison = JsonComparison(
-            self.correlation, old, new, operation=pair.operation, clocks=clocks, began=began, pair=pair
-        )
-        differences = [*stamped, *comparison.differences()]
+        comparison = JsonComparison(self.correlation, pair, self.earlier, clocks, began)
+        differences = [*stamped, *comparison.differences(old, new)]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         lacking = [*self.own.lacking(pair, began), *turned_round(pair)]
         own = [*self.own.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
@@ -153,8 +152,8 @@ class Comparer:
         (_, recorded), (at, live) = (own_session(dig(body, ["data"])) for body in (old, new))
         if not recorded or not live:
             return []
-        comparison = JsonComparison(self.correlation, recorded, live, operation=pair.operation, pair=pair)
-        return [each.within("data", at) for each in comparison.differences()]
+        differing = JsonComparison(self.correlation, pair, self.earlier).differences(recorded, live)
+        return [each.within("data", at) for each in differing]
 
     def _clocks(self, pair: ReplayedExchange, old: Json, new: Json) -> tuple[Clocks, list[Difference]]:
         """The clocks of two bodies, and the live timestamp where another clock than the portal's gave it."""
@@ -187,9 +186,8 @@ class Comparer:
         if is_written and any(each.kind == "length" for each in differences):
             shorter = new if shows_others(operation, old, new, pair.email) else without_leftovers(old, new)
             if shorter != new:
-                differences = JsonComparison(
-                    self.correlation, old, shorter, operation=operation, pair=pair
-                ).differences()
+                comparison = JsonComparison(self.correlation, pair, self.earlier)
+                differences = comparison.differences(old, shorter)
                 self._note(operation, Difference("length", ("data",), None, None))
         written = self.written if is_written or operation not in LISTINGS else ()
         left = [

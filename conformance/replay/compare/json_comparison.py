@@ -5,11 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import msgspec
 
 from conformance.checks.access.sign_in import claims_of
-from conformance.replay.compare.difference import Difference, OtherAnswer
+from conformance.replay.compare.clocks import (
+    BEGAN,
+    CREATED,
+    ENDS,
+    OF_SIGN_INS,
+    UPDATED,
+    Clocks,
+    is_ahead_now,
+    is_not_dated,
+    other_span,
+)
 from conformance.replay.compare.order import (
     content_key,
     is_doubtful,
@@ -19,19 +30,8 @@ from conformance.replay.compare.order import (
     places_of_own_sessions,
     same_in_another_order,
 )
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import (
-    BEGAN,
-    CREATED,
-    ENDS,
-    OF_SIGN_INS,
-    UPDATED,
-    Clocks,
-    LastChange,
-    is_ahead_now,
-    is_not_dated,
-    other_span,
-)
+from conformance.replay.compare.outcome import Difference, OtherAnswer, ReplayedExchange
+from conformance.replay.compare.repetition import Shown, ShownEarlier, is_near
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
@@ -61,68 +61,47 @@ TOLD_AGAIN = frozenset({CREATED, *ADDRESSES})
 STAYING = (CREATED, UPDATED)
 """Times of a record that stay while nobody changes it."""
 
-NUMBERS = frozenset({int})
+NUMBERS: frozenset[type] = frozenset({int})
 EQUAL_AS_IS = NUMBERS | {str}
 """Types whose equal values need no further comparison."""
 
 
+@dataclass(slots=True)
 class JsonComparison:
-    """One comparison of a recorded JSON value with a live one.
+    """Compares recorded JSON values with live ones. ``began``: when recording and replay began, by the
+    clocks of their portals.
 
     ``is_stable``: it will come out alike as long as the correlation's generation lasts.
     """
 
-    __slots__ = (
-        "_account",
-        "_began",
-        "_clocks",
-        "_correlation",
-        "_is_doubtful",
-        "_is_equal_same",
-        "_live",
-        "_number",
-        "_operation",
-        "_recorded",
-        "_skipped",
-        "is_stable",
-    )
+    correlation: Correlation
+    pair: ReplayedExchange
+    earlier: ShownEarlier
+    clocks: Clocks | None = None
+    began: Clocks | None = None
+    is_stable: bool = True
+    _operation: str = ""
+    _is_equal_same: bool = False
+    """Whether equal objects need no further comparison."""
+    _skipped: frozenset[type] = NUMBERS
+    _is_doubtful: bool = False
+    """Whether what is compared may belong to two records that have nothing to do with each other."""
 
-    def __init__(
-        self,
-        correlation: Correlation,
-        recorded: Json,
-        live: Json,
-        *,
-        operation: str = "",
-        clocks: Clocks | None = None,
-        began: Clocks | None = None,
-        pair: ReplayedExchange | None = None,
-    ) -> None:
-        """``pair`` is what is compared; none where nothing depends upon its number and account. ``began``:
-        when the recording and the replay began, by the clocks of their portals."""
-        self.is_stable = True
-        self._began = began
-        self._clocks = clocks
-        self._operation = operation
-        self._number = 0 if pair is None else pair.number
-        self._account = None if pair is None else pair.account
-        self._correlation = correlation
-        self._recorded = recorded
-        self._live = live
-        learns_of_equal = correlation.counts_ids or bool(correlation.doubtful)
-        self._is_equal_same = not learns_of_equal and _flags(recorded) == _flags(live)
-        """Whether equal objects need no further comparison."""
-        self._skipped = NUMBERS if learns_of_equal else EQUAL_AS_IS
-        self._is_doubtful = False
-        """Whether what is compared may belong to two records that have nothing to do with each other."""
-
-    def differences(self) -> list[Difference]:
+    def differences(self, recorded: Json, live: Json) -> list[Difference]:
         """Every difference. Identities at corresponding places are paired."""
-        return self._values(self._recorded, self._live, "")
+        self._prepare(recorded, live)
+        return self._values(recorded, live, "")
 
-    def align(self) -> None:
+    def align(self, recorded: Json, live: Json) -> None:
         """Only pairs the identities of what corresponds, whatever the order of records."""
-        self._align(self._recorded, self._live, "")
+        self._prepare(recorded, live)
+        self._align(recorded, live, "")
+
+    def _prepare(self, recorded: Json, live: Json) -> None:
+        self._operation = self.pair.operation
+        learns_of_equal = self.correlation.counts_ids or bool(self.correlation.doubtful)
+        self._is_equal_same = not learns_of_equal and _flags(recorded) == _flags(live)
+        self._skipped = NUMBERS if learns_of_equal else EQUAL_AS_IS
 
     def _values(self, old: Json, new: Json, name: str) -> list[Difference]:
         """The differences of two JSON values in a field of this name."""
@@ -162,8 +141,8 @@ class JsonComparison:
 
     def _changed_times(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The times of a record that two recorded responses show alike and two live ones do not; its end."""
-        if ENDS in old and self._clocks is not None:
-            span = other_span(old, new, self._clocks)
+        if ENDS in old and self.clocks is not None:
+            span = other_span(old, new, self.clocks)
             if span is not None:
                 yield span
         records = old.get("bizId"), new.get("bizId")
@@ -176,24 +155,29 @@ class JsonComparison:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
-            answered = math.nan if self._clocks is None else self._clocks.live
-            other = self._correlation.other_time(ids, name, (recorded, live), self._number, answered)
-            if other is not None:
-                yield Difference("value", (name,), recorded, live, OtherAnswer(other, ids[0]))
+            answered = math.nan if self.clocks is None else self.clocks.live
+            other = self.earlier.earlier((*ids, name), Shown(recorded, live, self.pair.number, answered))
+            if other is not None and not is_near(other.live, live):
+                yield Difference("value", (name,), recorded, live, OtherAnswer(other.number, ids[0]))
 
     def _is_not_dated(self, old: dict[str, Json], new: dict[str, Json], ids: tuple[str, str]) -> bool:
         """Whether the last change of a record moved its time when recorded, and did not now."""
-        change, times = self._correlation.changed.get(ids[0]), _texts(old, new, UPDATED)
+        change, times = self.earlier.changed.get(ids[0]), _texts(old, new, UPDATED)
         if change is None or times is None:
             return False
-        since = self._correlation.kept_since(ids, UPDATED, times)
-        return is_not_dated(times, _texts(old, new, CREATED), since, LastChange(*change))
+        since = self.earlier.kept_since((*ids, UPDATED), times)
+        return is_not_dated(times, _texts(old, new, CREATED), since, change)
 
     def _changed_address(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
-        """The address of a sign-in that two recorded responses show alike and two live ones do not."""
+        """The address of a sign-in that two recorded responses show alike and two live ones do not. A client
+        may have one of each version of IP."""
         for name, moment in ADDRESSES.items():
             times, addresses = _texts(old, new, moment), _texts(old, new, name)
-            if times and addresses and not self._correlation.keeps_address(times, addresses):
+            if times is None or addresses is None:
+                continue
+            other = self.earlier.earlier(times, Shown(*addresses, self.pair.number, math.nan))
+            live = addresses[1]
+            if other is not None and other.live != live and (":" in other.live) == (":" in live):
                 yield Difference("repetition", (name,), *addresses)
 
     def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
@@ -205,14 +189,14 @@ class JsonComparison:
         places = self._places(old, new)
         if any(at != place for at, place in places.items()):
             return self._moved(old, new, name, places)
-        mark = len(self._correlation.journal)
+        mark = len(self.correlation.journal)
         differences: list[Difference] = []
         for at, (item, other) in enumerate(zip(old, new, strict=True)):
             inner = self._items(item, other, name, is_known=at in places)
             if inner:
                 differences.extend(each.within(at) for each in inner)
         if len(differences) > 1 and (same_in_another_order(old, new) or is_shifted(old, new)):
-            self._correlation.forget_since(mark)
+            self.correlation.forget_since(mark)
             self._learn_aligned(old, new, name)
             return [Difference("order", (), names(old), names(new))]
         return differences
@@ -229,9 +213,9 @@ class JsonComparison:
     def _places(self, old: list[Json], new: list[Json]) -> dict[int, int]:
         """By place in the recorded list, where the same record stands in the live one, as far as that is
         sure."""
-        if self._operation == SESSIONS and self._began is not None:
-            return places_of_own_sessions(old, new, self._began)
-        return places_by_identity(old, new, self._correlation)
+        if self._operation == SESSIONS and self.began is not None:
+            return places_of_own_sessions(old, new, self.began)
+        return places_by_identity(old, new, self.correlation)
 
     def _moved(self, old: list[Json], new: list[Json], name: str, places: dict[int, int]) -> list[Difference]:
         """The differences of lists in which records stand at other places. Among sign-ins of others, or of
@@ -265,8 +249,8 @@ class JsonComparison:
         """The differences of two records of lists; ``is_known``: they are the same one."""
         before = self._is_doubtful
         if not is_known and type(old) is dict and type(new) is dict:
-            is_anybodys = self._operation == SESSIONS and self._began is not None
-            self._is_doubtful = before or is_anybodys or is_doubtful(old, new, self._correlation)
+            is_anybodys = self._operation == SESSIONS and self.began is not None
+            self._is_doubtful = before or is_anybodys or is_doubtful(old, new, self.correlation)
         try:
             return self._values(old, new, name)
         finally:
@@ -291,7 +275,7 @@ class JsonComparison:
     def _time(self, old: Json, new: Json, name: str) -> list[Difference]:
         if not _same_form_of_time(old, new):
             return [Difference("type", (), old, new)]
-        is_ahead = self._clocks is not None and is_ahead_now(name, old, new, self._clocks)
+        is_ahead = self.clocks is not None and is_ahead_now(name, old, new, self.clocks)
         return [Difference("time", (), old, new)] if is_ahead else []
 
     def _identity(self, old: Json, new: Json, name: str) -> list[Difference]:
@@ -299,33 +283,33 @@ class JsonComparison:
         if not before or not after:
             return [] if before == after else [Difference("value", (), old, new)]
         if before.startswith("eyJ") and claims_of(before) is not None and claims_of(after) is None:
-            self._correlation.set(before, after)
+            self.correlation.set(before, after)
             return [] if REDACTED.fullmatch(after) else [Difference("type", (), old, new)]
         record = record_of(name, self._operation)
         if record == SIGN_IN:
-            record = f"{SIGN_IN} of {self._account}"  # each account may count its own
-        if record is not None and (is_counted(before) or is_counted(after)):
-            doubt = self._is_doubtful
-            is_paired = self._correlation.pair_counted(record, before, after, is_doubtful=doubt)
-        else:
-            doubt = self._is_doubtful and before != after
-            is_paired = self._correlation.pair(before, after, is_doubtful=doubt)
+            record = f"{SIGN_IN} of {self.pair.account}"  # each account may count its own
+        is_of_kind = record is not None and (is_counted(before) or is_counted(after))
+        is_paired = self.correlation.pair(
+            (record or "", before) if is_of_kind else before,
+            after,
+            is_doubtful=self._is_doubtful and (is_of_kind or before != after),
+        )
         return [] if is_paired else [Difference("value", (), old, new)]
 
     def _text(self, old: str, new: str) -> list[Difference]:
         """Texts are the same once every recorded identity in the old one is replaced by its live one. What a
         recorder redacted may be any word."""
         translated = self._translated(old)
-        is_same = self._correlation.live.get(old) == new
+        is_same = self.correlation.live.get(old) == new
         if is_same or _without_numbers(translated) == _without_numbers(new) or _fills(translated, new):
             self.is_stable = False  # another word of it may be paired later
             return []
-        if old in self._correlation.used and not (self._is_doubtful and "@" in old):
-            self._correlation.add_weak(old, new)
+        if old in self.correlation.used and not (self._is_doubtful and "@" in old):
+            self.correlation.add_weak(old, new)
         return [Difference("value", (), old, new)]
 
     def _translated(self, text: str) -> str:
-        live = self._correlation.live
+        live = self.correlation.live
         return _WORD.sub(lambda match: live.get(match[0], match[0]), text)
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
+from conformance.replay.compare.clocks import ENDS
 from conformance.replay.compare.json_comparison import STAYING
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import (
+    Difference,
+    Meaning,
+    MeaningOfDifference,
+    ReplayedExchange,
+    breaking,
+    drift,
+)
 from conformance.replay.compare.rules import GAPS, RULES, gap_of_value
-from conformance.replay.compare.times.clocks import ENDS
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import record_of
-from conformance.replay.recording.omissions import area_of
+from conformance.replay.recording.plan import area_of
 from conformance.replay.recording.turns import OWN_AREAS
 from conformance.replay.recording.values import leaves
 from conformance.spec.endpoints import PUBLIC_KEY, WORKSPACES_CURRENT, WORKSPACES_MINE
@@ -51,6 +57,15 @@ class Meanings:
     stand_ins: frozenset[str] = frozenset()
     taken_from: Callable[[str], int | None] = lambda text: None
     correlation: Correlation = field(default_factory=lambda: Correlation(used=()))
+    changed_instead: set[tuple[str | None, str]] = field(default_factory=set)
+    """By kind and id, the records of which one was changed in place of another."""
+
+    def note_change_instead(self, pair: ReplayedExchange, recorded: str) -> None:
+        """Notes that a request changed a record in place of a recorded one: then both show other values."""
+        kind, replaced = record_of("bizId", pair.operation), self.correlation.replaced
+        live = replaced.get(recorded) or replaced.get((kind or "", recorded))
+        if live is not None:
+            self.changed_instead.update({(kind, recorded), (kind, live)})
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -85,8 +100,7 @@ class Meanings:
         pair whose substitute a request changed."""
         if pair.shows_another:
             return not self._is_inconsistent(pair, difference)
-        changed = self.correlation.changed_instead
-        if not changed:
+        if not self.changed_instead:
             return False
         kind = record_of("bizId", pair.operation)
         ids = (
@@ -94,7 +108,7 @@ class Meanings:
             for end in range(len(difference.place))
             for body in (pair.recorded_body, pair.live_body)
         )
-        return any((kind, str(id)) in changed for id in ids)
+        return any((kind, str(id)) in self.changed_instead for id in ids)
 
     def _is_inconsistent(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether another record shows one id or one time in two ways where the recorded one does not. The

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from conformance.replay.compare.times.clocks import BEGAN, Clocks, epoch_of
+from conformance.replay.compare.clocks import BEGAN, Clocks, epoch_of
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import ISO, is_counted, is_opaque, kind_of
 from conformance.traffic.exchange import Json

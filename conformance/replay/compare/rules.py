@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from conformance.judging.fields import fields_along
-from conformance.replay.compare.callers.owners import BASIS as FOREIGN_SESSION
-from conformance.replay.compare.callers.owners import IDS, NOT_OFFERED, is_not_offered
-from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
+from conformance.replay.compare.callers import BASIS as FOREIGN_SESSION
+from conformance.replay.compare.callers import IDS, NOT_OFFERED, is_not_offered
+from conformance.replay.compare.clocks import ENDS, UPDATED
 from conformance.replay.compare.json_comparison import STAYING
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import ENDS, UPDATED
+from conformance.replay.compare.outcome import (
+    Difference,
+    Kind,
+    MeaningOfDifference,
+    ReplayedExchange,
+    breaking,
+    drift,
+    permitted,
+)
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY, REQUIREMENTS, Operation
 from conformance.spec import endpoints as op
@@ -94,28 +102,38 @@ SAMPLES = {
 Rule = Callable[[ReplayedExchange, Difference], MeaningOfDifference | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A rule that decides every difference of a kind: of the fields with these names, in answers of these
+    operations; of all where there are none."""
+
+    kind: Kind
+    meaning: MeaningOfDifference
+    names: Collection[str] = ()
+    operations: Collection[str] = ()
+
+    def __call__(self, pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+        is_of_kind = difference.kind == self.kind and (
+            not self.operations or pair.operation in self.operations
+        )
+        is_named = not self.names or (difference.place and difference.place[-1] in self.names)
+        return self.meaning if is_of_kind and is_named else None
+
+
 def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if pair.recorded.request.method != "OPTIONS":
         return None
     return drift("a proxy or gateway before the portal may answer a preflight")
 
 
-def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if difference.kind != "repetition":
-        return None
-    if pair.operation == op.PUBLIC_KEY:
-        return permitted(NEW_KEYS)
-    return breaking("what is read twice, while nobody changes it, is the same, as far as samples show")
-
-
-def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if difference.kind != "time":
-        return None
-    if difference.place == ("timestamp",):
-        return breaking("a portal has one clock, as far as samples show")
-    if difference.place == ("data", UPDATED) and pair.recorded.sent is not ABSENT:
+def _update(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if (
+        difference.kind == "time"
+        and difference.place == ("data", UPDATED)
+        and pair.recorded.sent is not ABSENT
+    ):
         return breaking("whether an update is answered with the record before or after it is not stated")
-    return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
+    return None
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -191,12 +209,6 @@ def _is_in_an_enumeration(pair: ReplayedExchange, difference: Difference) -> boo
     return isinstance(around, dict) and ("code" in around or "value" in around)
 
 
-def _extra(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if difference.kind == "extra":
-        return permitted("no sentence forbids further fields")
-    return None
-
-
 def _undescribed(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     operation = BY_KEY.get(pair.operation)
     if operation is None or not difference.place or difference.place[0] != "data" or not pair.live.success:
@@ -215,12 +227,6 @@ def _lost_its_id(pair: ReplayedExchange) -> bool:
     """Whether a key with an id was recorded, and a key comes without one now, or none at all."""
     recorded, live = (find_key(each.data, **KEY_NAMES) for each in (pair.recorded, pair.live))
     return recorded is not None and live is None
-
-
-def _secure_channel(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if pair.operation == op.SECURE_SESSION and difference.kind == "value":
-        return permitted(NEW_KEYS)
-    return None
 
 
 def _constants(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -271,32 +277,6 @@ def _reason(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferen
     return breaking("a refused sign-in has a reason and a completed one has none, as far as samples show")
 
 
-def _times(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    """Two recorded answers show one time of a record, and two live ones do not; or it lasts otherwise."""
-    if difference.kind != "value" or not difference.place:
-        return None
-    if difference.place[-1] in STAYING:
-        return breaking("a record that nobody changes shows one time in all answers, as far as samples show")
-    if difference.place[-1] == ENDS:
-        return breaking(
-            "how long the new record is valid is not stated, and it is now valid for another time"
-        )
-    return None
-
-
-def _token_form(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    if difference.kind == "type" and difference.place[-1:] == ("accessToken",):
-        return permitted("a client reads the profile endpoint and does not decode the access token")
-    return None
-
-
-def _sample(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
-    name = str(difference.place[-1]) if difference.place else ""
-    if difference.kind == "value" and name in SAMPLES:
-        return permitted(SAMPLES[name])
-    return None
-
-
 def _media_type(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if difference.place != ("headers", "content-type"):
         return None
@@ -320,14 +300,6 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
         basis = "the order of a listing is not stated"
         has_others = old != new and pair.operation != op.SESSIONS_HISTORY
         return breaking(basis if not has_others else f"{basis}, nor which records it has: it has others now")
-    if difference.kind == "length" and pair.operation == op.SESSIONS_HISTORY:
-        return breaking("which sign-ins a history holds, and how soon, is not stated")
-    if difference.kind == "length":
-        return breaking("how many entries a list has is not stated")
-    if difference.kind == "type":
-        return breaking("the form in which the field is written is not stated")
-    if difference.kind == "missing":
-        return breaking("some samples omit fields, and further fields are not described")
     return None
 
 
@@ -339,25 +311,55 @@ def _foreign_session(pair: ReplayedExchange, difference: Difference) -> MeaningO
 RULES: tuple[Rule, ...] = (
     _foreign_session,
     _preflight,
-    _repetition,
-    _clock,
+    Row("repetition", permitted(NEW_KEYS), operations=[op.PUBLIC_KEY]),
+    Row(
+        "repetition",
+        breaking("what is read twice, while nobody changes it, is the same, as far as samples show"),
+    ),
+    Row("time", breaking("a portal has one clock, as far as samples show"), ["timestamp"]),
+    _update,
+    Row(
+        "time",
+        breaking("a portal dates what it writes by the clock of its responses, as far as samples show"),
+    ),
     _gateway,
     _status_and_code,
     _envelope,
     _text,
-    _extra,
-    _secure_channel,
+    Row("extra", permitted("no sentence forbids further fields")),
+    Row("value", permitted(NEW_KEYS), operations=[op.SECURE_SESSION]),
     _reason,
-    _times,
+    Row(
+        "value",
+        breaking("a record that nobody changes shows one time in all answers, as far as samples show"),
+        STAYING,
+    ),
+    Row(
+        "value",
+        breaking("how long the new record is valid is not stated, and it is now valid for another time"),
+        [ENDS],
+    ),
     _nullable,
     _masked,
     _undescribed,
     _constants,
-    _token_form,
-    _sample,
+    Row(
+        "type",
+        permitted("a client reads the profile endpoint and does not decode the access token"),
+        ["accessToken"],
+    ),
+    *(Row("value", permitted(basis), [name]) for name, basis in SAMPLES.items()),
     _media_type,
     _factors,
     _order,
+    Row(
+        "length",
+        breaking("which sign-ins a history holds, and how soon, is not stated"),
+        operations=[op.SESSIONS_HISTORY],
+    ),
+    Row("length", breaking("how many entries a list has is not stated")),
+    Row("type", breaking("the form in which the field is written is not stated")),
+    Row("missing", breaking("some samples omit fields, and further fields are not described")),
 )
 
 

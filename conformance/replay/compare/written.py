@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import Difference, ReplayedExchange
 from conformance.replay.recording.kinds import magnitude
 from conformance.spec import BY_KEY
 from conformance.spec import endpoints as op

@@ -16,7 +16,6 @@ from conformance.replay.rebuild.actions import (
     Action,
     Actions,
     Await,
-    AwaitAllBefore,
     CannotRebuild,
     Lookup,
     Received,
@@ -206,8 +205,6 @@ class Driver:
             return await self._sent(action, connection)
         if isinstance(action, Await):
             await self._places.wait_for(action.position)
-        elif isinstance(action, AwaitAllBefore):
-            await self._places.wait_for_all_before(action.position)
         elif self._lookups.is_immediate(action):
             return self._lookups.answer(action)
         else:

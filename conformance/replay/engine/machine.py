@@ -14,8 +14,7 @@ from conformance.judging import Watch
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import change_of
 from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.outcome import ExchangeOutcome, State
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import ExchangeOutcome, ReplayedExchange, State
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions, with_other_places
 from conformance.replay.engine.timing import Timing
@@ -34,10 +33,9 @@ from conformance.replay.rebuild.actions import (
     exchange_of,
 )
 from conformance.replay.rebuild.context import unique_name
-from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
-from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.rebuild.sign_ins import SignInCodes
+from conformance.replay.rebuild.sign_ins import SignInCodes, SignInOrder
 from conformance.replay.rebuild.values import names_replaced
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
@@ -112,8 +110,7 @@ class ReplayMachine:
         pair = self._pair(position, recorded, attempt, client)
         outcome = self.assessor.assess(pair, findings)
         if outcome.state is State.NOT_COMPARABLE and not attempt.live.success:
-            request = recorded.request  # what it changed then is not changed now
-            self.plan.omit(position, request.method, request.path, status=recorded.status)
+            self.plan.omit(position)  # what it changed then is not changed now
         if position in self.plan.needed:
             outcome = ExchangeOutcome(pair.number, State.UNWANTED, pair.endpoint, NEEDED, line=pair.live.n)
         if outcome.differences:  # the reports show them with recorded values
@@ -257,7 +254,7 @@ class ReplayMachine:
     # --- the response
 
     def _pair(self, position: int, recorded: Exchange, attempt: Attempt, client: Client) -> ReplayedExchange:
-        account = self.sign_ins.owner(recorded, client)
+        account = self.context.owner(recorded, client.account)
         return ReplayedExchange(
             number=self.plan.number_of(position),
             recorded=recorded,
@@ -278,13 +275,13 @@ class ReplayMachine:
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a response what later requests need."""
-        operation = recorded.request.operation
-        if live.success and recorded.success and operation is not None:
-            if operation.key in (PUBLIC_KEY, SECURE_SESSION):
-                for recorded_id, live_id in self.rebuilder.channels.learn(operation.key, recorded, live):
+        key = recorded.request.operation_key or ""
+        if live.success and recorded.success:
+            if key in (PUBLIC_KEY, SECURE_SESSION):
+                for recorded_id, live_id in self.rebuilder.channels.learn(key, recorded, live):
                     self.context.correlation.set(recorded_id, live_id)
             else:
-                self.sign_ins.learn(operation.key, recorded, live, client)
+                self.sign_ins.learn(key, recorded, live, client)
         values: Iterable[str] = self._sourced.get(position, ())
         if values and live.response is not None:
             body = None if live.response.body is ABSENT else live.response.body
@@ -293,7 +290,7 @@ class ReplayMachine:
 
     def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:
         line = self.plan.line(position)
-        self.plan.omit(position, line.request.method, line.path, status=line.status)
+        self.plan.omit(position)
         self.progress.fail(position, root)
         account = self.progress.client(position).account
         self.sign_ins.passwords.note(position, account, is_set=False)

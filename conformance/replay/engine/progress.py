@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from conformance.replay.rebuild.actions import Actions
-from conformance.replay.rebuild.own_factors import Client
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.recording.plan import ReplayPlan
 
 
@@ -58,9 +58,6 @@ class Places:
         self._queue: deque[Actions] = deque()
         self._ready: deque[asyncio.Future[None]] = deque()
         self._waiting: dict[int, list[asyncio.Future[None]]] = {}
-        self._waiting_for_all: list[tuple[int, asyncio.Future[None]]] = []
-        self._first_unended = 0
-        """The place in the order of the recording before which all have ended."""
         progress.on_ended = self._ended
 
     def begin(self, sessions: Sequence[Actions]) -> None:
@@ -81,13 +78,6 @@ class Places:
             self.release()
             await turn
 
-    async def wait_for_all_before(self, position: int) -> None:
-        turn = self._loop.create_future()
-        self._waiting_for_all.append((position, turn))
-        self._resume_those_for_all()
-        self.release()
-        await turn
-
     def _fill(self) -> None:
         while self._free > 0 and (self._ready or self._queue):
             if not self._ready:
@@ -99,21 +89,5 @@ class Places:
             self._free -= 1
 
     def _ended(self, position: int) -> None:
-        waiting = self._waiting.pop(position, ())
-        self._ready.extend(waiting)
-        if self._waiting_for_all:
-            self._resume_those_for_all()
+        self._ready.extend(self._waiting.pop(position, ()))
         self._fill()
-
-    def _resume_those_for_all(self) -> None:
-        ended, order = self._progress.ended, self._progress.plan.order
-        while self._first_unended < len(order) and ended[order[self._first_unended]]:
-            self._first_unended += 1
-        first = order[self._first_unended] if self._first_unended < len(order) else None
-        numbers = self._progress.plan.number_of
-        waiting, self._waiting_for_all = self._waiting_for_all, []
-        for position, turn in waiting:
-            if first is None or numbers(position) <= numbers(first):
-                self._ready.append(turn)
-            else:
-                self._waiting_for_all.append((position, turn))

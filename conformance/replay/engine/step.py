@@ -9,10 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.replay.compare.baseline import SENT_TOKEN
-from conformance.replay.compare.difference import Difference, OtherAnswer
-from conformance.replay.compare.json_comparison import ADDRESSES
-from conformance.replay.compare.outcome import ExchangeOutcome
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import Difference, ExchangeOutcome, OtherAnswer, ReplayedExchange
 from conformance.replay.rebuild.actions import Action, Received, Reply, Send
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.plan import ReplayPlan
@@ -72,8 +69,6 @@ def _with_other_place(difference: Difference, pair: ReplayedExchange, plan: Repl
     if difference.path == SENT_TOKEN:
         number = plan.taken_from(pair.recorded.request.bearer or "")
         other = None if number is None else OtherAnswer(number)
-    elif difference.kind == "repetition" and pair.repeats and difference.place[-1] not in ADDRESSES:
-        other = OtherAnswer(plan.number_of(pair.repeats - 1))
     if other is None or not 0 < other.number <= len(plan.order):
         return difference
     recorded = plan.store.exchange(plan.order[other.number - 1])

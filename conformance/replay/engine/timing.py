@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.replay.load import Schedule
-from conformance.replay.rebuild.actions import Actions, AwaitAllBefore, PassTime
+from conformance.replay.rebuild.actions import Actions, Await, PassTime
 from conformance.replay.recording.plan import ReplayPlan
 
 LONG = 1.0
@@ -27,6 +27,8 @@ class Timing:
     movable: bool = False
     schedule: Schedule | None = None
     """When the requests of a load are due, one after the other."""
+    ended: Sequence[int] = ()
+    """Says of every position whether it is over."""
 
     def __post_init__(self) -> None:
         self._rank: dict[int, int] = {}
@@ -38,16 +40,27 @@ class Timing:
         self._first = self.plan.order[0] if self.plan.order else 0
         self._live_start = self.now()
         self._moved = 0.0
+        self._first_unended = 0
 
     def pass_time(self, position: int) -> Actions:
         """Moves the target's clock, which can be moved, by the recorded time."""
         if self._behind(position) <= LONG:
             return
-        yield AwaitAllBefore(position)
+        for earlier in self._before(position):
+            yield Await(earlier)
         behind = self._behind(position)  # those before may have moved it
         if behind > LONG:
             yield PassTime(behind, "the time that passed when this was recorded")
             self._moved += behind
+
+    def _before(self, position: int) -> Iterator[int]:
+        """The exchanges that were recorded before another one and have not ended."""
+        order = self.plan.order
+        while self.ended[order[self._first_unended]]:
+            self._first_unended += 1
+        for earlier in order[self._first_unended : self.plan.number_of(position) - 1]:
+            if not self.ended[earlier]:
+                yield earlier
 
     def shift(self, position: int) -> float:
         """Seconds by which the target's clock is ahead of the recorded one."""

@@ -77,13 +77,6 @@ class Await:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitAllBefore:
-    """The session cannot go on before every exchange recorded before this one has ended."""
-
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
 class PassTime:
     """Time must pass at the target: it is moved where it can be moved, else waited for."""
 
@@ -115,7 +108,7 @@ class FindKey:
 
 
 Lookup: TypeAlias = Code | OnlyCode | MarkInbox | PassTime | NoteChange | FindKey
-Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
+Action: TypeAlias = Send | Lookup | Await
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]
 

@@ -46,8 +46,7 @@ class Channels:
         """Whether a session was refused that could be opened when recorded: the key may have been replaced,
         or be wrapped in another way here."""
         is_refused = recorded.success and live.status in range(400, 500) and live.status != 429
-        operation = recorded.request.operation
-        return is_refused and operation is not None and operation.key == SECURE_SESSION
+        return is_refused and recorded.request.operation_key == SECURE_SESSION
 
     def take_fresh(self, key: FoundKey, wrap: Callable[[bytes, FoundKey], str]) -> None:
         """Takes the target's present key for the next session, and how it takes keys."""

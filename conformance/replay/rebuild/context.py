@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from conformance.replay.rebuild.actions import Lost, Pending, Secret
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.rebuild.password_mails import PasswordMails
+from conformance.replay.rebuild.password_mails import MAILED, PasswordMails
 from conformance.replay.recording.needs import NO_ACCOUNT
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.hidden import FORM, LENGTH, MISTAKE, OF, mistake_of, mistaken, password_of
 from conformance.traffic.values import REDACTED
 
@@ -38,6 +38,8 @@ class RebuildContext:
     assumed: dict[str, str] = field(default_factory=dict)
     """Of these, the account that neither the user nor its email names: it changes nothing."""
     passwords: dict[str, str] = field(default_factory=dict)
+    logins: dict[str, str] = field(default_factory=dict)
+    """By recorded login session, the account that signs in with it."""
     notes: dict[str, None] = field(default_factory=dict)
     replaced: dict[str, None] = field(default_factory=dict)
     """Which records of the profile are asked for in place of recorded ones, as sentences."""
@@ -88,6 +90,20 @@ class RebuildContext:
 
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None
+
+    def account_for(self, sent: Json) -> str | None:
+        """Whose login session, or whose email, a body names."""
+        if not isinstance(sent, dict):
+            return None
+        login = sent.get("sessionId")
+        account = self.logins.get(login) if isinstance(login, str) else None
+        return account or self.account_of(sent.get("email"))
+
+    def owner(self, recorded: Exchange, client: str | None) -> str | None:
+        """Whose request it is; ``client`` is the account that signed in before."""
+        if recorded.request.operation_key in MAILED:
+            return self.mails.owner(recorded)
+        return self.account_for(recorded.sent) or client
 
     def account_mailed(self, email: Json) -> str | None:
         """The account that gets the mails to a recorded email, also where nobody signs in with that."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
-from conformance.replay.recording.values import TRANSPORT_HEADERS
+from conformance.replay.recording.values import is_of_transport
 from conformance.target.http1 import HOP_BY_HOP
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
@@ -51,7 +51,7 @@ def treatment(lower: str) -> Treatment:
         return "drop"
     if lower in EDGE or lower.startswith("cf-"):
         return "edge"
-    return TREATMENTS.get(lower) or ("keep" if lower in TRANSPORT_HEADERS else "value")
+    return TREATMENTS.get(lower) or ("keep" if is_of_transport(lower) else "value")
 
 
 class HeaderRebuild:

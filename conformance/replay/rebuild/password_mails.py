@@ -52,14 +52,12 @@ class PasswordMails:
     def code_of(self, recorded: Exchange) -> dict[str, str]:
         """The code that a request sends, by the name of its field; none where it sends none, or one that an
         earlier response returned."""
-        operation, sent = recorded.request.operation, recorded.sent
-        if operation is None or not isinstance(sent, dict) or operation.key not in TAKING_CODES:
+        key, sent = recorded.request.operation_key, recorded.sent
+        if key not in TAKING_CODES or not isinstance(sent, dict):
             return {}
-        names = (*self._names(operation.key, sent), *CODE_FIELDS)
+        names = (*self._names(key, sent), *CODE_FIELDS)
         codes = ((name, sent[name]) for name in names if isinstance(sent.get(name), str))
-        return {
-            name: value for name, value in islice(codes, 1) if not self._is_returned(operation.key, value)
-        }
+        return {name: value for name, value in islice(codes, 1) if not self._is_returned(key, value)}
 
     def owner(self, recorded: Exchange) -> str | None:
         """The profile's account whose password a request sets by a mailed code, or was to set."""

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
-from conformance.replay.rebuild.own_factors import Client
-from conformance.replay.rebuild.password_mails import MAILED
 from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
 from conformance.spec.endpoints import SECURE_SESSION
@@ -77,7 +75,7 @@ class Rebuilder:
         """The live request. ``shift``, in seconds, is added to recorded times; ``fields`` replace those of
         the body. Raises Lost, Pending, CannotRebuild."""
         request, operation = recorded.request, recorded.request.operation
-        account = self._account(recorded, client)
+        account = self.context.owner(recorded, client.account)
         values = RequestValues(recorded, self.context, shift=shift, account=account)
         target = values.target(request, operation)
         headers = self.headers.headers(
@@ -107,19 +105,12 @@ class Rebuilder:
             made_up=tuple(values.made_up),
         )
 
-    def _account(self, recorded: Exchange, client: Client) -> str | None:
-        operation = recorded.request.operation
-        if operation is not None and operation.key in MAILED:
-            return self.context.mails.owner(recorded)
-        sent = sent_fields(recorded)
-        return self.context.account_of(sent.get("email")) or client.account
-
     def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:
         request = recorded.request
         if not has_json_body(recorded):
             return _Body(ABSENT, b"", None)
         live = _live_body(recorded.sent, values, fields)
-        is_session = request.operation is not None and request.operation.key == SECURE_SESSION
+        is_session = request.operation_key == SECURE_SESSION
         if is_session and isinstance(live, dict):
             live = self.channels.keys_for(recorded, live)
         if sealed_payload(request.body) is None or recorded.plain is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.checks.records import sent_fields
 from conformance.replay.rebuild.actions import (
     Action,
     Actions,
+    Await,
     CannotRebuild,
     Code,
     MarkInbox,
@@ -18,19 +19,32 @@ from conformance.replay.rebuild.actions import (
     Reply,
 )
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.own_factors import Client, OwnFactors, is_mailed
-from conformance.replay.rebuild.password_codes import WRONG, PasswordCodes
+from conformance.replay.rebuild.factors import WRONG, Client, OwnFactors, PasswordCodes, is_mailed
 from conformance.replay.rebuild.password_mails import MAILED, MAILING
-from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.spec import endpoints as op
 from conformance.spec.tables import WRONG_CODE
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.values import REDACTED
+from conformance.traffic.values import REDACTED, is_integer
 
 COOLDOWN = 61.0
 COOLDOWN_CODE = "AUTH.MFA_SEND_COOLDOWN"
+
+
+@dataclass
+class SignInOrder:
+    """Who may ask an inbox or an authenticator: two sign-ins at once would take each other's codes. ``ended``
+    says of every position whether it is over."""
+
+    ended: Sequence[int]
+    _holders: dict[str, int] = field(default_factory=dict)
+
+    def take(self, what: str, position: int) -> Generator[Await, Reply, None]:
+        """Waits until it is free; it is free again when the exchange at ``position`` has ended."""
+        while (holder := self._holders.get(what, position)) != position and not self.ended[holder]:
+            yield Await(holder)
+        self._holders[what] = position
 
 
 @dataclass
@@ -45,8 +59,6 @@ class SignInCodes:
     movable: bool = False
     refused: Mapping[str, str] = field(default_factory=dict)
     unset: dict[str, str] = field(default_factory=dict)
-    logins: dict[str, str] = field(default_factory=dict)
-    """By recorded login session, the account that signs in with it."""
     codes: dict[str, str] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
     """By recorded login session: the code in the mail that came for it."""
@@ -54,6 +66,8 @@ class SignInCodes:
     """Accounts, and codes that certainly came for their sign-in."""
     logged_out: set[str] = field(default_factory=set)
     """The accounts that the recording logs out, and the replay did."""
+    open_sessions: Counter[str] = field(default_factory=Counter)
+    """By account, the sessions that sign-ins began and no logout ended."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
@@ -69,8 +83,7 @@ class SignInCodes:
 
         CannotRebuild: the profile, or its limits, do not suffice.
         """
-        operation, sent = recorded.request.operation, recorded.sent
-        key = operation.key if operation else ""
+        key, sent = recorded.request.operation_key or "", recorded.sent
         if key == op.LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
         elif key in (op.LOGIN_MFA_SEND, op.PASSWORD_FORGOT, op.INVITE) or self._is_used_later(position, key):
@@ -81,7 +94,7 @@ class SignInCodes:
                 return {name: (yield from self.passwords.code(position, recorded, value))}
             code = yield from self._code(position, key, recorded, value, client)
             return {name: int(code) if self.factors.was_number(recorded, value) and code.isdigit() else code}
-        account = self.account_for(sent) or client.account
+        account = self.context.account_for(sent) or client.account
         backup_code = self.factors.backup_code(key, sent)
         if account is not None and backup_code is not None:
             self.certain.add((account, backup_code))
@@ -120,7 +133,7 @@ class SignInCodes:
         if recorded.success and self.mails >= self.context.profile.limits.max_mails:
             raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += recorded.success
-        account = self.context.mails.recipient(position) or self.account_for(sent)
+        account = self.context.mails.recipient(position) or self.context.account_for(sent)
         if account is None:
             return
         if key == op.LOGIN_MFA_SEND and recorded.success:
@@ -134,40 +147,25 @@ class SignInCodes:
             if key in MAILING:
                 self.passwords.expect(account)
 
-    def account_for(self, sent: Json) -> str | None:
-        """Whose login session, or whose email, a body names."""
-        if not isinstance(sent, dict):
-            return None
-        login = sent.get("sessionId")
-        account = self.logins.get(login) if isinstance(login, str) else None
-        return account or self.context.account_of(sent.get("email"))
-
-    def owner(self, recorded: Exchange, client: Client) -> str | None:
-        """Whose request it is."""
-        operation = recorded.request.operation
-        if operation is not None and operation.key in MAILED:
-            return self.context.mails.owner(recorded)
-        return self.account_for(recorded.sent) or client.account
-
     def is_mailed_anew(self, position: int, recorded: Exchange) -> bool:
         """Whether a mail that has come, by a send that was refused when recorded, or after one of these, or
         for a password that is set later, has to be read now: the next send leaves another one."""
-        operation = recorded.request.operation
-        if operation is not None and operation.key in MAILING:
+        key = recorded.request.operation_key
+        if key in MAILING:
             return self.context.mails.recipient(position) is not None
-        if operation is None or operation.key != op.LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
+        if key != op.LOGIN_MFA_SEND or not isinstance(recorded.sent, dict):
             return False
         return not recorded.success or str(recorded.sent.get("sessionId")) in self.mailed
 
     def read_mail(self, position: int, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
-        operation = recorded.request.operation
-        if operation is None or operation.key not in MAILING | {op.LOGIN_MFA_SEND}:
+        key = recorded.request.operation_key
+        if key not in MAILING | {op.LOGIN_MFA_SEND}:
             return
-        account = self.context.mails.recipient(position) or self.account_for(recorded.sent)
+        account = self.context.mails.recipient(position) or self.context.account_for(recorded.sent)
         if account is None or self.context.profile.accounts[account].inbox is None:
             return
-        if operation.key in MAILING:
+        if key in MAILING:
             yield from self.passwords.read(account)
             return
         login = str(recorded.sent.get("sessionId"))
@@ -196,7 +194,7 @@ class SignInCodes:
     ) -> Generator[Action, Reply, str]:
         """Chooses a live code that is right, wrong or reused like the recorded code."""
         sent: dict[str, Json] = recorded.sent
-        account = self.account_for(sent) or client.account
+        account = self.context.account_for(sent) or client.account
         is_wrong = recorded.code == WRONG_CODE
         if not recorded.success and not is_wrong:
             return self.codes.get(value, WRONG if REDACTED.fullmatch(value) else value)
@@ -251,12 +249,11 @@ class SignInCodes:
 
     def _mailed_account(self, recorded: Exchange, live: Exchange) -> str | None:
         """Whose mailed code is refused that was accepted when recorded; None where none is."""
-        operation = recorded.request.operation
-        if operation is not None and operation.key in MAILED:
+        if recorded.request.operation_key in MAILED:
             is_refused = recorded.success and not live.success
             return self.context.mails.owner(recorded) if is_refused else None
         if self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["EMAIL"]:
-            return self.account_for(recorded.sent)
+            return self.context.account_for(recorded.sent)
         return None
 
     def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
@@ -265,10 +262,8 @@ class SignInCodes:
         return self._is_refused_now(recorded, live) and recorded.sent.get("method") == METHODS["OTP"]
 
     def _is_refused_now(self, recorded: Exchange, live: Exchange) -> bool:
-        operation = recorded.request.operation
-        if operation is None or operation.key != op.LOGIN_COMPLETE or not isinstance(recorded.sent, dict):
-            return False
-        return recorded.success and live.code == WRONG_CODE
+        is_complete = recorded.request.operation_key == op.LOGIN_COMPLETE and isinstance(recorded.sent, dict)
+        return is_complete and recorded.success and live.code == WRONG_CODE
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
@@ -276,17 +271,24 @@ class SignInCodes:
             account = self.context.account_of(sent_fields(recorded).get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
-                self.logins[session] = account
+                self.context.logins[session] = account
         elif key in (op.LOGIN_COMPLETE, op.TOKEN_REFRESH):
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
             client.signed_out = False
             session = sent_fields(recorded).get("sessionId") if key == op.LOGIN_COMPLETE else None
             client.account = (
-                self.logins.get(session, client.account) if isinstance(session, str) else client.account
+                self.context.logins.get(session, client.account)
+                if isinstance(session, str)
+                else client.account
             )
+            if key == op.LOGIN_COMPLETE and client.account:
+                self.open_sessions[client.account] += 1
         elif key == op.LOGOUT:
             client.signed_out = True
-            self.logged_out.update([client.account] if client.account else [])
+            if client.account:
+                self.logged_out.add(client.account)
+                ended = live.at("data.terminatedSessions")
+                self.open_sessions[client.account] -= int(ended) if is_integer(ended) else 1
         else:
             self.factors.learn(key, recorded, live, client)

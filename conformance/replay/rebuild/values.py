@@ -61,11 +61,10 @@ class RequestValues:
         self._recorded = recorded
         self._account = account
         operation = recorded.request.operation
-        self._operation = operation.key if operation else ""
+        self._operation = recorded.request.operation_key or ""
         self._changes = operation is not None and operation.impact != "read-only"
-        key = operation.key if operation and recorded.success else ""
-        self._sets_password = key in PASSWORDS
-        self._signs_in = key == LOGIN_INITIATE
+        self._sets_password = recorded.success and self._operation in PASSWORDS
+        self._signs_in = recorded.success and self._operation == LOGIN_INITIATE
         self._error_code = recorded.code if recorded.response and not recorded.success else None
         self.has_shifted = False
         """Whether a time was moved by the clocks' difference."""
@@ -106,11 +105,10 @@ class RequestValues:
     def _counted(self, name: str, value: str) -> str | None:
         """The live id of a record whose kind the field's name tells; None where it was not returned. Raises
         CannotRebuild as ``live`` does."""
-        counted = self._context.correlation.counted
-        record = record_of(name, self._operation) if counted else None
-        if record is not None and self._changes and (record, value) in self._context.correlation.doubtful:
+        correlation, key = self._context.correlation, (record_of(name, self._operation) or "", value)
+        if self._changes and key in correlation.doubtful:
             raise CannotRebuild(NOT_SURELY.format(value))
-        return None if record is None else counted.get((record, value))
+        return correlation.live.get(key)
 
     def target(self, request: Request, operation: Operation | None) -> str:
         """Path and query of a request, from the portal's address on."""
@@ -174,7 +172,7 @@ class RequestValues:
             return record
         kind = record_of(name, self._operation)
         if self._context.plan.counts_ids and kind is not None:
-            self._context.correlation.pair_counted(kind, value, record)
+            self._context.correlation.pair((kind, value), record)
         else:
             self._context.correlation.set(value, record)
         return record
@@ -288,7 +286,7 @@ def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:
     match = operation.pattern.match(request.path[request.path.find(PORTAL_PATH) :]) if operation else None
     named = [*(match.groupdict().items() if match else ()), *parameters(request.parts.query)]
     named += [(place.rpartition(".")[2].partition("[")[0], text) for place, text in leaves(recorded.sent, "")]
-    key = operation.key if operation else ""
+    key = request.operation_key or ""
     return any(text in replaced or (record_of(name, key), text) in replaced for name, text in named)
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from conformance.errors import UsageError
-from conformance.replay.recording.fingerprint import fingerprint
 from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
-from conformance.replay.recording.lines import LineHead, PlanLine, head_of, line_of
+from conformance.replay.recording.lines import LineHead, PlanLine, fingerprint, head_of, line_of
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import (
     CHANNEL_HEADER,
@@ -176,7 +175,7 @@ class RequestAnalysis:
             if analysis.refusal in NOT_THE_PORTALS:
                 plan.ignored[analysis.refusal] += 1
                 return
-            plan.omit(position, analysis.method, analysis.path, status=analysis.status)
+            plan.omissions.note(began, analysis.method, analysis.path, status=analysis.status)
         plan.hosts[analysis.host] += 1
         if self._first_sent.get(sent, began + 1) > began:
             self._note_request(sent, analysis, line or line_of(raw), began)
@@ -280,7 +279,7 @@ def _is_handle(placed: PlacedValue) -> bool:
 
 def _note_account(plan: ReplayPlan, line: PlanLine, *, is_accepted: bool) -> None:
     body = line.request.body
-    if line.operation is None or line.operation.key != LOGIN_INITIATE or not isinstance(body, dict):
+    if line.endpoint != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):

@@ -123,7 +123,7 @@ class Lineages:
 
 
 def _is_sign_in(line: PlanLine) -> bool:
-    return line.operation is not None and line.operation.key in SIGN_IN_STEPS
+    return line.endpoint in SIGN_IN_STEPS
 
 
 def _group(line: PlanLine) -> tuple[str, str]:
@@ -135,8 +135,7 @@ def _carried(line: PlanLine) -> Iterator[str]:
     authorization = line.request.header("authorization")
     if authorization is not None:
         yield authorization.partition(" ")[2].strip()
-    operation = line.operation
-    field_name = SENT.get(operation.key) if operation else None
+    field_name = SENT.get(line.endpoint)
     taken: Json = dig(line.request.body, [field_name]) if field_name else None
     if isinstance(taken, str):
         yield taken
@@ -146,11 +145,9 @@ def _carried(line: PlanLine) -> Iterator[str]:
 
 
 def _received(line: PlanLine) -> Iterator[str]:
-    operation = line.operation
-    if operation is None or operation.key not in RETURNED:
-        return
-    data: Json = dig(line.response_json(), ["data"])
-    for name in RETURNED[operation.key]:
+    names = RETURNED.get(line.endpoint, ())
+    data: Json = dig(line.response_json(), ["data"]) if names else None
+    for name in names:
         value = dig(data, [name])
         if isinstance(value, str) and value:
             yield value

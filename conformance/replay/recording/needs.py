@@ -6,10 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from conformance.replay.recording.lines import PlanLine
-from conformance.replay.recording.omissions import Omissions
-from conformance.replay.recording.plan import LEFT_OUT, ReplayPlan
+from conformance.replay.recording.plan import LEFT_OUT, Omissions, ReplayPlan
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
-from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import dig
 
 MOST_LATER = 200
@@ -32,8 +30,7 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
     plan.omissions = Omissions()
     for position in plan.refused:
         if plan.session_of[position] >= 0:
-            line = plan.line(position)
-            plan.omit(position, line.request.method, line.path, status=line.status)
+            plan.omit(position)
 
 
 def signing_in(plan: ReplayPlan, position: int) -> str | None:
@@ -65,10 +62,9 @@ class Needs:
             if plan.session_of[position] < 0:
                 continue
             line = plan.line(position)
-            key = line.operation.key if line.operation else ""
-            if key == LOGIN_MFA_SEND:
+            if line.endpoint == LOGIN_MFA_SEND:
                 self._mails[str(dig(line.sent, ["sessionId"]))].append(position)
-            elif key == LOGIN_COMPLETE and line.response is not None and line.response.status < 300:
+            elif line.endpoint == LOGIN_COMPLETE and (line.status or 400) < 300:
                 self._sign_ins[plan.session_of[position]].append(position)
 
     def surely_of(self, position: int) -> Iterator[int]:
@@ -83,7 +79,7 @@ class Needs:
             source = plan.sources.get(placed.value)
             if source is not None:
                 yield source
-        if line.operation is not None and line.operation.key == LOGIN_COMPLETE:
+        if line.endpoint == LOGIN_COMPLETE:
             mails = self._mails.get(str(dig(line.sent, ["sessionId"])), ())
             yield from (mail for mail in mails if self._is_before(mail, position))
         yield from self._sign_in_before(line, position)
@@ -114,10 +110,7 @@ def leave_out(plan: ReplayPlan, accounts: Mapping[str, str]) -> None:
     from them."""
     emails = {email for email, name in accounts.items() if name == NO_ACCOUNT}
     for position in following(plan, emails):
-        plan.refused[position] = LEFT_OUT
-        plan.needed.discard(position)
-        line = plan.line(position)
-        plan.omit(position, line.request.method, line.path, status=line.status)
+        plan.refuse(position, LEFT_OUT)
 
 
 def refuse_changes(plan: ReplayPlan, assumed: Mapping[str, str]) -> None:
@@ -129,13 +122,9 @@ def refuse_changes(plan: ReplayPlan, assumed: Mapping[str, str]) -> None:
             f"that may, --account {email}={name}"
         )
         for position in plan.order:
-            line = plan.line(position)
-            if position in plan.refused or plan.session_of[position] < 0:
-                continue
-            if impact_of(line.request.method, line.path) != "read-only":
-                plan.refused[position] = reason
-                plan.needed.discard(position)
-                plan.omit(position, line.request.method, line.path, status=line.status)
+            is_sent = position not in plan.refused and plan.session_of[position] >= 0
+            if is_sent and plan.line(position).impact != "read-only":
+                plan.refuse(position, reason)
 
 
 def refuse_lacking(plan: ReplayPlan, accounts: Collection[str]) -> None:
@@ -165,9 +154,7 @@ def following(plan: ReplayPlan, emails: Collection[str], *, accepted: bool = Fal
 
 def _signs_in(plan: ReplayPlan, position: int, *, accepted: bool) -> str | None:
     line = plan.line(position)
-    if line.operation is None or line.operation.key != LOGIN_INITIATE:
-        return None
-    if accepted and (line.status is None or line.status >= 300):
+    if line.endpoint != LOGIN_INITIATE or (accepted and (line.status or 400) >= 300):
         return None
     email = dig(line.sent, ["email"])
     return email if isinstance(email, str) else None

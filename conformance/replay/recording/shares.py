@@ -150,7 +150,7 @@ def _note(plan: ReplayPlan, position: int, sent: _Sent) -> None:
     for placed in line.values():
         if placed.value in plan.sources:
             sent.values.setdefault(placed.value, plan.started[position])
-    if line.operation is not None and line.operation.key in BY_EMAIL:
+    if line.endpoint in BY_EMAIL:
         email = dig(line.sent, ["email"])
         if isinstance(email, str):
             sent.emails[email] = None

@@ -15,8 +15,7 @@ import msgspec
 from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.needs import signing_in
-from conformance.replay.recording.omissions import area_of
-from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan
+from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan, area_of
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 
@@ -156,7 +155,7 @@ class _Touches:
         if cached is not None:
             return cached
         line = plan.line(position)
-        key = line.operation.key if line.operation else ""
+        key = line.endpoint
         email = self._email(position, line, key)
         self._follow(line, key, session, email)
         touch = _touch(line, key, email)

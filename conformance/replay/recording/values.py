@@ -34,54 +34,26 @@ CODES: frozenset[str] = frozenset(
 )
 """Codes and values of the specification's enumerations: the same on every portal."""
 
-TRANSPORT_HEADERS = HOP_BY_HOP.union(
-    [
-        "host",
-        "user-agent",
-        "accept",
-        "accept-encoding",
-        "accept-language",
-        "cache-control",
-        "content-length",
-        "content-type",
-        "content-encoding",
-        "date",
-        "dnt",
-        "expect",
-        "if-modified-since",
-        "if-none-match",
-        "origin",
-        "pragma",
-        "priority",
-        "referer",
-        "sec-ch-ua",
-        "sec-ch-ua-mobile",
-        "sec-ch-ua-platform",
-        "sec-fetch-dest",
-        "sec-fetch-mode",
-        "sec-fetch-site",
-        "sec-fetch-user",
-        "upgrade-insecure-requests",
-        "x-forwarded-proto",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-real-ip",
-        "x-locale",
-        "cf-connecting-ip",
-        "cf-ray",
-        "cf-ipcountry",
-        "cf-visitor",
-        "cf-worker",
-        "cf-tcp-port",
-        "cf-edge-keep-alive",
-        "cf-cache-status",
-        "cdn-loop",
-        "x-portal-access-code",
-        "x-client-hash",
-        "x-request-id",
-    ]
-)
-"""Headers whose values come from no response."""
+TRANSPORT_HEADERS = HOP_BY_HOP | {
+    "cdn-loop",
+    "date",
+    "dnt",
+    "expect",
+    "host",
+    "origin",
+    "pragma",
+    "priority",
+    "referer",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "x-client-hash",
+    "x-locale",
+    "x-portal-access-code",
+    "x-real-ip",
+    "x-request-id",
+}
+TRANSPORT_FAMILIES = ("accept", "cache-control", "cf-", "content-", "if-", "sec-", "x-forwarded-")
+"""Headers whose values come from no response, and how the names of others begin."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}\Z|[A-Za-z0-9_-]{16,}\Z")
 _HEX = re.compile(r"[0-9a-f-]+\Z|[0-9A-F-]+\Z")
@@ -103,7 +75,13 @@ def in_headers(headers: list[Header]) -> Iterator[PlacedValue]:
 @lru_cache(maxsize=1024)
 def _dynamic_headers(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
     """The positions of headers whose values a response may return, and their names in lower case."""
-    return tuple((at, name.lower()) for at, name in enumerate(names) if name.lower() not in TRANSPORT_HEADERS)
+    lower = [name.lower() for name in names]
+    return tuple((at, name) for at, name in enumerate(lower) if not is_of_transport(name))
+
+
+def is_of_transport(name: str) -> bool:
+    """Whether a header, by its name in lower case, has a value that comes from no response."""
+    return name in TRANSPORT_HEADERS or name.startswith(TRANSPORT_FAMILIES)
 
 
 def in_body(body: Json) -> Iterator[PlacedValue]:
@@ -161,13 +139,9 @@ def unfolded(place: str, value: str) -> Iterator[PlacedValue]:
     if inner is not None:
         for name, leaf in leaves(inner, f"{place}|json"):
             yield from unfolded(name, leaf)
-        return
-    claims = claims_of(value)
-    if claims is not None:
+    elif (claims := claims_of(value)) is not None:
         yield from (PlacedValue(name, leaf) for name, leaf in leaves(claims, f"{place}|jwt"))
-        return
-    text = packed_text(value)
-    if text is not None:
+    elif (text := packed_text(value)) is not None:
         yield from unfolded(f"{place}|base64", text)
 
 

@@ -67,7 +67,8 @@ def _asked_for(run: Run, rows: Sequence[BaselineRow], ids: Sequence[str]) -> set
 
 
 def _contradictions(run: Run) -> list[FindingEntry]:
-    return [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
+    """What a row with a rule may list: contradictions, and deviations from descriptions."""
+    return [*(each for each in run.findings if each.verdict in ("fail", "warn")), *run.deviations]
 
 
 def _accepted(run: Run, rows: Sequence[BaselineRow], ids: Set[str], is_stable: IsStable) -> list[BaselineRow]:

@@ -23,7 +23,6 @@ and the findings of its rule at its endpoint.
 from __future__ import annotations
 
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
@@ -48,7 +47,7 @@ from conformance.report.model.run import (
 from conformance.report.model.visible import visible
 from conformance.spec import present_id
 from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
-from conformance.traffic.documents import document_text
+from conformance.traffic.documents import toml_tables, user_text
 from conformance.traffic.exchange import Json
 from conformance.traffic.replacing import replace_file, text_of
 from conformance.verdicts.findings import Finding
@@ -153,7 +152,9 @@ def _is_same(value: Scalar, actual: Json) -> bool:
 
 def load(path: Path) -> tuple[BaselineRow, ...]:
     """The rows of a file. UsageError: it cannot be read, or a row says something that cannot be."""
-    document = _document(path)
+    command = f"compare RUN --known {shlex.quote(str(path))} --accept ID"
+    text = user_text(path, error=UsageError, missing=f"`{command}` writes it from a finished run.")
+    document = toml_tables(text, str(path), error=UsageError)
     for table, rows in document.items():
         row = next((row for row in rows if isinstance(row, dict)), {}) if isinstance(rows, list) else {}
         if table == "gone":
@@ -175,20 +176,6 @@ def load(path: Path) -> tuple[BaselineRow, ...]:
     if repeated is not None:
         raise UsageError(f'{path}: two rows list "{repeated.signature}". Keep one.')
     return read
-
-
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(document_text(path))
-    except FileNotFoundError:
-        command = f"compare RUN --known {shlex.quote(str(path))} --accept ID"
-        raise UsageError(
-            f"{path}: there is no such file. `{command}` writes it from a finished run."
-        ) from None
-    except OSError as refused:
-        raise UsageError(f"{path}: cannot be read ({refused.strerror}). Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
-        raise UsageError(f"{path}: this is not TOML: {broken}.") from None
 
 
 def _row(row: Any, where: str) -> BaselineRow:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
+from conformance.report.latency.histograms import SAMPLES_BEYOND
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.regressions import place_of
 from conformance.report.model.run import (
@@ -31,6 +32,9 @@ SLOWER_FACTOR = 1.5
 
 AT_LEAST_MS = 20.0
 """By how many milliseconds the median must have grown or shrunk to be reported."""
+
+FEWEST_REQUESTS = 2 * SAMPLES_BEYOND
+"""Requests to an endpoint in each run without which a median says nothing: half of them lie beyond it."""
 
 SHORTEST_MS = 5.0
 """Milliseconds of a median below which a factor says more of the machine than of the portal."""
@@ -93,6 +97,7 @@ class TimeChange(FrozenModel):
     old_ms: float
     new_ms: float
     requests: int
+    old_requests: int = 0
 
     @property
     def factor(self) -> float:
@@ -100,11 +105,16 @@ class TimeChange(FrozenModel):
 
     @property
     def is_slower(self) -> bool:
-        return self.factor >= SLOWER_FACTOR and self.new_ms - self.old_ms >= AT_LEAST_MS
+        return self._differs and self.factor >= SLOWER_FACTOR
 
     @property
     def is_faster(self) -> bool:
-        return self.factor <= 1 / SLOWER_FACTOR and self.old_ms - self.new_ms >= AT_LEAST_MS
+        return self._differs and self.factor <= 1 / SLOWER_FACTOR
+
+    @property
+    def _differs(self) -> bool:
+        is_known = min(self.requests, self.old_requests) >= FEWEST_REQUESTS
+        return is_known and abs(self.new_ms - self.old_ms) >= AT_LEAST_MS
 
     @property
     def times(self) -> str:
@@ -362,4 +372,5 @@ def _times(old: list[OperationTime], new: list[OperationTime]) -> Iterator[TimeC
                 old_ms=before[timing.endpoint].median_ms,
                 new_ms=timing.median_ms,
                 requests=timing.requests,
+                old_requests=before[timing.endpoint].requests,
             )

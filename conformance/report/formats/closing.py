@@ -33,6 +33,8 @@ def ended_lines(run: Run, out: Path, *, colour: bool, quiet: bool = False) -> It
     yield from summary_lines(run, colour=colour, quiet=quiet)
     for place, error in run.ending.errors.items():
         yield f"Error of the suite in {place}: {one_line(error, 600)}"
+    for rule, error in run.ending.broken_rules.items():
+        yield f"Your rule {rule} raised an error and decided nothing there: {one_line(error, 600)}"
     for left in run.ending.left_behind:
         yield f"Not restored: {one_line(left, 600)}."
     if run.ending.cleanup:
@@ -93,6 +95,8 @@ def _codes(run: Run) -> list[int]:
 
 
 def _reason(run: Run, code: int) -> str:
+    if code == ExitCode.USAGE and run.ending.broken_rules and not run.ending.unusable:
+        return f"{plural(len(run.ending.broken_rules), 'rule')} of your own raised an error"
     if code == ExitCode.FAILED:
         return ", ".join(_failures(run))
     if code == ExitCode.CONFORMANT:
@@ -117,12 +121,15 @@ def _failures(run: Run) -> Iterator[str]:
     if run.regressions:
         yield regressed_in_words(run)
     failures = failures_of(run)
-    blockers = [blocker.requirement.verdict for blocker in failures.blockers]
+    blockers = [blocker.requirement.verdict for blocker in failures.blockers if not blocker.is_own]
+    own = len(failures.blockers) - len(blockers)
     if "fail" in blockers:
         new = " beyond what the baseline lists" if run.baseline is not None and run.baseline.known else ""
         yield f"the specification is contradicted{new}"
     if "warn" in blockers:
         yield "warnings count with --strict"
+    if own:
+        yield f"{plural(own, 'rule')} of your own violated"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     for label, count in Counter(row.label for row in failures.outdated).items():

@@ -6,12 +6,19 @@ verdict of a requirement stand as properties of its suite, under its id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from conformance.errors import ExitCode
-from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
+from conformance.report.formats.finding_text import (
+    contrast,
+    expectation,
+    message_of,
+    own_message,
+    seen,
+    values,
+)
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.failures import OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.regressions import (
@@ -42,10 +49,7 @@ def document(run: Run) -> str:
             _case(run, row, by_requirement.get(row.id, []), failures.accepted) for row in section.requirements
         ]
         root.append(_suite(run, section, cases))
-    if run.command == "replay":
-        root.append(_replayed(run, failures))
-    if failures.outdated:
-        root.append(_suite_of(run, "Baseline", [*map(_outdated, failures.outdated)]))
+    root.extend(_beside_the_rules(run, failures))
     if headline(run).tone == "unsure" and not run.scope.selection:
         root.append(_verdict(run, "The run comes to a verdict"))
     elif run.exit_code == ExitCode.LEFT_BEHIND:
@@ -57,6 +61,16 @@ def document(run: Run) -> str:
         ElementTree.tostring(root, encoding="unicode", xml_declaration=True).replace("utf-8", "UTF-8", 1)
         + "\n"
     )
+
+
+def _beside_the_rules(run: Run, failures: RunFailures) -> Iterator[ElementTree.Element]:
+    """The suites of what is no rule of the specification."""
+    if run.command == "replay":
+        yield _replayed(run, failures)
+    if run.deviations:
+        yield _described(run)
+    if failures.outdated:
+        yield _suite_of(run, "Baseline", [*map(_outdated, failures.outdated)])
 
 
 def _name(run: Run) -> str:
@@ -117,6 +131,20 @@ def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
     of its answers could be compared."""
     cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
     return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, failures.too_slow)])
+
+
+def _described(run: Run) -> ElementTree.Element:
+    """A test case for each endpoint where answers differ from a description that is not the specification:
+    skipped, as this fails nothing."""
+    by_endpoint: dict[str, list[str]] = {}
+    for row in run.deviations:
+        by_endpoint.setdefault(row.endpoint, []).append(f"{row.requirement} at {row.path}: {values(row)}")
+    cases = []
+    for endpoint, lines in by_endpoint.items():
+        case = _test_case(f"{endpoint} answers as described", "Descriptions")
+        _ended(case, "skipped", lines[0], text="\n".join(lines[:MOST_FINDINGS]))
+        cases.append(case)
+    return _suite_of(run, "Descriptions beside the specification", cases)
 
 
 def _too_slow(sentence: str) -> ElementTree.Element:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.deviating import deviations_in_words, unaccepted_deviations
 from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
@@ -207,12 +208,17 @@ def _since(run: Run) -> Iterator[str]:
 
 
 def _warnings(run: Run, failures: RunFailures) -> Iterator[str]:
-    warnings = gravest_first(run, failures.warnings)
+    warnings, deviations = gravest_first(run, failures.warnings), unaccepted_deviations(run)
     if warnings:
-        rows = [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]]
-        if len(warnings) > MOST_WARNINGS:
-            rows.append(f"- and {plural(len(warnings) - MOST_WARNINGS, 'more warning')} in the report")
-        yield from _folded(plural(len(warnings), "warning"), rows)
+        yield from _folded(plural(len(warnings), "warning"), _rows(warnings, "more warning"))
+    if deviations:
+        yield from _folded(deviations_in_words(run), _rows(deviations, "more place"))
+
+
+def _rows(findings: Sequence[FindingEntry], noun: str) -> Iterator[str]:
+    yield from (f"- **{finding.requirement}** {_finding(finding)}" for finding in findings[:MOST_WARNINGS])
+    if len(findings) > MOST_WARNINGS:
+        yield f"- and {plural(len(findings) - MOST_WARNINGS, noun)} in the report"
 
 
 def _untested(run: Run) -> Iterator[str]:
@@ -235,7 +241,7 @@ def _ids(group: Untested) -> str:
     return listed([row.id for row in group.requirements], 4)
 
 
-def _folded(title: str, rows: Sequence[str]) -> Iterator[str]:
+def _folded(title: str, rows: Iterable[str]) -> Iterator[str]:
     yield ""
     yield f"<details><summary>{title}</summary>"
     yield ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
+from conformance.report.model.deviating import label_of, unaccepted_deviations
 from conformance.report.model.failures import RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
@@ -28,11 +29,13 @@ from conformance.report.model.words import (
     untested,
 )
 from conformance.spec import REQUIREMENTS, near_ids
+from conformance.verdicts.deviations import STATEMENTS
 
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
 MOST_REASONS = 5
 MOST_KNOWN = 5
+MOST_DEVIATIONS = 20
 LONGEST_REASON = 160
 """Letters of the reason of untested rules: what is to be done stands at its end."""
 
@@ -84,9 +87,14 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     if not quiet:
         lines += _untested(run, pen)
     lines += _since(run, pen)
+    findings = gravest_first(run, [*failures.new, *failures.warnings])
+    groups = grouped(findings, failures.accepted)
+    warned = {finding.id for finding in failures.warnings}
     if not quiet:
-        lines += _groups(run, failures.warnings, failures.accepted, MOST_WARNINGS, "more warning", pen)
-    lines += [*_failures(run, failures, pen), *_baseline(run, failures, pen)]
+        warnings = [group for group in groups if group.lead.id in warned]
+        lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
+    failing = [group for group in groups if group.lead.id not in warned]
+    lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -103,13 +111,14 @@ def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
 
 def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     """A finding: verdict, id, statement, what was seen where, what was expected, and how to reproduce it."""
-    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
+    stated = STATEMENTS.get(finding.requirement, "")
+    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), stated)
     place = f" at {one_line(finding.path, 80)}" if finding.path else ""
     times = f", {finding.times:,} times" if finding.times > 1 else ""
     numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     message = own_message(finding, 300)
-    verdict = pen(finding.verdict, finding.verdict.upper())
+    verdict = pen(finding.verdict, label_of(finding))
     return [
         f"{verdict} {pen('bold', finding.requirement)}  {one_line(rule)}",
         f"     {one_line(finding.endpoint, 160)}",
@@ -139,13 +148,11 @@ def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
 
 def _reproduced(run: Run, finding: FindingEntry) -> str:
     """How to see it again; a check of recorded traffic judges the same file alike."""
-    return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
+    is_shown_by_any = run.command == "check" or finding.requirement in STATEMENTS
+    return "" if is_shown_by_any else f" · reproduce: {rerun_finding(run, finding)}"
 
 
-def _groups(
-    run: Run, findings: Sequence[FindingEntry], accepted: frozenset[str], most: int, noun: str, pen: Pen
-) -> Iterator[str]:
-    groups = grouped(gravest_first(run, findings), accepted)
+def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:
     for group in groups[:most]:
         yield ""
         yield from _group_lines(run, group, pen)
@@ -154,8 +161,8 @@ def _groups(
         yield f"and {plural(more, noun)} in the report"
 
 
-def _failures(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
-    yield from _groups(run, failures.new, failures.accepted, MOST_FAILURES, "more failure", pen)
+def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
+    yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
     shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
@@ -199,17 +206,28 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
     for row in failures.outdated:
         label = pen("warn" if row.label == "stale" else "fail", row.label)
         yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
-    yield from _unknown_rules(base, pen)
+    yield from _unknown_rules(base, run.own_ids, pen)
     unexplained = dict.fromkeys(entry.signature for entry in base.known if entry.reason in UNEXPLAINED)
     if unexplained:
         names = listed((one_line(name, 120) for name in unexplained), MOST_KNOWN)
         yield f"     without a reason of its own, write why it is accepted: {names}"
 
 
-def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
+def _deviations(run: Run, pen: Pen) -> Iterator[str]:
+    """Lines on differences from descriptions, below those of the specification."""
+    rows = unaccepted_deviations(run)
+    for row in rows[:MOST_DEVIATIONS]:
+        yield ""
+        yield from finding_lines(run, row, pen=pen)
+    if len(rows) > MOST_DEVIATIONS:
+        yield ""
+        yield f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report"
+
+
+def _unknown_rules(base: BaselineOutcome, own: Set[str], pen: Pen) -> Iterator[str]:
     """Baseline entries with an unknown rule id: mistyped, or of another version."""
     for entry in (*base.stale, *base.undecided):
-        if entry.requirement not in REQUIREMENTS and entry.requirement != OF_REPLAYS:
+        if entry.requirement not in {*REQUIREMENTS, *STATEMENTS, *own, OF_REPLAYS}:
             near = near_ids(entry.requirement)
             problem = "there is no such rule" + (f"; did you mean {near[0]}?" if near else "")
             yield f"     {pen('warn', 'unknown')} {one_line(entry.signature, 160)}: {problem}"

@@ -106,6 +106,7 @@ def write_all(
         update={
             "notes": [*clean.notes, words] if words and words not in clean.notes else clean.notes,
             "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
+            "deviations": [_with_missing(finding, found_exchanges) for finding in clean.deviations],
             "secrets": _origins(found_exchanges, secrets),
         }
     )
@@ -124,7 +125,8 @@ def write_further(out: Path, names: Iterable[str]) -> None:
 
 def _named_exchanges(run: Run) -> set[int]:
     others = (finding.other.exchange for finding in run.findings if finding.other is not None)
-    return {number for finding in run.findings for number in finding.exchanges}.union(others)
+    rows = (*run.findings, *run.deviations)
+    return {number for finding in rows for number in finding.exchanges}.union(others)
 
 
 def _origins(exchanges: RunEvidence, secrets: Secrets | None) -> dict[str, str]:

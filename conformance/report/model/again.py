@@ -10,8 +10,10 @@ from functools import lru_cache
 from conformance.report.model.origins import Origins, origins_in, with_origin
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
+from conformance.spec.tables import MFA_METHODS
 from conformance.traffic.capture.writer import har_entry
-from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header, Request
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -24,6 +26,24 @@ SET_BY_THE_CLIENT = frozenset(
 RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
 """Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
 
+KEPT_BY_SIGN_IN = frozenset({"x-portal-access-code", "x-client-hash"})
+"""Headers that the requests of a sign-in have in common with those of its session."""
+
+SIGN_IN = (
+    ("To sign in, this returns data.sessionId", LOGIN_INITIATE, {"email": "EMAIL", "password": "PASSWORD"}),
+    (
+        "this mails a code, for the method EMAIL alone",
+        LOGIN_MFA_SEND,
+        {"sessionId": "SESSION_ID", "method": MFA_METHODS["EMAIL"]},
+    ),
+    (
+        f"and this returns the token, data.accessToken (the method is OTP; EMAIL is {MFA_METHODS['EMAIL']})",
+        LOGIN_COMPLETE,
+        {"sessionId": "SESSION_ID", "method": MFA_METHODS["OTP"], "code": "CODE"},
+    ),
+)
+"""The requests of a sign-in: what each does, its endpoint, and its body with capitals to be replaced."""
+
 MOST_CHARACTERS = 6_000
 """Characters of a text that the page shows; a longer one is left out."""
 
@@ -31,8 +51,9 @@ MOST_CHARACTERS = 6_000
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
     """The command that shows a finding again, with exit code 1: by its rule, or by the case that came across
     it where the rule is about every endpoint."""
-    operations = next((row.operations for row in run.requirements if row.id == finding.requirement), [])
-    is_by_case = not operations and (finding.case or "").startswith("cases/") and run.command == "run"
+    rule = next((row for row in run.requirements if row.id == finding.requirement), None)
+    is_of_cases = rule is None or rule.is_own or not rule.operations
+    is_by_case = is_of_cases and (finding.case or "").startswith("cases/") and run.command == "run"
     name = finding.case if is_by_case and finding.case else finding.requirement
     return rerun(run, name, is_strict=finding.verdict == "warn")
 
@@ -76,8 +97,21 @@ def curl(exchange: Exchange, finding: FindingEntry, origins: Origins) -> str | N
     words += [f"--data-raw {_quoted(each)}" for each in body]
     named = origins_in(" ".join((request.url, *headers, *body)), origins)
     comments = [f"# {_variable(each)}: {with_origin(each, origins)}" for each in named]
+    if any(LOGIN_COMPLETE in origin for origin in named.values()):
+        comments += _sign_in(request)
     text = "\n".join([*comments, " \\\n  ".join(words)])
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
+
+
+def _sign_in(request: Request) -> Iterator[str]:
+    """The curl lines of a sign-in at the target of a request, as comments."""
+    portal = request.url.partition("/web/v1/")[0]
+    headers = [f"{name}: {value}" for name, value in request.headers if name.lower() in KEPT_BY_SIGN_IN]
+    words = " ".join(f"-H {_quoted(each)}" for each in (*headers, "Content-Type: application/json"))
+    for effect, key, body in SIGN_IN:
+        path = key.partition(" ")[2]
+        yield f"# {effect}:"
+        yield f"#   curl -sS {_quoted(portal + path)} {words} --data-raw {_quoted(json.dumps(body))}"
 
 
 def har(exchanges: Sequence[Exchange], origins: Origins, *, version: str) -> str | None:

@@ -20,6 +20,10 @@ class Blocker:
     findings: tuple[FindingEntry, ...]
 
     @property
+    def is_own(self) -> bool:
+        return self.requirement.is_own
+
+    @property
     def rank(self) -> tuple[bool, tuple[int, bool]]:
         """Failures stand before warnings and of each the gravest first, as their cards do; of one severity,
         rules about a single answer before comparisons of two."""
@@ -55,6 +59,12 @@ class RunFailures:
     regressed: tuple[RegressedPlace, ...]
     too_slow: tuple[str, ...]
     outdated: tuple[OutdatedEntry, ...]
+
+    @property
+    def are_of_own_rules(self) -> bool:
+        """Whether nothing fails the run but rules of the user's own."""
+        others = self.regressed or self.too_slow or self.outdated
+        return bool(self.blockers) and all(each.is_own for each in self.blockers) and not others
 
 
 def failures_of(run: Run) -> RunFailures:

@@ -15,6 +15,7 @@ import conformance
 from conformance.errors import UsageError
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
+from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
@@ -75,6 +76,11 @@ class RequirementEntry(Part):
     @property
     def chapter(self) -> str:
         return self.id.rpartition("-")[0] or self.section
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user added it to the specification's: then it counts in a score of its own."""
+        return self.section == OWN_SECTION
 
 
 class OtherPlaceEntry(Part):
@@ -244,7 +250,8 @@ class Since(Part):
 
 
 class Ending(Part):
-    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
+    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case,
+    ``broken_rules`` those that rules of the user's own raised, by rule;
     ``restarted`` says when the target restarted, ``left_behind`` is what was changed at the target and not
     restored, ``cleanup`` the command that restores it; ``inconclusive`` says why too little was tested,
     ``unusable`` what of the command, the profile or a file ended it; ``too_slow`` are the limits on latency
@@ -254,6 +261,7 @@ class Ending(Part):
     unreachable: str = ""
     restarted: str = ""
     errors: dict[str, str] = {}
+    broken_rules: dict[str, str] = {}
     left_behind: list[str] = []
     cleanup: str = ""
     inconclusive: str = ""
@@ -289,7 +297,11 @@ class Scope(Part):
     more: list[str] = []
 
 
-EXTRAS = ("exit_codes", "readings", "timings", "timeline", "notes", "changes", "baseline", "since", "secrets")
+EXTRAS = (
+    *("exit_codes", "own_rules", "readings", "deviations", "timings", "timeline", "notes", "changes"),
+    *("baseline", "since"),
+    "secrets",
+)
 """The keys of a run that ``results.json`` leaves out where they are empty."""
 
 
@@ -314,6 +326,7 @@ class RunFacts(TypedDict, total=False):
     scope: Scope
     changes: ChangesMade | None
     regressions: Sequence[Regression]
+    deviations: Sequence[FindingEntry]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
     notes: Sequence[str]
@@ -322,6 +335,8 @@ class RunFacts(TypedDict, total=False):
 class Run(Part):
     """One run, replay or check. Everything but the contract's keys is optional and left out where empty.
 
+    ``deviations`` are differences from descriptions that are not the specification, as findings of rules that
+    begin with ``DESCRIBED-``, or ``LEARNED-`` where nobody has accepted the description: they count nowhere.
     ``secrets`` says by placeholder where a secret of the findings' exchanges came from, and how the suite
     altered it.
     """
@@ -337,10 +352,13 @@ class Run(Part):
     exit_codes: list[int] = []
     command: str = "run"
     summary: Summary
+    own_rules: Summary | None = None
+    """How many rules of the user's own came to each verdict."""
     requirements: list[RequirementEntry]
     findings: list[FindingEntry]
     observations: list[ObservationEntry]
     readings: list[Reading] = []
+    deviations: list[FindingEntry] = []
     regressions: list[Regression] = []
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
@@ -368,12 +386,14 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
+        own = [row for row in requirements if row.is_own]
         rows, values = list(observations), {"exit_code": 0, **facts}
         return cls(
             target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
-            summary=counted(requirements),
+            summary=counted([row for row in requirements if not row.is_own]),
+            own_rules=counted(own) if own else None,
             requirements=requirements,
-            findings=[_finding(finding) for finding in findings],
+            findings=[finding_entry(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
             readings=_readings(requirements, rows),
             **values,
@@ -442,7 +462,13 @@ class Run(Part):
         path.write_text(self.text(), encoding="utf-8")
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
-        return [entry for entry in self.requirements if entry.verdict == verdict]
+        """The requirements of the specification, and readings that the profile pins, with a verdict."""
+        return [entry for entry in self.requirements if entry.verdict == verdict and not entry.is_own]
+
+    @property
+    def own_ids(self) -> frozenset[str]:
+        """The ids of the user's own rules."""
+        return frozenset(entry.id for entry in self.requirements if entry.is_own)
 
     @property
     def seconds(self) -> float:
@@ -493,7 +519,7 @@ def _requirement(result: Result) -> RequirementEntry:
     )
 
 
-def _finding(finding: Finding) -> FindingEntry:
+def finding_entry(finding: Finding) -> FindingEntry:
     return FindingEntry(
         requirement=finding.requirement,
         verdict=finding.verdict.value,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from conformance.errors import ExitCode
+from conformance.report.model.deviating import deviations_in_words
 from conformance.report.model.failures import Blocker, failures_of
 from conformance.report.model.gravity import causes_in_words
 from conformance.report.model.regressions import answers_in, places
@@ -102,11 +103,40 @@ class Untested:
 
 def headline(run: Run) -> Headline:
     """The verdict of the run in a few words and a sentence."""
-    failed = [entry for entry in run.requirements if entry.verdict == "fail"]
-    if run.exit_code in HALTED:
-        return _halted(run, failed)
-    verdict = _green(run, failed) if run.exit_code == ExitCode.CONFORMANT else _red(run, failed)
+    failed, code = run.by_verdict("fail"), _code_of_the_specification(run)
+    if code in HALTED:
+        return _halted(run, code)
+    verdict = _green(run, failed) if code == ExitCode.CONFORMANT else _red(run, failed)
     return replace(verdict, sentence=verdict.sentence + _bundled(run))
+
+
+def _code_of_the_specification(run: Run) -> int:
+    """The exit code of a run without what rules of the user's own decide, which no headline speaks of."""
+    codes = [run.exit_code, *(code for code in run.exit_codes if code != run.exit_code)]
+    if failures_of(run).are_of_own_rules:
+        codes = [code for code in codes if code != ExitCode.FAILED]
+    if run.ending.broken_rules and not run.ending.unusable:
+        codes = [code for code in codes if code != ExitCode.USAGE]
+    return next(iter(codes), ExitCode.CONFORMANT)
+
+
+def own_rules_in_words(run: Run) -> str:
+    """``2 hold, 1 is violated (OWN-1), 1 is undecided (OWN-4)``; empty without rules of the user's own."""
+    own = [entry for entry in run.requirements if entry.is_own and not is_left_out(run, entry)]
+    held = sum(entry.verdict == "pass" for entry in own)
+    parts = [f"{held} {'holds' if held == 1 else 'hold'}"]
+    for verdict, words in OWN_VERDICTS.items():
+        ids = [entry.id for entry in own if entry.verdict == verdict]
+        parts += [f"{len(ids)} {'is' if len(ids) == 1 else 'are'} {words} ({listed(ids)})"] if ids else []
+    return ", ".join(parts) if own else ""
+
+
+OWN_VERDICTS: Mapping[VerdictName, str] = {
+    "fail": "violated",
+    "warn": "violated with a warning",
+    "untested": "undecided",
+}
+"""What became of the user's own rules that do not hold."""
 
 
 MUSTS = frozenset(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
@@ -183,11 +213,14 @@ def numbers(run: Run) -> str:
 
 
 def standing(run: Run) -> list[tuple[str, str]]:
-    """Labelled lines under every verdict: tested share, untested rules, ways to test more."""
+    """Labelled lines under every verdict: tested share, untested rules, what differs from descriptions, ways
+    to test more."""
     lines = [
         ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
         ("untested", "" if run.command == "replay" else _untested_in_words(run)),
+        ("described", deviations_in_words(run)),
         ("more", "; ".join(run.scope.more)),
+        ("own rules", own_rules_in_words(run)),
     ]
     return [(label, words) for label, words in lines if words]
 
@@ -211,7 +244,8 @@ def changes_in_words(run: Run) -> str:
         return "none attempted"
     if not changes.accepted and not left:
         attempts = plural(changes.attempted, "attempt")
-        return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
+        wrong = ", most of them wrong on purpose," if run.command == "run" else ""
+        return f"none: of {attempts}{wrong} none was accepted"
     staying = f", {changes.staying:,} that nothing restores" if changes.staying else ""
     not_restored = f", {left:,} not restored" if left else ""
     return (
@@ -223,7 +257,8 @@ def levels(run: Run) -> list[tuple[str, int, int]]:
     """For must and should: the level, how many passed, how many were tested."""
     counts = []
     for level in ("must", "should"):
-        verdicts = [entry.verdict for entry in run.requirements if entry.level == level]
+        rows = (entry for entry in run.requirements if entry.level == level and not entry.is_own)
+        verdicts = [entry.verdict for entry in rows]
         held = verdicts.count("pass")
         counts.append((level, held, held + verdicts.count("fail") + verdicts.count("warn")))
     return counts
@@ -342,18 +377,18 @@ def _nothing(run: Run) -> str:
     return f"No must contradicted, {plural(warns, 'warning')}" if warns else "Nothing contradicted"
 
 
-def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
-    tone, title, sentence = HALTED[run.exit_code]
-    if run.exit_code == ExitCode.UNREACHABLE:
+def _halted(run: Run, code: int) -> Headline:
+    tone, title, sentence = HALTED[code]
+    if code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence
-    if run.exit_code == ExitCode.INCONCLUSIVE:
+    if code == ExitCode.INCONCLUSIVE:
         sentence = run.ending.inconclusive or sentence
     if run.ending.unusable and _decided_anything(run):
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
         sentence = run.ending.unusable
     before = _failed_before(run)
-    if before and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
+    if before and (code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {before}."
     return Headline(tone, title, sentence + _bundled(run))
 
@@ -377,7 +412,7 @@ def _bundled(run: Run) -> str:
 
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     failures = failures_of(run)
-    blockers = failures.blockers
+    blockers = [blocker for blocker in failures.blockers if not blocker.is_own]
     others = len({row.id for row in failed} - {blocker.requirement.id for blocker in blockers})
     if run.regressions:
         answers = plural(len({regression.exchange for regression in run.regressions}), "answer")

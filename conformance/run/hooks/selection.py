@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from conformance.rules.registry import OwnRules, rules_named_by
 from conformance.run import marks
 from conformance.run.catalogue import ids_of, row_of
 from conformance.run.hooks.stash import DESELECTED, RULES
@@ -62,10 +63,17 @@ def _cases() -> Path:
     return Path(str(files("cases"))).resolve()
 
 
-def rules_by_options(config: pytest.Config) -> RuleSelection | None:
+def own_rules_by_options(config: pytest.Config) -> OwnRules:
+    """The user's own rules, of ``--rules`` and of the profile. RuleError: one is wrong. ProfileError."""
+    profile = value_of(config, "profile")
+    return rules_named_by(map(Path, value_of(config, "rules")), Path(profile) if profile else None)
+
+
+def rules_by_options(config: pytest.Config, own: OwnRules) -> RuleSelection | None:
     """The rules that ``--only``, ``--skip`` and ``--failed`` select; None without them. UsageError."""
     failed = failed_rules(value_of(config, "out")) if value_of(config, "failed") else None
-    return select_rules(value_of(config, "only"), value_of(config, "skip"), failed=failed)
+    only, skip = value_of(config, "only"), value_of(config, "skip")
+    return select_rules(only, skip, failed=failed, rows=own.requirements)
 
 
 def counted_rules(config: pytest.Config, rules: RuleSelection | None) -> RuleSelection | None:

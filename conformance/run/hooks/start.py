@@ -11,16 +11,17 @@ from typing import cast
 import pytest
 
 import conformance
-from conformance.errors import TargetUnreachable
+from conformance.errors import TargetUnreachable, UsageError
 from conformance.report.across import history
 from conformance.report.across.baseline import baseline_of
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import ALLOWED
+from conformance.rules.registry import NO_OWN_RULES
 from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
-from conformance.run.hooks.stash import RULES
+from conformance.run.hooks.stash import OWN, RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import set_value, value_of
 from conformance.run.outlook.unlocking import next_steps
@@ -57,10 +58,13 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         history=value_of(config, "history"),
         rerun=value_of(config, "rerun"),
         rules=config.stash.get(RULES, None),
+        own=config.stash.get(OWN, NO_OWN_RULES),
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
-    _check(config, options)
+    if profile.extend.rules and not options.own.files:
+        raise UsageError(f"{name}: [extend] is not read from a pipe. Name the files with rules by --rules.")
+    _check(config, profile, options)
     refuse_foreign_files(options.out, force=value_of(config, "force"))
     rows = list(map(row_of, items))
     for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
@@ -127,10 +131,11 @@ def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptio
     return replace(options, out=folder)
 
 
-def _check(config: pytest.Config, options: RunOptions) -> None:
+def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None:
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _budget(config)
     _patience(config)
+    profile.extend.described().read()
     baseline_of(options.known, is_strict=options.strict)
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
@@ -199,15 +204,16 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
 def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, bool]:
     """The profile, what reports call it, and whether it is the bundled portal's."""
     target, path = value_of(config, "target"), value_of(config, "profile")
+    described = [Path(path) for path in value_of(config, "description")]
     if path:
-        return load(Path(path), target=target), str(path), False
+        return load(Path(path), target=target).describing(described), str(path), False
     if target:
-        return of_target(target), "", False
+        return of_target(target).describing(described), "", False
     from conformance.target.bundled import (
         running_portal,  # the reference portal: nobody with a target needs it
     )
 
-    return stack.enter_context(running_portal()), "bundled", True
+    return stack.enter_context(running_portal()).describing(described), "bundled", True
 
 
 def _clock(config: pytest.Config, profile: Profile) -> Clock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.report.model.run import Run
+from conformance.rules.registry import OwnRules
 from conformance.run.schedule import Steps
 from conformance.run.session import RunSession
 from conformance.verdicts.selection import RuleSelection
@@ -18,6 +19,8 @@ DESELECTED = pytest.StashKey[int]()
 """How many cases were collected and are not to run."""
 RULES = pytest.StashKey[RuleSelection | None]()
 """The rules that the options select."""
+OWN = pytest.StashKey[OwnRules]()
+"""The user's own rules."""
 DUE = pytest.StashKey[tuple[float, str]]()
 """The moment at which a suspended case goes on, and what it waits for."""
 PUT_OFF = pytest.StashKey[bool]()

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.resources import files
-from pathlib import Path
 
-import msgspec
-
-from conformance.target.state import state_file
-from conformance.traffic.replacing import replace_file
+from conformance.rules.registry import NO_OWN_RULES, OwnRules
+from conformance.rules.rule import OwnRule
+from conformance.spec.places import place_of
 
 SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
-
-PACKAGES = ("conformance", "cases", "reference_impl")
-"""The packages whose files decide what is explained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +41,35 @@ class Explanation:
     judge: str
 
 
-def explain(rules: Iterable[str]) -> list[Explanation]:
-    """Explains rules, in the specification's order."""
+def explain(rules: Iterable[str], own: OwnRules = NO_OWN_RULES) -> list[Explanation]:
+    """Explains rules, in the specification's order, and then the user's own."""
     wanted = frozenset(rules)
-    return [each for each in _explanations() if each.id in wanted]
-
-
-def _explanations() -> list[Explanation]:
-    """Every rule explained. As it takes seconds to collect cases and faults, what they say is cached on this
-    machine until one of their files changes."""
-    file = state_file("explanations", *_sources())
-    if file is not None:
-        with suppress(OSError, msgspec.DecodeError):
-            return msgspec.json.decode(file.read_bytes(), type=list[Explanation])
+    of_user = [_of_own_rule(rule) for rule in own.rules if rule.id in wanted]
+    if len(of_user) == len(wanted):
+        return of_user
     from conformance.run.outlook.recipes import explanations  # collects the cases, with pytest
 
-    every = explanations()
-    if file is not None:
-        with suppress(OSError):
-            replace_file(file, msgspec.json.encode(every).decode())
-    return every
+    return [*explanations(wanted), *of_user]
 
 
-def _sources() -> Iterator[str]:
-    """The code and data of the suite, each file with its size and its last change."""
-    for package in PACKAGES:
-        for path in sorted(Path(str(files(package))).rglob("*.*")):
-            if path.suffix in (".py", ".toml"):
-                status = path.stat()
-                yield f"{path} {status.st_size} {status.st_mtime_ns}"
+def _of_own_rule(rule: OwnRule) -> Explanation:
+    row = rule.requirement
+    verdict = "FAIL" if row.level == "must" else "WARN"
+    return Explanation(
+        id=rule.id,
+        level=row.level,
+        level_reason=f"a rule of your own; a portal that differs gets a {verdict}, in a score of its own",
+        section=row.section,
+        place=place_of(row),
+        statement=row.statement,
+        endpoints=rule.endpoints or ("all",),
+        decided_by=[Decider(rule.where, "an answer of one of the endpoints")],
+        reading=None,
+        untestable=None,
+        serve_failing=None,
+        serve_passing="",
+        judge=f"portal-conformance check RECORDING --only {rule.id}",
+    )
 
 
 def as_json(explanations: Sequence[Explanation]) -> str:

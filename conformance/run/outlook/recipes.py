@@ -1,9 +1,9 @@
-"""Explanations of all rules: what decides each, and the recipe that shows both of its verdicts."""
+"""Explanations of rules: what decides each, and the recipe that shows both of its verdicts."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from conformance.run.catalogue import CaseRow, collect, deciders
 from conformance.run.outlook.explanation import Decider, Explanation
@@ -25,11 +25,12 @@ USUAL_ACCOUNT = "accounts.admin"
 LOCAL = "local.toml"
 
 
-def explanations() -> list[Explanation]:
-    """Every rule explained, in the specification's order."""
+def explanations(rules: Container[str]) -> list[Explanation]:
+    """These rules explained, in the specification's order."""
     names, cases = deciders(), {row.id: row for row in collect()}
     declared = frozenset(rule for case in cases.values() for rule in case.requirements)
-    return [_explanation(row, names[row.id], cases, declared) for row in REQUIREMENTS.values()]
+    rows = (row for row in REQUIREMENTS.values() if row.id in rules)
+    return [_explanation(row, names[row.id], cases, declared) for row in rows]
 
 
 def _explanation(

@@ -8,7 +8,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 from pathlib import Path
 from typing import IO, Literal
 
@@ -83,6 +84,9 @@ class ChangeCounts:
     accepted: int
     restored: int
     staying: int = 0
+
+    def __add__(self, other: ChangeCounts) -> ChangeCounts:
+        return ChangeCounts(*map(add, astuple(self), astuple(other)))
 
 
 class Originals:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
@@ -23,6 +25,7 @@ from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, Watch, as_seconds, iso
 from conformance.target.http1 import NO_CONNECTION
 from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
+from conformance.target.portal.limiter import Limiter
 from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
@@ -89,6 +92,9 @@ class Transport:
         self._most = profile.limits.max_answer
         self._lock = threading.Lock()
         self._count = 0
+        self._limiter = Limiter()
+        self._control: httpx.Request | None = None
+        """The first read that was served without a token, to be sent again beside a refusal."""
         self._origin = _origin(httpx.URL(self.url))
         self._handler = handler or Wire(
             context=tls_context(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
@@ -132,11 +138,27 @@ class Transport:
             except httpx.HTTPError as problem:
                 if not self._waits_for_restart(problem):
                     error = _reason(problem, self._timeout)
-                    raise self._failed(
-                        problem, self._record(sent, started, began, client, error=error)
-                    ) from None
+                    exchange = self._exchange(sent, started, began, client, error=error)
+                    raise self._failed(problem, self._numbered(exchange)) from None
         plain = open_answer(response) if open_answer else None
-        return self._record(sent, started, began, client, response=response, plain=plain)
+        answered = self._exchange(sent, started, began, client, response=response, plain=plain)
+        return self._numbered(self._compared(request, answered))
+
+    def _compared(self, request: httpx.Request, answer: Exchange) -> Exchange:
+        """An answer, marked where a limiter gave it. A control that this takes is recorded before it."""
+        control = self._control
+        if control is None:
+            if answer.success and request.method == "GET" and "authorization" not in request.headers:
+                self._control = request
+            return answer
+        if control.url != request.url and self._limiter.may_have_given(answer):
+            started, began = self.clock.iso(), self.clock.ticks()
+            with suppress(httpx.HTTPError):
+                response, sent = self._answer(control), _recorded(control, None)
+                other = self._exchange(sent, started, began, "", response=response)
+                self._limiter.compare(answer, other)
+                self._numbered(replace(other, held_back=self._limiter.gave(other)))
+        return replace(answer, held_back=True) if self._limiter.gave(answer) else answer
 
     def _waits_for_restart(self, problem: httpx.HTTPError) -> bool:
         """Whether a portal that has answered refuses connections, and it was waited a while for it to take
@@ -209,7 +231,7 @@ class Transport:
         by = f" by {exchange.client}" if exchange.client else ""
         self._secrets.add_from(exchange, origin=f"first seen in #{exchange.n}, {endpoint_of(exchange)}{by}")
 
-    def _record(
+    def _exchange(
         self,
         request: Request,
         started: str,
@@ -220,20 +242,24 @@ class Transport:
         error: str | None = None,
         plain: Plain | None = None,
     ) -> Exchange:
-        elapsed = round((self.clock.ticks() - began) * 1000, 3)
+        """An exchange that has no number yet."""
+        return Exchange(
+            n=0,
+            started=started,
+            elapsed_ms=round((self.clock.ticks() - began) * 1000, 3),
+            client=client,
+            request=request,
+            response=response,
+            error=error,
+            plain=plain,
+        )
+
+    def _numbered(self, exchange: Exchange) -> Exchange:
+        """The exchange with its number, noted and handed on."""
         with self._lock:
             self._count += 1
-            self.answered = self.answered or response is not None
-            exchange = Exchange(
-                n=self._count,
-                started=started,
-                elapsed_ms=elapsed,
-                client=client,
-                request=request,
-                response=response,
-                error=error,
-                plain=plain,
-            )
+            self.answered = self.answered or exchange.response is not None
+            exchange = replace(exchange, n=self._count)
             ahead = self.clock.heard(clock_offset(exchange) or 0.0)
             if ahead:
                 exchange = replace(exchange, started=iso(exchange.time + ahead))
@@ -322,14 +348,26 @@ def _advance(profile: Profile, address: str, seconds: int) -> float | None:
     now = body.get("now") if isinstance(body, dict) else None
     if now is None:
         return None
-    there = as_seconds(now)
+    there = _epoch_seconds(now)
     if there is None or there < 0:
         shown = f"now = {clipped(now)!r}" if isinstance(now, str) else "a now"
         raise ProfileError(
-            f"{profile.source}: [clock] advance: {address} answers with {shown} that is no number of seconds "
-            "since 1970, such as 1767225661.5. Without now, the portal's answers tell its time."
+            f"{profile.source}: [clock] advance: {address} answers with {shown} that is neither a number of "
+            "seconds since 1970, such as 1767225661.5, nor an ISO 8601 time. Without now, "
+            "the portal's answers tell its time."
         )
     return there
+
+
+def _epoch_seconds(now: object) -> float | None:
+    """The time that a clock shows, as a number or in ISO 8601; None where it is neither."""
+    if not isinstance(now, str):
+        return as_seconds(now)
+    try:
+        moment = datetime.fromisoformat(now)
+    except ValueError:
+        return None
+    return as_seconds((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def _completed(pairs: Pairs, method: str, url: httpx.URL, body: bytes) -> Pairs:

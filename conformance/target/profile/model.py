@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
@@ -25,6 +24,7 @@ from conformance.target.profile.tables import (
     BotChallenge,
     ClockSettings,
     Expect,
+    ExtendSettings,
     FixedInbox,
     HttpInbox,
     ImapInbox,
@@ -36,7 +36,7 @@ from conformance.target.profile.tables import (
     Records,
     SecureChannelSettings,
 )
-from conformance.traffic.documents import document_text
+from conformance.traffic.documents import toml_tables, user_text
 from conformance.traffic.exchange import Json
 
 SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
@@ -71,6 +71,7 @@ class Profile(ProfileTable):
         " that finds another one fails.",
     )
     clock: ClockSettings = ClockSettings()
+    extend: ExtendSettings = ExtendSettings()
     expect: Expect = Expect()
 
     _source: str = PrivateAttr("profile")
@@ -97,6 +98,11 @@ class Profile(ProfileTable):
         """This profile at another address of a portal; ``is_insecure`` leaves its certificate unchecked."""
         settings = {"url": url} | ({"verify": False} if is_insecure else {})
         return self.model_copy(update={"portal": self.portal.model_copy(update=settings)})
+
+    def describing(self, files: Iterable[Path]) -> Self:
+        """This profile with further descriptions."""
+        names = [*self.extend.descriptions, *(str(path.absolute()) for path in files)]
+        return self.model_copy(update={"extend": self.extend.model_copy(update={"descriptions": names})})
 
     @field_validator("operations")
     @classmethod
@@ -191,18 +197,9 @@ def load(path: Path, environ: Mapping[str, str] = os.environ, *, target: str | N
 
 def text_of(path: Path) -> str:
     """The text of a profile. Raises ProfileError."""
-    try:
-        return document_text(path)
-    except FileNotFoundError:
-        raise ProfileError(
-            f"{path}: there is no such file. `portal-conformance setup --print` prints one to fill in."
-        ) from None
-    except OSError as problem:
-        raise ProfileError(
-            f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()}). Check the path."
-        ) from None
-    except UnicodeDecodeError as problem:
-        raise ProfileError(f"{path}: cannot be read ({problem}). Save it as UTF-8.") from None
+    return user_text(
+        path, error=ProfileError, missing="`portal-conformance setup --print` prints one to fill in."
+    )
 
 
 def parse(
@@ -221,7 +218,7 @@ def parse(
     profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
-    return profile
+    return profile.model_copy(update={"extend": profile.extend.within(folder)})
 
 
 NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."
@@ -229,12 +226,7 @@ NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and
 
 def tables_of(text: str, references: References, *, name: str, target: str | None = None) -> dict[str, Any]:
     """The tables of a profile, with the values that its references stand for. Raises ProfileError."""
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        line = re.search(r"at line (\d+)", str(problem))
-        where = f"{name}:{line[1]}" if line is not None else name
-        raise ProfileError(f"{where}: this is not TOML: {problem}.") from None
+    tables = toml_tables(text, name, error=ProfileError)
     if tables.get("profile", 1) != 1:
         where = references.positions.of(("profile",))
         raise ProfileError(
@@ -246,6 +238,26 @@ def tables_of(text: str, references: References, *, name: str, target: str | Non
     if references.problems:
         raise ProfileError("\n".join(references.problems))
     return tables
+
+
+class ExtendedProfile(BaseModel):
+    """Of a profile the table ``[extend]`` alone."""
+
+    extend: ExtendSettings = ExtendSettings()
+
+
+def extension_of(path: Path | None) -> ExtendSettings:
+    """The table ``[extend]`` of a profile, whose secrets are not read; an empty one without a profile, and of
+    a pipe, which can be read only once. ProfileError."""
+    if path is None or path.is_fifo():
+        return ExtendSettings()
+    text = text_of(path)
+    try:
+        tables = toml_tables(text, str(path), error=ProfileError)
+        return ExtendedProfile.model_validate(tables).extend.within(path.parent)
+    except ValidationError as problem:
+        found = sentences(problem, ExtendedProfile, Positions(str(path), text))
+        raise ProfileError("\n".join(found)) from None
 
 
 NO_PROFILE = "--target"

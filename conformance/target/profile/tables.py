@@ -6,12 +6,14 @@ The descriptions are the texts of the profile reference in ``docs/reference/prof
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from conformance.descriptions import DescriptionFiles
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
 from conformance.target.profile.errors import hint_at, nearest
@@ -372,6 +374,13 @@ class LimitSettings(ProfileTable):
     max_failed_sign_ins: int = Field(
         5, ge=0, description="The most failed sign-ins of one account that a run causes on purpose."
     )
+    change_shows: float = Field(
+        10.0,
+        gt=0,
+        le=600,
+        description="The most seconds after which a change shows wherever it is read: so long a run looks "
+        "again before it says that nothing was changed.",
+    )
     max_answer: int = Field(
         LARGEST_ANSWER,
         ge=1024,
@@ -386,9 +395,61 @@ class ClockSettings(ProfileTable):
         None,
         description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
         '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '
-        "seconds since 1970. Without `now`, the time is that of the portal's first answers (`timestamp`, "
-        "else `Date`), plus the seconds that were asked for since.",
+        "seconds since 1970 or as ISO 8601. Without `now`, the time is that of the portal's first answers "
+        "(`timestamp`, else `Date`), plus the seconds that were asked for since.",
     )
+
+
+class ExtendSettings(ProfileTable):
+    """What is known of a portal beyond the specification. Files are looked for from the folder of the
+    profile."""
+
+    rules: list[str] = Field(
+        [],
+        description="Files with rules of your own, which end with `.toml` or `.py`. They count in a score of "
+        "their own.",
+    )
+    prefix: str = Field("OWN", description="What the ids of your own rules begin with: `OWN-1`.")
+    matchers: dict[str, str] = Field(
+        {},
+        description="By place, such as `data.items[*].score`, when a replay takes two values for the same: "
+        "`anything`, `equal`, `form` (both are times, say, or numbers), or a function of both values, "
+        "`matchers.py:name`. An endpoint may stand before the place.",
+    )
+
+    descriptions: list[str] = Field(
+        [],
+        description="OpenAPI 3.0 or 3.1 files, JSON or YAML, of further endpoints. Traffic is compared with "
+        "them, and what differs has lines of its own: it is no rule of the specification.",
+    )
+    overlays: list[str] = Field(
+        [],
+        description="OpenAPI Overlay 1.x files, which change the descriptions: the one that `extends` names, "
+        "or all.",
+    )
+
+    @field_validator("prefix")
+    @classmethod
+    def _is_no_chapter(cls, prefix: str) -> str:
+        if not re.fullmatch(r"[A-Z][A-Z0-9]{0,15}", prefix):
+            raise ValueError('must be a word in capitals such as "OWN"')
+        if prefix in {"READING", *(row.chapter.partition("-")[0] for row in REQUIREMENTS.values())}:
+            raise ValueError(f'is "{prefix}", as rules of the specification begin. Choose another one')
+        return prefix
+
+    def within(self, folder: Path) -> ExtendSettings:
+        """The same with absolute paths of descriptions; relative ones are below the folder."""
+        paths = {name: [str(folder.absolute() / path) for path in getattr(self, name)] for name in DESCRIBING}
+        return self.model_copy(update=paths)
+
+    def described(self, further: Iterable[Path] = ()) -> DescriptionFiles:
+        """The files of descriptions, and further ones."""
+        files, overlays = map(Path, self.descriptions), map(Path, self.overlays)
+        return DescriptionFiles((*files, *further), tuple(overlays))
+
+
+DESCRIBING = ("descriptions", "overlays")
+"""The keys of [extend] that name files of descriptions."""
 
 
 class Expect(ProfileTable):

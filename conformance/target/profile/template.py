@@ -106,11 +106,18 @@ REST = """\
 # login_window = 60                       # seconds in which 10 sign-ins may begin; rules of the rate need it
 # max_mails = 20                          # the most mails that a run has sent
 # max_failed_sign_ins = 5                 # the most sign-ins that are meant to fail, for each account
+# change_shows = 10                       # seconds after which a change shows wherever it is read
 # max_answer = 8388608                    # bytes of an answer that are read; more is not judged
 
 # [readings]
 # A reading of something that the specification leaves open, pinned: a run that finds another one fails.
 # "invalid-credentials-status" = 401
+
+# [extend]
+# What you know beyond the specification: `portal-conformance docs rest-of-your-portal`.
+# rules = ["rules.toml", "rules.py"]      # rules of your own, which count in a score of their own
+# prefix = "OWN"                          # what their ids begin with: OWN-1
+# matchers = { "data.score" = "anything" } # when a replay takes two values for the same
 
 # [expect]
 # What a run must have tested, so that its verdict says anything; `doctor` prints what fits this profile.
@@ -231,11 +238,11 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
     if answers.otp_secret:
         yield "${ADMIN_OTP_SECRET}", f"${{{answers.otp_secret}}}"
         yield '# mfa = "OTP"', 'mfa = "OTP"'
-        return
-    yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
-    yield '# mfa = "OTP"', 'mfa = "EMAIL"'
-    yield '# inbox = "mail"', 'inbox = "mail"'
+    else:
+        yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
+        yield '# mfa = "OTP"', 'mfa = "EMAIL"'
     if answers.inbox:
+        yield '# inbox = "mail"', 'inbox = "mail"'
         yield (
             f"{INBOX_KINDS}#\n# [inboxes.mail]",
             f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",

@@ -73,6 +73,9 @@ TOO_MANY = 429
 MOST_PAUSES = 300.0
 """Seconds of such waits in all."""
 
+UNASKED_PAUSES = 2.0, 10.0, 60.0
+"""Seconds of waits for a limiter that does not say how soon it lets the next request pass."""
+
 PASSES = "a rate limit to pass"
 
 
@@ -121,21 +124,26 @@ class Caller:
         raise AssertionError("unreachable")
 
     def _let_through(self, key: str, outgoing: Outgoing, answer: Exchange) -> Exchange:
-        """The answer; once more where the portal, or something before it, allows so many requests, and says
-        how soon the next. Beside a clock that is moved what stands before may go by its own."""
-        seconds = retry_after(answer) if answer.status == TOO_MANY else None
+        """The answer; once more where the portal, or something before it, allows so many requests. Beside a
+        clock that is moved what stands before may go by its own."""
         clock = self._clock
         longest = A_MINUTE if key in OF_PASSWORDS or clock.is_simulated else LONGEST_PAUSE
-        if seconds is None or seconds > longest or self._pauses_left <= seconds:
-            return answer
-        with suppress(OutOfTime):
-            clock.wait(seconds + MARGIN, PASSES)
-            answer = self._counted(key, outgoing, waits=True)
-            if clock.is_simulated and answer.status == TOO_MANY and seconds <= LONGEST_PAUSE:
-                clock.pause(seconds + MARGIN, PASSES)
+        waited = 0.0
+        for seconds in _pauses(answer):
+            if seconds > longest or self._pauses_left <= seconds or not _is_turned_away(answer):
+                break
+            waited += seconds
+            with suppress(OutOfTime):
+                clock.wait(seconds + MARGIN, PASSES)
                 answer = self._counted(key, outgoing, waits=True)
-        # A target that turns everything away is not to be waited for again and again.
-        self._pauses_left -= seconds if answer.status != TOO_MANY else MOST_PAUSES / 3
+                if clock.is_simulated and _is_turned_away(answer) and seconds < LONGEST_PAUSE:
+                    clock.pause(seconds + MARGIN, PASSES)
+                    answer = self._counted(key, outgoing, waits=True)
+        if _is_turned_away(answer) and waited:
+            # A target that turns everything away is not to be waited for again and again.
+            self._pauses_left -= MOST_PAUSES / 3
+        elif not clock.is_simulated:
+            self._pauses_left -= waited
         return answer
 
     def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
@@ -153,7 +161,7 @@ class Caller:
         """Sends it, and the ledger takes note: what was not sent is not to be restored."""
         self._changes.sends(key)
         exchange = self.send(outgoing)
-        if exchange.status == TOO_MANY:
+        if _is_turned_away(exchange):
             self._changes.turned_away(key)
         return exchange
 
@@ -250,6 +258,18 @@ class Caller:
         if token not in self._shared:
             others = {other: owner for other, owner in self._shared.items() if owner != doubt}
             self._shared = {**others, token: doubt}
+
+
+def _is_turned_away(answer: Exchange) -> bool:
+    return answer.status == TOO_MANY or answer.held_back
+
+
+def _pauses(answer: Exchange) -> tuple[float, ...]:
+    """Seconds of the waits after which a request is sent again that may have met a rate limit."""
+    asked = retry_after(answer) if _is_turned_away(answer) else None
+    if asked is not None:
+        return (asked,)
+    return UNASKED_PAUSES if answer.held_back else ()
 
 
 def encoded(json: Json) -> bytes | None:

@@ -29,6 +29,8 @@ class OwnSessions:
         """By access token, when another session of its account was logged out last (epoch seconds)."""
         self._may_be_over: set[str] = set()
         """The access tokens of those that something else than a logout may have ended since they served."""
+        self.replayed: Counter[str] = Counter()
+        """By account, the sessions that replayed sign-ins began and no replayed logout ended."""
         self.ends_alone: bool | None = None
         """Whether a logout ends no session but its own; None where nothing shows it."""
 
@@ -39,7 +41,7 @@ class OwnSessions:
 
     @property
     def open_by_account(self) -> Counter[str]:
-        return Counter(self._accounts.values())
+        return Counter(self._accounts.values()) + self.replayed
 
     def end(self, log_out: Callable[[str], object], *, logged_out: Collection[str] = ()) -> None:
         """Logs out the sessions that the run began, where it was seen that this ends no other, and those of
@@ -59,7 +61,7 @@ class OwnSessions:
         if not open_ones:
             return None
         numbers = ", ".join(f"{number} of [accounts.{name}]" for name, number in open_ones)
-        return f"Sessions that the run began stay open until they expire: {numbers}."
+        return f"Sessions that the run began may stay open until they expire: {numbers}."
 
     def notice(self, exchange: Exchange) -> None:
         key, token = key_of(exchange), exchange.request.bearer

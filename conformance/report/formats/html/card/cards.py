@@ -85,8 +85,11 @@ class Card:
     def at_once_title(self) -> str:
         if self.group.filter:
             return f"Listings by the same filter, {self.group.filter}, also contradict"
-        is_whole = self.group.lead.path in WHOLE_ANSWER
-        return "The same answer also contradicts" if is_whole else "The same value also contradicts"
+        if self.group.lead.path not in WHOLE_ANSWER:
+            return "The same value also contradicts"
+        answers = [each.exchanges[-1:] for each in (self.group.lead, *self.group.elsewhere)]
+        is_same = all(each.exchanges[-1:] in answers for each in self.group.at_once)
+        return f"The same {'answer' if is_same else 'mistake'} also contradicts"
 
     def without_exchanges(self) -> Card:
         if not self.exchanges:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypeGuard
 
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.outcome import Difference, ReplayedExchange
 from conformance.replay.recording.kinds import magnitude
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Exchange, Json, dig

@@ -8,16 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from conformance.replay.compare.difference import Difference, Steps
+from conformance.replay.compare.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.replay.compare.order import content_key
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
+from conformance.replay.compare.outcome import Difference, ReplayedExchange, Steps
 from conformance.replay.recording.kinds import is_address
 from conformance.spec import endpoints as op
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, SESSIONS_HISTORY
 from conformance.traffic.exchange import Json, dig
 
-SIGN_INS = frozenset({LOGIN_INITIATE, LOGIN_COMPLETE})
+SIGN_INS = frozenset({op.LOGIN_INITIATE, op.LOGIN_COMPLETE})
 
 
 @dataclass
@@ -36,7 +34,7 @@ class OwnRequests:
 
     def sign_ins(self, account: str) -> int:
         """How many sign-ins ended, completed or refused. One that only begins stands in no history yet."""
-        ends = ((LOGIN_INITIATE, False), (LOGIN_COMPLETE, False), (LOGIN_COMPLETE, True))
+        ends = ((op.LOGIN_INITIATE, False), (op.LOGIN_COMPLETE, False), (op.LOGIN_COMPLETE, True))
         return sum(self._counts[account, operation, is_success] for operation, is_success in ends)
 
     def stayed(self, pair: ReplayedExchange, began: Clocks, clocks: Clocks) -> Iterator[Difference]:
@@ -52,7 +50,7 @@ class OwnRequests:
     def lacking(self, pair: ReplayedExchange, began: Clocks) -> list[Difference]:
         """The list of a history that shows fewer of these sign-ins than it did when recorded. That it is
         longer says nothing."""
-        if pair.operation != SESSIONS_HISTORY or pair.account is None:
+        if pair.operation != op.SESSIONS_HISTORY or pair.account is None:
             return []
         old, new = (_moments(each) for each in (pair.recorded.data, pair.live.data))
         before = sum(moment >= began.recorded - GRAIN for moment in old)
@@ -66,7 +64,7 @@ class OwnRequests:
 def turned_round(pair: ReplayedExchange) -> list[Difference]:
     """The list of a history whose newest sign-ins stood first and now stand last, or the other way round: no
     further sign-in makes that."""
-    if pair.operation != SESSIONS_HISTORY:
+    if pair.operation != op.SESSIONS_HISTORY:
         return []
     before, after = (_direction(_moments(each)) for each in (pair.recorded.data, pair.live.data))
     if before is None or after is None or before == after:

@@ -1,29 +1,33 @@
-"""Broken repetition: reads that the recording answers alike each time, and the target does not.
+"""Broken repetition: what two recorded answers show alike, and two live ones do not.
 
 Times and random values of the target's own are compared by their form alone. Where the recording shows one of
-them twice in answer to one request, the target is expected to show its own twice as well.
+them twice, in answer to one request or of one record, the target is expected to show its own twice as well.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
 
-from conformance.replay.compare.difference import Difference, Steps
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.times.clocks import OF_SIGN_INS, epoch_of, resolution_of
+from conformance.replay.compare.clocks import OF_SIGN_INS, Clocks, LastChange, epoch_of, resolution_of
+from conformance.replay.compare.outcome import Difference, OtherAnswer, ReplayedExchange, Steps
 from conformance.replay.compare.written import FIELDS
 from conformance.replay.recording.kinds import ISO, kind_of, magnitude
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 
-MOST_PLACES = 10_000
-"""Places that are remembered in all: about a megabyte."""
+MOST_SHOWN = 50_000
+"""Values that are remembered in all, and as many changes."""
 
 CONSTANTS = "/constants/"
 """Within the paths of lists without times, which are long."""
+
+ROUNDING_SECONDS = 1.0
+QUARTER, FARTHEST_ZONE = 900, 14 * 3600
 
 _OF_ACTIVITY = re.compile(r"last[A-Z_]")
 """Begins the names of times at which somebody last did something."""
@@ -32,52 +36,72 @@ Compared = tuple[int, Steps, Json, Json]
 """A hash of the place, the same in each response, the steps that lead there in this one, and both values."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstRead:
-    """The first of repeated reads: when it was recorded, and by hash of a place with its recorded value that
-    of the live one."""
+class Shown(NamedTuple):
+    """A recorded and a live value, the number of the exchange that shows them, and a moment of it."""
 
-    time: float
-    values: dict[int, int]
+    recorded: Json
+    live: Json
+    number: int
+    moment: float
 
 
 @dataclass
-class Repetitions:
-    """Remembers the first of repeated reads, and compares later ones with it."""
+class ShownEarlier:
+    """The values that earlier answers showed, and when records were changed, by recorded id."""
 
-    _reads: dict[int, FirstRead] = field(default_factory=dict)
-    _places: int = 0
+    changed: dict[str, LastChange] = field(default_factory=dict)
+    _first: dict[Hashable, Shown] = field(default_factory=dict)
+
+    def earlier(self, key: Hashable, shown: Shown) -> Shown | None:
+        """Returns what was shown first; None where nothing was, or the recorded value was another one."""
+        before = self._first.get(key)
+        if before is not None and before.recorded == shown.recorded:
+            return before
+        if before is not None or len(self._first) < MOST_SHOWN:
+            self._first[key] = shown
+        return None
+
+    def kept_since(self, key: Hashable, times: tuple[str, str]) -> float | None:
+        """Returns when the target first showed a live time that stayed equal while the recorded time moved;
+        None otherwise."""
+        before = self._first.get(key)
+        if before is None or before.live != times[1] or is_near(before.recorded, times[0]):
+            return None
+        return before.moment
+
+    def note_change(self, record: str, moments: Clocks, took: float) -> None:
+        """Notes that a record was changed at these moments; the live request ``took`` so many seconds."""
+        before = self.changed.get(record)
+        if before is not None or len(self.changed) < MOST_SHOWN:
+            first = moments.live if before is None else before.first
+            self.changed[record] = LastChange(*moments, moments.live - took, first)
 
     def broken(self, pair: ReplayedExchange) -> Iterator[Difference]:
-        """The places that the recording shows alike at each read, and the target otherwise at this one."""
-        if not pair.repeats or not _is_remembered(pair):
+        """Yields the places that the recording shows alike at repeated reads, and the target does not."""
+        if not pair.repeats or pair.operation in OF_SIGN_INS or CONSTANTS in pair.operation:
             return
-        first = self._reads.get(pair.repeats)
-        if first is not None:
-            yield from self._since(first, pair)
-        elif self._places < MOST_PLACES:
-            self._remember(pair)
-
-    def _remember(self, pair: ReplayedExchange) -> None:
-        values = {hash((place, _moment(old))): hash(_moment(new)) for place, _, old, new in _by_form(pair)}
-        self._reads[pair.repeats] = FirstRead(pair.recorded.time, values)
-        self._places += 1 + len(values)
-
-    def _since(self, first: FirstRead, pair: ReplayedExchange) -> Iterator[Difference]:
-        passed = pair.recorded.time - first.time
+        if not (pair.recorded.success and pair.live.success):
+            return
         for place, steps, old, new in _by_form(pair):
-            shown = hash(_moment(new))
-            if first.values.get(hash((place, _moment(old))), shown) == shown:
+            shown = Shown(_moment(old), _moment(new), pair.number, pair.recorded.time)
+            before = self.earlier((pair.repeats, place), shown)
+            if before is None or before.live == shown.live:
                 continue
-            if passed > min(_resolution(steps, value) for value in (old, new)):
-                yield Difference("repetition", steps, old, new)
+            if shown.moment - before.moment > min(_resolution(steps, value) for value in (old, new)):
+                yield Difference("repetition", steps, old, new, OtherAnswer(before.number))
 
 
-def _is_remembered(pair: ReplayedExchange) -> bool:
-    """Whether the first of such reads is remembered, where they are repeated."""
-    if pair.operation in OF_SIGN_INS or CONSTANTS in pair.operation:
-        return False
-    return pair.recorded.success and pair.live.success
+def is_near(time: Json, other: Json) -> bool:
+    """Whether two ISO 8601 times differ by no more than their rounding, or by a zone, which the judge
+    decides. What is no time decides nothing."""
+    if time == other:
+        return True
+    try:
+        apart = datetime.fromisoformat(time) - datetime.fromisoformat(other)
+    except (ValueError, TypeError):
+        return True
+    seconds = abs(apart.total_seconds())
+    return seconds <= ROUNDING_SECONDS or (seconds <= FARTHEST_ZONE and seconds % QUARTER == 0)
 
 
 def _moment(value: Json) -> Json:

@@ -1,0 +1,130 @@
+"""The command describe: learns an OpenAPI description from recorded traffic, or compares one with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from conformance.check.traffic import CheckOptions, PortalTraffic
+from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
+from conformance.cli.layout import print_line
+from conformance.cli.options import SALVAGE
+from conformance.descriptions import DescriptionFiles, Descriptions
+from conformance.errors import ExitCode, UsageError
+from conformance.judging.described import DescriptionJudge
+from conformance.learning.against import lacking, unseen
+from conformance.learning.document import document_of
+from conformance.learning.learner import Learner
+from conformance.report.formats.finding_text import values
+from conformance.report.model.run import finding_entry
+from conformance.report.model.visible import one_line
+from conformance.spec import REQUIREMENTS
+from conformance.traffic.capture.places import matching, place_of
+from conformance.traffic.replacing import replace_file
+from conformance.verdicts.findings import Finding, Ledger
+
+MOST_LINES = 200
+
+
+@command(
+    "describe",
+    argument(
+        "files",
+        "FILE",
+        nargs=-1,
+        required=True,
+        type=ADDRESS,
+        help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
+    ),
+    option("--out", metavar="FILE", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
+    option(
+        "--against",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        allow_from_autoenv=False,
+        help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
+        "reverse; may be repeated",
+    ),
+    option(
+        "--target",
+        metavar="URL",
+        help="the base URL or host of the portal, if the files hold several",
+    ),
+    SALVAGE,
+    flag("--force", help="write --out also where a file has its name"),
+)
+def describe_traffic(options: Options) -> int:
+    """Learns a description of the endpoints that the specification does not describe. It has names, types and
+    counts, and no value of the traffic."""
+    if options.out is None and not options.against:
+        raise UsageError("describe needs --out FILE, to write a description, or --against FILE, to compare.")
+    if options.out is not None and options.out.exists() and not options.force:
+        raise UsageError(
+            f"--out {options.out}: there is such a file, and a person may have changed it. Name another one, "
+            "or replace it with --force."
+        )
+    descriptions = DescriptionFiles(tuple(options.against)).read()
+    learner, deviations = _learned(options, descriptions)
+    if options.out is not None:
+        _write(learner, options.out)
+    if options.against:
+        _compare(learner, descriptions, deviations)
+    return ExitCode.CONFORMANT
+
+
+def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dict[str, Finding]]:
+    """What the traffic shows, and where it differs from descriptions. CaptureError: it cannot be read."""
+    places = [place_of(path) for text in options.files for path in matching(str(text))]
+    asked = CheckOptions(target=options.target, salvage=options.salvage)
+    learner, ledger, judge = Learner(), Ledger(REQUIREMENTS), DescriptionJudge(descriptions)
+    for exchange in PortalTraffic(places, asked):
+        learner.add(exchange)
+        judge.judge(exchange, ledger)
+    learner.conclude()
+    return learner, ledger.deviations
+
+
+def _write(learner: Learner, out: Path) -> None:
+    if not learner.operations:
+        raise UsageError(
+            "describe: the traffic has no answer of an endpoint that the specification does not describe."
+        )
+    try:
+        replace_file(out, json.dumps(document_of(learner), indent=2, ensure_ascii=False) + "\n")
+    except OSError as refused:
+        raise UsageError(f"--out {out}: cannot be written ({refused.strerror}). Choose another.") from None
+    count = len(learner.operations)
+    print_line(f"{out}: {'1 endpoint' if count == 1 else f'{count:,} endpoints'}, learned from traffic.")
+    if learner.left_out:
+        print_line(f"{learner.left_out:,} exchanges of further endpoints are left out: there are too many.")
+    _print("Look at these:", learner.unsure)
+    print_line("Compare traffic with it: portal-conformance check FILE --description " + str(out))
+
+
+def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str, Finding]) -> None:
+    differing = (
+        f"{row.endpoint}: {row.path}: {values(finding_entry(row))}"
+        for row in deviations.values()
+        if row.path != "status"
+    )
+    _print("Traffic shows, and the description lacks:", lacking(learner, descriptions))
+    _print("Traffic differs from the description:", differing)
+    _print("The description has, and no traffic shows:", unseen(learner, descriptions))
+    _print("Not used of the description:", descriptions.notes)
+
+
+def _print(title: str, lines: Iterable[str]) -> None:
+    """A title and its lines; of many the first."""
+    shown = list(lines)
+    if not shown:
+        return
+    print_line(f"\n{title}")
+    for line in shown[:MOST_LINES]:
+        print_line(f"  {one_line(line, 400)}")
+    if len(shown) > MOST_LINES:
+        print_line(f"  and {len(shown) - MOST_LINES:,} more")
+
+
+COMMANDS = {each.name: each for each in (describe_traffic,)}

@@ -1,0 +1,147 @@
+"""Judges exchanges by descriptions of the user's own, at paths that the specification does not describe.
+
+What the specification says of all requests stays its own: a general error, and 401 without a token, need no
+description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from conformance.checks.access.without_token import without_token
+from conformance.descriptions import Descriptions
+from conformance.descriptions.operations import DescribedAnswer, DescribedOperation, SchemaDifference
+from conformance.judging.dispatch import is_of_an_endpoint
+from conformance.spec.operations import UNDESCRIBED
+from conformance.spec.tables import ERROR_BY_CODE
+from conformance.traffic.clip import clipped
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
+from conformance.verdicts.comparisons import contradicts, is_held_back
+from conformance.verdicts.deviations import LEARNED, YOURS
+from conformance.verdicts.findings import Finding, Ledger, Verdict
+
+MOST_OF_ONE_ANSWER = 50
+"""Deviations of one answer that are noted."""
+
+GENERAL_STATUSES = frozenset({401, 403, 429})
+"""Refusals of any endpoint: of the token, the ingress or the permission, and the rate."""
+
+WITHOUT_TOKEN = without_token(UNDESCRIBED)
+TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
+PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
+
+
+class DescriptionJudge:
+    """Compares each exchange with the operation that describes it, if one does."""
+
+    def __init__(self, descriptions: Descriptions) -> None:
+        self._descriptions = descriptions
+
+    def judge(self, exchange: Exchange, ledger: Ledger) -> list[Finding]:
+        """Notes in the ledger what deviates from the description; returns what contradicts the specification
+        by what the description says of the endpoint."""
+        request, response = exchange.request, exchange.response
+        if request.operation_key != UNDESCRIBED or response is None:
+            return []
+        operation = self._descriptions.operation_of(request.method, request.path)
+        if operation is None or not _is_comparable(exchange, response, operation):
+            return []
+        ledger.described.endpoints[operation.key] = True
+        for deviation in islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER):
+            ledger.deviate(deviation)
+        if not operation.is_hypothesis and _is_served_without_token(operation, exchange):
+            contradiction = contradicts(exchange, "status", 401, response.status)
+            finding = ledger.decide("AUTHN-001", contradiction, case=PROTECTED_BY_DESCRIPTION)
+            return [] if finding is None else [finding]
+        return []
+
+
+def _is_comparable(exchange: Exchange, response: Response, operation: DescribedOperation) -> bool:
+    """Whether the endpoint surely gave the answer. A file, or a page, is one that its description names."""
+    if exchange.is_sealed or is_held_back(exchange):
+        return False
+    if is_of_an_endpoint(exchange):
+        return True
+    answer = operation.answers.get(str(response.status))
+    label = response.header("content-type") or ""
+    return response.status < 300 and answer is not None and answer.media_type_of(label) is not None
+
+
+def _is_served_without_token(operation: DescribedOperation, exchange: Exchange) -> bool:
+    return operation.is_protected is True and exchange.success and WITHOUT_TOKEN.takes(exchange)
+
+
+def _deviations(operation: DescribedOperation, exchange: Exchange, response: Response) -> Iterator[Finding]:
+    def deviation(part: str, path: str, expected: Json, actual: Json) -> Finding:
+        return Finding(
+            f"{LEARNED if operation.is_hypothesis else YOURS}-{part}",
+            Verdict.OPEN,
+            operation.key,
+            f"described at {operation.source}",
+            clipped(expected),
+            clipped(actual),
+            path,
+            exchanges=(exchange.n,),
+        )
+
+    answer = operation.answer_for(response.status)
+    if answer is None and operation.answers and not _is_general(operation, exchange, response):
+        yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
+    for difference in () if answer is None else _differences(answer, exchange, response):
+        yield deviation("BODY", *difference)
+    for name in _lacking(operation, exchange) if exchange.success else ():
+        yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
+    if operation.is_hypothesis and _is_served_without_token(operation, exchange):
+        yield deviation("TOKEN", "status", 401, response.status)
+    if operation.is_protected is False and exchange.code == TOKEN_MISSING and WITHOUT_TOKEN.takes(exchange):
+        yield deviation("TOKEN", "status", "an answer without a token", response.status)
+
+
+def _statuses(operation: DescribedOperation) -> list[Json]:
+    return [int(name) if name.isdecimal() else name for name in operation.answers]
+
+
+def _is_general(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
+    """Whether an answer is an error that the specification shows for all endpoints. That there is no such
+    record says nothing of a request that names none: then the endpoint is gone."""
+    row = ERROR_BY_CODE.get(exchange.code or "")
+    if response.status in GENERAL_STATUSES or response.status >= 500:
+        return True
+    if row is None or (row.statuses and response.status not in row.statuses):
+        return False
+    request = exchange.request
+    names_something = bool(request.query) or request.body is not ABSENT or "{" in operation.path
+    return response.status != 404 or names_something
+
+
+def _differences(
+    answer: DescribedAnswer, exchange: Exchange, response: Response
+) -> Iterator[SchemaDifference]:
+    """What the body of an answer has otherwise than its description shows."""
+    if not answer.schemas or response.is_unknown or "*" in response.lacks:
+        return
+    label = response.header("content-type") or ""
+    media_type = answer.media_type_of(label)
+    plain = ABSENT if exchange.plain is None else exchange.plain.response
+    body = plain if plain is not ABSENT else response.json
+    if media_type is None and plain is ABSENT:
+        yield "headers.content-type", {"one of": list(answer.schemas)}, label
+        return
+    schema = answer.schemas.get(media_type or "application/json")
+    if schema is not None and body is not ABSENT:
+        yield from schema.differences(body)
+
+
+def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:
+    """What the description requires of a request, and is not there."""
+    request = exchange.request
+    sent = {name for name, _ in request.query}
+    for parameter in operation.parameters:
+        is_absent = parameter.place == "query" and parameter.name not in sent
+        if parameter.place == "header":
+            is_absent = request.is_without(parameter.name)
+        if parameter.is_required and is_absent:
+            yield f"{parameter.place}.{parameter.name}"
+    if operation.needs_body and request.body is ABSENT and request.form is None and exchange.plain is None:
+        yield "body"

@@ -1,0 +1,235 @@
+"""What recorded traffic shows of each endpoint that the specification does not describe, in bounded
+memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from conformance.judging.described import WITHOUT_TOKEN
+from conformance.judging.dispatch import is_of_an_endpoint
+from conformance.learning.shapes import Shape
+from conformance.spec.endpoints import PORTAL_PATH
+from conformance.spec.operations import MOST_SEGMENTS, UNDESCRIBED, endpoint_key, is_word
+from conformance.spec.tables import TOKEN_REFUSED
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
+from conformance.verdicts.comparisons import is_held_back
+
+ID = "{id}"
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+MOST_OPERATIONS = 2_000
+MOST_PARAMETERS = 100
+"""Names in queries that are told apart for an operation."""
+
+MOST_VALUES = 100_000
+"""Texts of answers that are remembered while traffic is read: a segment of a path that is one of them is an
+id, whatever it looks like."""
+
+LONGEST_ID = 64
+DISTINCT_IDS = 3
+"""Ids of an operation that are told apart."""
+
+ALIKE_ENDPOINTS = 3
+"""Endpoints that differ in one word and answer alike, from which on the word may be an id."""
+
+
+@dataclass(eq=False)
+class LearnedAnswer:
+    """The answers with one status. The shape is that of JSON bodies."""
+
+    witnesses: int = 0
+    media_types: Counter[str] = field(default_factory=Counter)
+    shape: Shape = field(default_factory=Shape)
+
+
+@dataclass(eq=False)
+class LearnedOperation:
+    """What was seen of a method and a path template. ``example`` is a path of it; ``ids`` are some ids that
+    stood in the path; both are forgotten with the learner."""
+
+    method: str
+    path: str
+    example: str
+    witnesses: int = 0
+    answers: dict[int, LearnedAnswer] = field(default_factory=dict)
+    query: dict[str, Shape] = field(default_factory=dict)
+    body: Shape = field(default_factory=Shape)
+    ids: list[set[str]] = field(default_factory=list)
+    served_without_token: int = 0
+    refused_without_token: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def is_served(self) -> bool:
+        return any(status < 400 for status in self.answers)
+
+    @property
+    def outline(self) -> tuple[str, ...]:
+        return tuple(
+            name for status, answer in self.answers.items() if status < 300 for name in answer.shape.outline
+        )
+
+    def merge(self, other: LearnedOperation) -> None:
+        self.witnesses += other.witnesses
+        self.served_without_token += other.served_without_token
+        self.refused_without_token += other.refused_without_token
+        self.body.merge(other.body)
+        for name, shape in other.query.items():
+            self.query.setdefault(name, Shape()).merge(shape)
+        for status, answer in other.answers.items():
+            own = self.answers.setdefault(status, LearnedAnswer())
+            own.witnesses += answer.witnesses
+            own.media_types += answer.media_types
+            own.shape.merge(answer.shape)
+
+
+@dataclass(eq=False)
+class Learner:
+    """Learns operations from exchanges. ``unsure`` says what a person should look at."""
+
+    operations: dict[str, LearnedOperation] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+    left_out: int = 0
+    _values: set[str] = field(default_factory=set)
+
+    def add(self, exchange: Exchange) -> None:
+        """Takes an exchange. What another than the endpoint answered says nothing, nor does a server
+        error."""
+        request, response = exchange.request, exchange.response
+        if response is None:
+            return
+        if exchange.envelope is not None:
+            self._remember_values(exchange.data)
+        if request.operation_key != UNDESCRIBED or request.method not in METHODS or response.status >= 500:
+            return
+        if exchange.is_sealed or is_held_back(exchange):
+            return
+        if not (is_of_an_endpoint(exchange) or _is_file(response)):
+            return
+        operation = self._operation(request.method, request.path)
+        if operation is None:
+            self.left_out += 1
+            return
+        operation.witnesses += 1
+        _add_request(operation, exchange)
+        _add_answer(operation, exchange, response)
+
+    def _operation(self, method: str, path: str) -> LearnedOperation | None:
+        key = endpoint_key(method, path)
+        if key is None or (key not in self.operations and len(self.operations) >= MOST_OPERATIONS):
+            return None
+        template = key.partition(" ")[2]
+        example = path[path.find(PORTAL_PATH) :]
+        operation = self.operations.setdefault(key, LearnedOperation(method, template, example))
+        ids = [part for part in example.strip("/").split("/")[:MOST_SEGMENTS] if not is_word(part)]
+        operation.ids += [set() for _ in ids[len(operation.ids) :]]
+        for distinct, id in zip(operation.ids, ids, strict=False):
+            if len(distinct) < DISTINCT_IDS:
+                distinct.add(id)
+        return operation
+
+    def _remember_values(self, value: Json) -> None:
+        if isinstance(value, str):
+            if is_word(value) and len(value) <= LONGEST_ID and len(self._values) < MOST_VALUES:
+                self._values.add(value)
+        elif isinstance(value, dict):
+            for inner in value.values():
+                self._remember_values(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                self._remember_values(inner)
+
+    def conclude(self) -> None:
+        """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
+        end."""
+        for key in [key for key, row in self.operations.items() if not row.is_served]:
+            refused = self.operations.pop(key)
+            statuses = ", ".join(map(str, refused.answers))
+            self.unsure.append(f"{key} was never served ({statuses}), and is left out.")
+        for at in range(MOST_SEGMENTS - 1, 1, -1):
+            for words in list(self._alike(at)):
+                self._take_for_ids(words, at)
+        for operation in self.operations.values():
+            for place, ids in enumerate(operation.ids):
+                if len(ids) == 1 and next(iter(ids)).isalnum() and len(next(iter(ids))) < LONG_ID:
+                    self.unsure.append(f"{operation.key}: its parameter {place + 1} had one value alone.")
+
+    def _alike(self, at: int) -> Iterator[list[LearnedOperation]]:
+        """Operations that differ in the word of one segment, and answer alike."""
+        groups: dict[tuple[str, ...], list[LearnedOperation]] = {}
+        for operation in self.operations.values():
+            segments = operation.path.strip("/").split("/")
+            if at < len(segments) and segments[at] != ID:
+                place = (*segments[:at], ID, *segments[at + 1 :])
+                groups.setdefault((operation.method, *place, "", *operation.outline), []).append(operation)
+        yield from (same for same in groups.values() if len(same) > 1)
+
+    def _take_for_ids(self, alike: list[LearnedOperation], at: int) -> None:
+        """Merges those whose word is a value of an answer; of others, many alike are unsure."""
+        words = {operation.key: operation.path.strip("/").split("/")[at] for operation in alike}
+        shown = [operation for operation in alike if words[operation.key] in self._values]
+        if len(shown) > 1:
+            for operation in shown:
+                self._rename(operation, at)
+        elif len(alike) >= ALIKE_ENDPOINTS:
+            names = ", ".join(sorted(words.values())[:5])
+            self.unsure.append(f"{alike[0].key}: segment {at + 1} may be an id, as {names} answer alike.")
+
+    def _rename(self, operation: LearnedOperation, at: int) -> None:
+        segments = operation.path.strip("/").split("/")
+        path = "/" + "/".join((*segments[:at], ID, *segments[at + 1 :]))
+        del self.operations[operation.key]
+        key = f"{operation.method} {path}"
+        if key in self.operations:
+            self.operations[key].merge(operation)
+        else:
+            operation.path, operation.ids = path, []
+            self.operations[key] = operation
+
+
+LONG_ID = 12
+"""Characters from which on letters and digits are no number and no word that stands for itself."""
+
+
+def _is_file(response: Response) -> bool:
+    """Whether an answer is a file that is downloaded; a page may be anyone's."""
+    label = _label(response)
+    return response.status < 300 and bool(label) and "html" not in label and "json" not in label
+
+
+def _label(response: Response) -> str:
+    return (response.header("content-type") or "").partition(";")[0].strip().lower()
+
+
+def _add_request(operation: LearnedOperation, exchange: Exchange) -> None:
+    request = exchange.request
+    for name, value in request.query:
+        if name in operation.query or len(operation.query) < MOST_PARAMETERS:
+            operation.query.setdefault(name, Shape()).add(_typed(value))
+    if exchange.sent is not ABSENT:
+        operation.body.add(exchange.sent)
+    if WITHOUT_TOKEN.takes(exchange):
+        operation.served_without_token += exchange.success
+        operation.refused_without_token += exchange.code in TOKEN_REFUSED
+
+
+def _add_answer(operation: LearnedOperation, exchange: Exchange, response: Response) -> None:
+    answer = operation.answers.setdefault(response.status, LearnedAnswer())
+    answer.witnesses += 1
+    if label := _label(response):
+        answer.media_types[label] += 1
+    plain = ABSENT if exchange.plain is None else exchange.plain.response
+    body = plain if plain is not ABSENT else response.json
+    if body is not ABSENT and response.status < 300:
+        answer.shape.add(body)
+
+
+def _typed(value: str) -> Json:
+    """The value of a query as the JSON value that it writes."""
+    if value in ("true", "false"):
+        return value == "true"
+    return int(value) if value.isdecimal() and value.isascii() and len(value) < 16 else value

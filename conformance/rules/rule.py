@@ -1,0 +1,172 @@
+"""A rule of the user's own: a check of answers at any endpoint, with a lawful and an unlawful example."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import translate
+
+from conformance.checks import registry
+from conformance.checks.registry import Check, Judging, Memory, Predicate, Selection
+from conformance.errors import BrokenRule, RuleError
+from conformance.spec import BY_KEY, Level, Requirement
+from conformance.spec.operations import UNDESCRIBED
+from conformance.spec.places import OWN_SECTION
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import Comparison, endpoint_of, shown
+
+ENDPOINT = re.compile(r"(?:[A-Z]+|\*) /web/v1/\S+")
+PARAMETER = re.compile(r"{[^{}/]*}")
+LEVELS: tuple[Level, ...] = ("must", "should")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Endpoints by method and path, in which ``{id}`` stands for a parameter and ``*`` for any text."""
+
+    names: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Endpoints:
+        """RuleError: a name is no endpoint."""
+        for name in names:
+            if not isinstance(name, str) or not ENDPOINT.fullmatch(name):
+                raise RuleError(
+                    f"{shown(name)} is no endpoint. Write method and path: GET /web/v1/system/wallets/{{id}}"
+                )
+        return cls(tuple(names), re.compile("|".join(translate(_general(name)) for name in names)))
+
+    def __contains__(self, key: str) -> bool:
+        """Whether an endpoint, as reports name it, is one of these."""
+        return self.pattern.fullmatch(_general(key)) is not None
+
+    def __call__(self, exchange: Exchange) -> bool:
+        return endpoint_of(exchange) in self
+
+
+def _general(key: str) -> str:
+    """An endpoint whose parameters have one name: ``{bizId}`` and ``{id}`` mean the same."""
+    return PARAMETER.sub("{id}", key)
+
+
+def answers(*endpoints: str) -> Selection:
+    """Every answer of some endpoints, of all where none is named. RuleError: one is no endpoint."""
+    if not endpoints:
+        return registry.answers().at_its_moment()
+    at, described = Endpoints.of(endpoints), frozenset(map(_general, BY_KEY))
+    keys = {key for key in BY_KEY if key in at}
+    if any("*" in name or _general(name) not in described for name in endpoints):
+        keys.add(UNDESCRIBED)
+    return Selection(frozenset(keys)).where(at).at_its_moment()
+
+
+def successes(*endpoints: str) -> Selection:
+    """The answers whose envelope says success."""
+    return replace(answers(*endpoints), kinds=frozenset({"success"}))
+
+
+def errors(*endpoints: str) -> Selection:
+    """The answers whose envelope says that the request failed."""
+    return replace(answers(*endpoints), kinds=frozenset({"error"}))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OwnRule:
+    """A rule of the user's own. Each example is a dict or its JSON text, or a list of them."""
+
+    requirement: Requirement
+    check: Check
+    lawful: Json
+    unlawful: Json
+
+    @property
+    def id(self) -> str:
+        return self.requirement.id
+
+    @property
+    def where(self) -> str:
+        """The file and line of the rule."""
+        return self.requirement.row
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """The endpoints as the rule names them; none where it concerns all."""
+        return next((each.names for each in self.check.on.predicates if isinstance(each, Endpoints)), ())
+
+
+def check(
+    id: str,
+    statement: str,
+    *,
+    on: Selection,
+    lawful: Json = (),
+    unlawful: Json = (),
+    level: Level = "must",
+    remembers: bool = False,
+) -> Callable[[Judging], OwnRule]:
+    """Makes a rule of a function that yields a comparison for each place of an answer that it judges.
+
+    ``on`` selects the answers: ``successes``, ``errors`` or ``answers`` of endpoints. ``lawful`` and
+    ``unlawful`` are examples. ``remembers``: the function takes a Memory too, a dict in which it keeps what
+    later answers are compared with. RuleError: the rule is none.
+    """
+    if not isinstance(id, str) or not re.fullmatch(r"[A-Z][A-Z0-9]*-[0-9]{1,4}", id):
+        raise RuleError(f"{shown(id)} is no id of a rule. Write OWN- and a number: OWN-1")
+    if not isinstance(statement, str) or not statement.strip():
+        raise RuleError(f"{id} has no statement. Say in a sentence what the portal does.")
+    if level not in LEVELS:
+        raise RuleError(f'{id}: level {shown(level)} is none. Write "must" or "should".')
+    if not isinstance(on, Selection):
+        raise RuleError(f"{id}: on is no selection. Write on=successes(…), errors(…) or answers(…).")
+
+    def made(judging: Judging) -> OwnRule:
+        code = getattr(judging, "__code__", None)
+        where = f"{code.co_filename}:{code.co_firstlineno}" if code else str(getattr(judging, "where", ""))
+        operations = tuple(key for key in BY_KEY if key in on.keys)
+        requirement = Requirement(id, OWN_SECTION, level, statement, operations, row=where)
+        at = tuple(each for each in on.predicates if isinstance(each, Endpoints))
+        conditions = tuple(each for each in on.predicates if each not in at)
+        guarded = _guarded(judging, conditions, where)
+        rule = Check(id, replace(on, predicates=at), guarded, remembers, where, (id, where))
+        return OwnRule(requirement, rule, lawful, unlawful)
+
+    return made
+
+
+def _guarded(judging: Judging, conditions: Sequence[Predicate], where: str) -> Judging:
+    """A rule's function under its conditions. What either raises is a BrokenRule with file and line."""
+
+    def guarded(exchange: Exchange, *memory: Memory) -> Iterator[Comparison]:
+        try:
+            if all(condition(exchange) for condition in conditions):
+                yield from map(_comparison, _several(judging(exchange, *memory)))
+        except Exception as bug:
+            raise BrokenRule(f"{line_of(bug, where)}: {in_words(bug)}") from bug
+
+    return guarded
+
+
+def _several(given: Json) -> Iterable[Json]:
+    """What a function yields, or the one comparison that it returns, if it returns any."""
+    return () if given is None else (given,) if isinstance(given, Comparison) else given
+
+
+def _comparison(given: Json) -> Comparison:
+    if isinstance(given, Comparison):
+        return given
+    raise RuleError(f"it yields {shown(given)}. Yield what holds(…), equal(…) or another comparison returns.")
+
+
+def in_words(bug: BaseException) -> str:
+    """An exception in a line; a mistake that this suite names has its words only."""
+    return str(bug) if isinstance(bug, RuleError) else f"{type(bug).__name__}: {bug}"
+
+
+def line_of(bug: BaseException, where: str) -> str:
+    """The line of a rule's file that raised; where none of it did, the line at which the rule begins."""
+    file = where.rpartition(":")[0]
+    lines = [frame.lineno for frame in traceback.extract_tb(bug.__traceback__) if frame.filename == file]
+    return f"{file}:{lines[-1]}" if lines else where

@@ -1,0 +1,45 @@
+"""What traffic is compared with beside the specification: descriptions of further endpoints.
+
+What differs from one is a deviation: a finding of an authority of its own, which is no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+YOURS, LEARNED = "DESCRIBED", "LEARNED"
+"""What the ids of deviations begin with: from a description of the user's own, and from one that was learned
+and that nobody has accepted."""
+
+PARTS = {
+    "STATUS": "An answer has a status that its description lists.",
+    "BODY": "The body of an answer is of the type and the schema that its description shows.",
+    "REQUIRED": "A request that lacks what its description requires is refused.",
+    "TOKEN": "An endpoint asks for a token where its description has a security requirement.",
+}
+STATEMENTS = {f"{authority}-{part}": text for authority in (YOURS, LEARNED) for part, text in PARTS.items()}
+"""What is compared, by the id that rows of a baseline call it."""
+
+MOST_DEVIATIONS = 1_000
+"""Deviations that are kept one by one."""
+
+MOST_NAMED = 3
+
+
+@dataclass
+class DescribedTraffic:
+    """The endpoints of descriptions, each with whether an answer was compared; ``notes`` say what of the
+    descriptions could not be used."""
+
+    endpoints: dict[str, bool] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def sentences(self) -> Iterator[str]:
+        silent = [endpoint for endpoint, is_compared in self.endpoints.items() if not is_compared]
+        if self.endpoints:
+            count = f"{len(self.endpoints) - len(silent):,} of {len(self.endpoints):,}"
+            more = f" and {len(silent) - MOST_NAMED:,} more" if len(silent) > MOST_NAMED else ""
+            names = f", and not {', '.join(silent[:MOST_NAMED])}{more}" if silent else ""
+            yield f"{count} described endpoints answered{names}."
+        yield from self.notes
