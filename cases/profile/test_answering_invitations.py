@@ -149,9 +149,7 @@ def test_an_open_invitation_is_accepted_once(
             kept = holds(also, "data", taken != "ACCEPTED", expected, accepted, actual=taken, message=message)
             verify("MODEL-013", kept)
         verify_both_ends(portal, verify, admin, spare)
-        if len(successes(answers)) > 1:
-            message = "two requests at the same moment accepted one invitation"
-            verify("INVITATION-029", is_refused(answers[1], answers[0], message=message))
+        _verify_accepted_by_one(verify, answers)
         around = Surroundings(portal, spare.token)
         repeated = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
@@ -167,6 +165,12 @@ def test_an_open_invitation_is_accepted_once(
 def _is_superseded(portal: Portal, caller: Account, id: Json) -> bool:
     """Whether a newer invitation has taken the place of one: what becomes of the older is not stated."""
     return not is_open(entry_of(own_invitations(portal, caller), id)[1], id)
+
+
+def _verify_accepted_by_one(verify: Verify, answers: list[Exchange]) -> None:
+    for further in successes(answers)[1:]:
+        message = "two requests at the same moment accepted one invitation"
+        verify("INVITATION-029", is_refused(further, answers[0], message=message))
 
 
 def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitation: Invited) -> None:
