@@ -16,6 +16,7 @@ from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers import CredentialCheck
 from conformance.replay.compare.clocks import Clocks
 from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.matchers import matchers_of
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.engine.machine import ReplayMachine
@@ -136,6 +137,7 @@ class Assembly:
             meanings=Meanings(
                 frozenset(rebuilder.context.stand_ins), self.plan.taken_from, comparer.correlation
             ),
+            matchers=matchers_of(self.profile),
             no_cache=no_cache,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import entry_points
@@ -18,6 +18,7 @@ from conformance.rules.table import rules_in
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.target.profile.model import extension_of
 from conformance.traffic.documents import user_text
+from conformance.traffic.exchange import Json
 
 PREFIX = "OWN"
 PACKAGES = "portal_conformance.rules"
@@ -91,7 +92,7 @@ def own_rules(files: Sequence[RuleFile], prefix: str = PREFIX) -> OwnRules:
 
 
 def _rules_of(file: RuleFile) -> Sequence[OwnRule]:
-    rules = list(rules_in(file.text, file.name) if file.name.endswith(".toml") else _rules_of_module(file))
+    rules = list(rules_in(file.text, file.name) if file.name.endswith(".toml") else _rules_in(_module(file)))
     if not rules:
         raise RuleError(
             f"{file.name}: there is no rule in it. `portal-conformance docs rest-of-your-portal` shows one."
@@ -99,7 +100,23 @@ def _rules_of(file: RuleFile) -> Sequence[OwnRule]:
     return rules
 
 
-def _rules_of_module(file: RuleFile) -> Iterator[OwnRule]:
+def function_of(path: Path, name: str) -> Callable[..., bool]:
+    """A function of a module of the user's own. RuleError: the module has none of this name; or, when it is
+    called, it raises."""
+    function = getattr(_module(_read(path)), name, None)
+    if not callable(function):
+        raise RuleError(f"{path}: there is no function {name} in it.")
+
+    def called(*values: Json) -> bool:
+        try:
+            return bool(function(*values))
+        except Exception as bug:
+            raise RuleError(f"{line_of(bug, f'{path}:1')}: {in_words(bug)}") from None
+
+    return called
+
+
+def _module(file: RuleFile) -> ModuleType:
     """Runs the text of a module. RuleError: it raises, or is not Python."""
     module = ModuleType(f"own_rules_{sha256(file.name.encode()).hexdigest()[:8]}")
     sys.modules[module.__name__] = module  # dataclasses look for the module of a class there
@@ -110,7 +127,7 @@ def _rules_of_module(file: RuleFile) -> Iterator[OwnRule]:
         raise RuleError(f"{file.name}:{wrong.lineno}: this is not Python: {wrong.msg}.") from None
     except (Exception, SystemExit) as bug:
         raise RuleError(f"{line_of(bug, f'{file.name}:1')}: {in_words(bug)}") from None
-    yield from _rules_in(module)
+    return module
 
 
 def _rules_in(module: object) -> Iterator[OwnRule]:

@@ -21,6 +21,7 @@ from conformance.replay.compare.callers import (
 from conformance.replay.compare.clocks import clocks_of
 from conformance.replay.compare.comparer import Comparer, ResponseComparison
 from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.matchers import PlaceMatcher, with_matchers
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import (
     NO_RESPONSE,
@@ -68,6 +69,7 @@ class Assessor:
     owners: SessionOwners = field(default_factory=SessionOwners)
     authenticators: Authenticators = field(default_factory=Authenticators)
     served: ServedCallers = field(default_factory=ServedCallers)
+    matchers: Sequence[PlaceMatcher] = ()
     no_cache: bool = True
     """Judges recorded exchanges without the cache of verdicts."""
 
@@ -134,9 +136,10 @@ class Assessor:
         differences = [*compared, *self.owners.foreign(pair)]
         places = {each.place for each in differences}
         repeated = self.comparer.earlier.broken(pair)
-        return ResponseComparison(
-            differences + [each for each in repeated if each.place not in places], is_stable
-        )
+        differences += [each for each in repeated if each.place not in places]
+        if self.matchers:
+            differences = with_matchers(self.matchers, pair, differences)
+        return ResponseComparison(differences, is_stable and not differences)
 
     def _contradictions(
         self, pair: ReplayedExchange, findings: Sequence[Finding]

@@ -51,7 +51,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     options = RunOptions(
         out=value_of(config, "out"),
         impact=impact,
-        strict=value_of(config, "strict"),
+        fail_on="should" if value_of(config, "strict") else value_of(config, "fail_on"),
         known=value_of(config, "known"),
         profile_name=name,
         min_tested=value_of(config, "min_tested"),
@@ -138,7 +138,7 @@ def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None
     _budget(config)
     _patience(config)
     profile.extend.described().read()
-    baseline_of(options.known, is_strict=options.strict)
+    baseline_of(options.known, is_strict=options.fail_on == "should")
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
 

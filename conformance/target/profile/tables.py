@@ -410,6 +410,12 @@ class ExtendSettings(ProfileTable):
         "their own.",
     )
     prefix: str = Field("OWN", description="What the ids of your own rules begin with: `OWN-1`.")
+    matchers: dict[str, str] = Field(
+        {},
+        description="By place, such as `data.items[*].score`, when a replay takes two values for the same: "
+        "`anything`, `equal`, `form` (both are times, say, or numbers), or a function of both values, "
+        "`matchers.py:name`. An endpoint may stand before the place.",
+    )
 
     descriptions: list[str] = Field(
         [],

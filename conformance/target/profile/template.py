@@ -117,6 +117,7 @@ REST = """\
 # What you know beyond the specification: `portal-conformance docs rest-of-your-portal`.
 # rules = ["rules.toml", "rules.py"]      # rules of your own, which count in a score of their own
 # prefix = "OWN"                          # what their ids begin with: OWN-1
+# matchers = { "data.score" = "anything" } # when a replay takes two values for the same
 
 # [expect]
 # What a run must have tested, so that its verdict says anything; `doctor` prints what fits this profile.
