@@ -203,7 +203,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
-        strict=first.strict,
+        fail_on=first.fails_on,
         command=first.command,
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
@@ -285,7 +285,7 @@ def _must_belong_together(folders: Sequence[Folder]) -> None:
         for what, value, other in (
             ("command", first.run.command, folder.run.command),
             ("suite", first.run.suite.version, folder.run.suite.version),
-            ("--strict", first.run.strict, folder.run.strict),
+            ("--fail-on", first.run.fails_on, folder.run.fails_on),
             ("selection", first.run.scope.selection, folder.run.scope.selection),
         ):
             if value != other:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from conformance.errors import ExitCode, UsageError
 from conformance.report.across.baseline_rows import UNEXPLAINED, BaselineRow, RowKey, load
+from conformance.report.model.failures import weighs
 from conformance.report.model.regressions import Place, by_endpoint, place_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.words import listed
@@ -58,7 +59,7 @@ class Baseline:
 
 
 def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
-    """Sets a run's FAILs (WARNs as well where strict) and regressions against the rows.
+    """Sets what fails a run, and its warnings, against the rows.
 
     A row whose rule this run did not decide at its endpoint is neither known to hold nor stale.
     """
@@ -68,10 +69,10 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
     regressed = dict.fromkeys(map(place_of, run.regressions))
     outcome: dict[str, list[BaselineEntry]] = {
         "new": [
-            *(_of_finding(each) for each in unlisted if each.verdict in run.weighed),
+            *(_of_finding(each) for each in unlisted if weighs(run, each)),
             *(BaselineRow("", endpoint, path, kind, reason="").entry() for endpoint, path, kind in regressed),
         ],
-        "warned": [_of_finding(each) for each in unlisted if each.verdict not in run.weighed],
+        "warned": [_of_finding(each) for each in unlisted if not weighs(run, each)],
         "known": [_of_finding(each, row) for each, row in pairs if row is not None],
         **{name: [] for name in ("stale", "expired", "undecided")},
     }

@@ -89,10 +89,10 @@ def _top(run: Run) -> Iterator[str]:
     if changes_in_words(run):
         yield f"Changes: {changes_in_words(run)}"
         yield ""
-    strict = ", strict" if run.strict else ""
+    fails_on = f", fails on {run.fails_on}"
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
-        f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{strict}"
+        f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{fails_on}"
     )
 
 

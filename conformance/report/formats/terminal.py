@@ -12,7 +12,7 @@ from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.deviating import label_of, unaccepted_deviations
-from conformance.report.model.failures import RunFailures, failures_of
+from conformance.report.model.failures import RunFailures, failures_of, weighs
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
@@ -48,7 +48,7 @@ COLOURS: dict[str, str] = {
     "dim": "2",
     "bold": "1",
 }
-TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "known": "33", "unsure": "33;1"}
+TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "grave": "33;1", "known": "33", "unsure": "33;1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen:
 
 def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
     yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
-    shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
+    shown = {finding.requirement for finding in run.findings if weighs(run, finding)}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
             yield ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import junit, sarif, summary
 from conformance.report.formats.html.run_page import report
@@ -188,7 +188,13 @@ def _earlier_run(run: Run, out: Path) -> Run | None:
 
 
 LABEL = "portal conformance"
-COLOURS: dict[Tone, str] = {"good": "#2e7d4f", "bad": "#b3372e", "known": "#8a6100", "unsure": "#5f646b"}
+COLOURS: dict[Tone, str] = {
+    "good": "#2e7d4f",
+    "bad": "#b3372e",
+    "grave": "#8a6100",
+    "known": "#8a6100",
+    "unsure": "#5f646b",
+}
 
 
 def words(run: Run) -> str:
@@ -210,8 +216,9 @@ def shield(run: Run) -> str:
         "label": LABEL,
         "message": words(run),
         "color": COLOURS[head.tone].lstrip("#"),
+        "isError": head.tone == "bad" or run.exit_code == ExitCode.FAILED,
     }
-    return json.dumps(badge | {"isError": head.tone == "bad"}, ensure_ascii=False) + "\n"
+    return json.dumps(badge, ensure_ascii=False) + "\n"
 
 
 REGISTRY_TEXTS = frozenset(
@@ -224,7 +231,7 @@ VALUES = frozenset({"expected", "actual", "recorded", "replayed", "observed", "p
 """The fields of a run that hold JSON from the target's answers."""
 
 ENUMERATED = frozenset(
-    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity"}
+    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity", "fail_on"}
 )
 """The fields of a run that hold words of the suite's own."""
 

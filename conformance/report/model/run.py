@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 
 import conformance
 from conformance.errors import UsageError
+from conformance.impacts import FailOn
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
@@ -319,7 +320,7 @@ class RunFacts(TypedDict, total=False):
     started: Required[datetime | str]
     finished: Required[datetime | str]
     impact: Required[str]
-    strict: Required[bool]
+    fail_on: Required[FailOn]
     exit_code: int
     command: str
     ending: Ending
@@ -348,6 +349,7 @@ class Run(Part):
     finished: Annotated[str, BeforeValidator(_iso)]
     impact: str
     strict: bool = False
+    fail_on: FailOn | None = None
     exit_code: int
     exit_codes: list[int] = []
     command: str = "run"
@@ -371,9 +373,9 @@ class Run(Part):
     secrets: dict[str, str] = {}
 
     @property
-    def weighed(self) -> tuple[VerdictName, ...]:
-        """The verdicts that fail the run where no baseline lists their findings."""
-        return ("fail", "warn") if self.strict else ("fail",)
+    def fails_on(self) -> FailOn:
+        """What fails the run; of an older one, which weighed no severity, as it was then."""
+        return self.fail_on or ("should" if self.strict else "must")
 
     @classmethod
     def of(
@@ -392,6 +394,7 @@ class Run(Part):
             target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
             summary=counted([row for row in requirements if not row.is_own]),
             own_rules=counted(own) if own else None,
+            strict=values["fail_on"] == "should",
             requirements=requirements,
             findings=[finding_entry(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
