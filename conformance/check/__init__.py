@@ -96,7 +96,7 @@ def check(
         started=started,
         finished=datetime.now(UTC),
         impact="read-only",
-        strict=options.strict,
+        fail_on=options.fail_on,
         command="check",
         ending=Ending(interrupted=judged.interrupted),
         scope=Scope(
@@ -110,7 +110,7 @@ def check(
 
 def _outputs(options: CheckOptions) -> Outputs:
     """UsageError: the baseline cannot be used."""
-    baseline = baseline_of(options.known, is_strict=options.strict)
+    baseline = baseline_of(options.known, is_strict=options.fail_on == "should")
     return Outputs(options.out, options.out / "exchanges.jsonl", baseline=baseline)
 
 

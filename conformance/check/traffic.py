@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from conformance.descriptions import NO_FILES, DescriptionFiles
 from conformance.errors import UsageError
+from conformance.impacts import FailOn
 from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
@@ -39,7 +40,7 @@ class CheckOptions:
 
     out: Path = Path("reports")
     salvage: bool = False
-    strict: bool = False
+    fail_on: FailOn = "security"
     target: str | None = None
     known: Path | None = None
     no_cache: bool = False

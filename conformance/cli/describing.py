@@ -15,14 +15,13 @@ from conformance.judging.described import DescriptionJudge
 from conformance.learning.against import lacking, unseen
 from conformance.learning.document import document_of
 from conformance.learning.learner import Learner
-from conformance.report.model.deviating import deviation_in_words
-from conformance.report.model.run import deviation_entry
+from conformance.report.formats.finding_text import values
+from conformance.report.model.run import finding_entry
 from conformance.report.model.visible import one_line
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import matching, place_of
 from conformance.traffic.replacing import replace_file
-from conformance.verdicts.deviations import Deviations
-from conformance.verdicts.findings import Ledger
+from conformance.verdicts.findings import Finding, Ledger
 
 MOST_LINES = 200
 
@@ -44,7 +43,7 @@ def describe(options: Options) -> None:
         _compare(learner, descriptions, deviations)
 
 
-def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, Deviations]:
+def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dict[str, Finding]]:
     """What the traffic shows, and where it differs from descriptions. CaptureError: it cannot be read."""
     places = [place_of(path) for text in options.files for path in matching(str(text))]
     asked = CheckOptions(target=options.target, salvage=options.salvage)
@@ -73,11 +72,11 @@ def _write(learner: Learner, out: Path) -> None:
     print_line("Compare traffic with it: portal-conformance check FILE --description " + str(out))
 
 
-def _compare(learner: Learner, descriptions: Descriptions, deviations: Deviations) -> None:
+def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str, Finding]) -> None:
     differing = (
-        f"{row.endpoint}: {deviation_in_words(deviation_entry(row))}"
+        f"{row.endpoint}: {row.path}: {values(finding_entry(row))}"
         for row in deviations.values()
-        if row.rule != "DESCRIBED-STATUS"
+        if row.path != "status"
     )
     _print("Traffic shows, and the description lacks:", lacking(learner, descriptions))
     _print("Traffic differs from the description:", differing)

@@ -14,6 +14,7 @@ from conformance.cli.layout import print_blocks, print_line, print_text, status_
 from conformance.cli.options import (
     DESCRIPTION,
     EXTENDED,
+    FAIL_ON,
     FORCE,
     FORMAT,
     FORMATS,
@@ -57,6 +58,7 @@ RUN = "a results.json, or the folder of a run"
     ONLY,
     SKIP,
     SALVAGE,
+    FAIL_ON,
     STRICT,
     KNOWN,
     RULES,
@@ -86,7 +88,7 @@ def check_files(options: Options) -> int:
     asked = CheckOptions(
         out=folder_beside_run(options, "check"),
         salvage=options.salvage,
-        strict=options.strict,
+        fail_on="should" if options.strict else options.fail_on,
         target=options.target,
         known=options.known,
         no_cache=options.no_cache,

@@ -11,6 +11,7 @@ import rich_click as click
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
 from conformance.errors import UsageError
+from conformance.impacts import FAIL_ON as WEIGHED
 from conformance.impacts import IMPACTS
 from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path, seconds_of
@@ -40,7 +41,14 @@ OUT_BESIDE = option(
 )
 """Of commands whose reports are not to replace those of a run, unless the user names a folder."""
 
-STRICT = flag("--strict", help="a WARN counts as a FAIL")
+STRICT = flag("--strict", help="a WARN counts as a FAIL: the same as --fail-on should")
+FAIL_ON = option(
+    "--fail-on",
+    type=click.Choice(WEIGHED),
+    default="security",
+    help="what fails it: a contradicted must; also a should where that may let someone in, shows a secret "
+    "or may lose data (the default); or any",
+)
 SALVAGE = flag("--salvage", help="use the part of a damaged file that stands before the damage")
 WAIT = flag("--wait", help="wait until no other run uses this target, --out or --history")
 NO_CACHE = flag("--no-cache", help="judge every exchange anew; slower, with the same result")

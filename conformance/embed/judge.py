@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from conformance.errors import UsageError
+from conformance.impacts import FailOn
 from conformance.judging import judge_of, watch
+from conformance.report.model.failures import FAILING
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Header, Json, Request, Response
@@ -36,17 +38,18 @@ class PortalWarning(UserWarning):
 class PortalJudge:
     """Judges responses one after the other, as one client saw them.
 
-    A contradicted ``must`` is raised as PortalContradiction, a contradicted ``should`` is a PortalWarning, or
-    is raised as well where ``is_strict``. ``only`` and ``skip`` are patterns of rules, as those of
-    ``portal-conformance run``. UsageError: a pattern names no rule. It is not safe from threads.
+    What ``fail_on`` says is raised as PortalContradiction, by default a contradicted ``must``, and a
+    ``should`` where that may let someone in, shows a secret or may lose data; any other contradiction is a
+    PortalWarning. ``only`` and ``skip`` are patterns of rules, as those of ``portal-conformance run``.
+    UsageError: a pattern names no rule. It is not safe from threads.
     """
 
     def __init__(
-        self, *, is_strict: bool = False, only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
+        self, *, fail_on: FailOn = "security", only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
     ) -> None:
         self._ledger = Ledger(REQUIREMENTS, selection=select_rules(only, skip))
         self._watch = watch(self._ledger, judge=judge_of(no_cache=True))
-        self._is_strict = is_strict
+        self._fails = FAILING[fail_on].fails
         self._secrets = Secrets()
         self._count = 0
         self._pending: list[Finding] = []
@@ -83,7 +86,7 @@ class PortalJudge:
         for bug in self._ledger.errors.items():
             warnings.warn(f"{': '.join(bug)}: an error of the suite itself.", PortalWarning, stacklevel=3)
         self._ledger.errors.clear()
-        failing = [each for each in noted if self._is_strict or each.verdict is Verdict.FAIL]
+        failing = [each for each in noted if self._fails(each)]
         others = [each for each in noted if each not in failing]
         if others:
             warnings.warn(self._text(others), PortalWarning, stacklevel=3)

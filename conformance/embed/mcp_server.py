@@ -20,6 +20,7 @@ import conformance
 from conformance.check import CheckOptions, check
 from conformance.errors import ExitCode, SuiteError, UsageError
 from conformance.report.model.run import Run
+from conformance.report.model.words import headline
 from conformance.run.outlook.explanation import explain
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact
 from conformance.verdicts.selection import rules_of, select_rules
@@ -159,6 +160,7 @@ def _refusing(tool: Any, error: type[Exception]) -> Any:
 
 def _summary(run: Run) -> dict[str, Any]:
     """What a run found, short enough for a conversation."""
+    head = headline(run)
     held = [each for each in run.findings if each.verdict in ("fail", "warn")]
     untested = [
         row
@@ -167,6 +169,8 @@ def _summary(run: Run) -> dict[str, Any]:
     ]
     return {
         "exit_code": run.exit_code,
+        "verdict": f"{head.title}: {head.sentence}",
+        "fail_on": run.fails_on,
         "target": run.target.url,
         "impact": run.impact,
         "summary": run.summary.model_dump(by_alias=True),

@@ -19,7 +19,10 @@ CASES = "cases"
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("portal_judge", "portal_judge: answers of a portal in one's own tests")
     group.addoption(
-        "--portal-strict", action="store_true", help="portal_judge fails a test for a WARN as well"
+        "--portal-fail-on",
+        choices=("must", "security", "should"),
+        default="security",
+        help="what fails a test of portal_judge: a must, also a should whose contradiction is grave, or any",
     )
     for name, does in (("only", "judges only rules"), ("skip", "leaves out rules")):
         group.addoption(
@@ -65,7 +68,7 @@ def portal_judge(request: pytest.FixtureRequest) -> Iterator[object]:
 
     option = request.config.getoption
     judge = PortalJudge(
-        is_strict=bool(option("--portal-strict")),
+        fail_on=option("--portal-fail-on"),
         only=tuple(option("--portal-only")),
         skip=tuple(option("--portal-skip")),
     )

@@ -8,6 +8,7 @@ from conformance.judging.cache import CachingJudge
 from conformance.judging.described import DescriptionJudge
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
+from conformance.verdicts.deviations import DescribedTraffic
 from conformance.verdicts.findings import Finding, Ledger
 from conformance.verdicts.verdicts import Verdicts
 
@@ -45,7 +46,8 @@ def watch(
     if case is None and not descriptions:
         return lambda exchange: take(verdicts_of(exchange))
     described = DescriptionJudge(descriptions).judge
-    ledger.deviations.expect((row.key for row in descriptions.operations), notes=descriptions.notes)
+    endpoints = dict.fromkeys((row.key for row in descriptions.operations), False)
+    ledger.described = DescribedTraffic(endpoints, descriptions.notes)
 
     def judge_both(exchange: Exchange) -> list[Finding]:
         findings = take(verdicts_of(exchange), case=None if case is None else case())

@@ -15,10 +15,11 @@ from conformance.descriptions.operations import DescribedAnswer, DescribedOperat
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 from conformance.verdicts.comparisons import contradicts, is_held_back
-from conformance.verdicts.deviations import Deviation, DeviationRule
-from conformance.verdicts.findings import Finding, Ledger
+from conformance.verdicts.deviations import LEARNED, YOURS
+from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 MOST_OF_ONE_ANSWER = 50
 """Deviations of one answer that are noted."""
@@ -46,8 +47,9 @@ class DescriptionJudge:
         operation = self._descriptions.operation_of(request.method, request.path)
         if operation is None or not _is_comparable(exchange, response, operation):
             return []
-        ledger.deviations.described[operation.key] = True
-        ledger.deviations.note(islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER))
+        ledger.described.endpoints[operation.key] = True
+        for deviation in islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER):
+            ledger.deviate(deviation)
         if not operation.is_hypothesis and _is_served_without_token(operation, exchange):
             contradiction = contradicts(exchange, "status", 401, response.status)
             finding = ledger.decide("AUTHN-001", contradiction, case=PROTECTED_BY_DESCRIPTION)
@@ -70,30 +72,30 @@ def _is_served_without_token(operation: DescribedOperation, exchange: Exchange) 
     return operation.is_protected is True and exchange.success and WITHOUT_TOKEN.takes(exchange)
 
 
-def _deviations(operation: DescribedOperation, exchange: Exchange, response: Response) -> Iterator[Deviation]:
-    def deviation(rule: DeviationRule, path: str, expected: Json, actual: Json) -> Deviation:
-        return Deviation(
-            rule,
+def _deviations(operation: DescribedOperation, exchange: Exchange, response: Response) -> Iterator[Finding]:
+    def deviation(part: str, path: str, expected: Json, actual: Json) -> Finding:
+        return Finding(
+            f"{LEARNED if operation.is_hypothesis else YOURS}-{part}",
+            Verdict.OPEN,
             operation.key,
+            f"described at {operation.source}",
+            clipped(expected),
+            clipped(actual),
             path,
-            expected,
-            actual,
-            operation.source,
-            is_hypothesis=operation.is_hypothesis,
             exchanges=(exchange.n,),
         )
 
     answer = operation.answer_for(response.status)
     if answer is None and operation.answers and not _is_general(operation, exchange, response):
-        yield deviation("DESCRIBED-STATUS", "status", {"one of": _statuses(operation)}, response.status)
+        yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
     for difference in () if answer is None else _differences(answer, exchange, response):
-        yield deviation("DESCRIBED-BODY", *difference)
+        yield deviation("BODY", *difference)
     for name in _lacking(operation, exchange) if exchange.success else ():
-        yield deviation("DESCRIBED-REQUIRED", f"request.{name}", "a refusal without it", "success")
+        yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
     if operation.is_hypothesis and _is_served_without_token(operation, exchange):
-        yield deviation("DESCRIBED-TOKEN", "status", 401, response.status)
+        yield deviation("TOKEN", "status", 401, response.status)
     if operation.is_protected is False and exchange.code == TOKEN_MISSING and WITHOUT_TOKEN.takes(exchange):
-        yield deviation("DESCRIBED-TOKEN", "status", "an answer without a token", response.status)
+        yield deviation("TOKEN", "status", "an answer without a token", response.status)
 
 
 def _statuses(operation: DescribedOperation) -> list[Json]:

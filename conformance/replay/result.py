@@ -47,7 +47,7 @@ def finish_replay(
         started=finished.started,
         finished=ended,
         impact=options.impact,
-        strict=options.strict,
+        fail_on="should" if options.strict else "security",
         command="replay",
         ending=ending,
         changes=_changes(finished, options),

@@ -261,7 +261,7 @@ def _nothing(order: SharedReplay, beside: Beside) -> Run:
         started=now,
         finished=now,
         impact=options.impact,
-        strict=options.strict,
+        fail_on="should" if options.strict else "security",
         command="replay",
         ending=Ending(
             inconclusive=beside.lost,

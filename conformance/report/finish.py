@@ -16,7 +16,7 @@ from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
-from conformance.report.model.run import Ending, Run, RunFacts, deviation_entry
+from conformance.report.model.run import Ending, Run, RunFacts, finding_entry
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import BY_KEY
 from conformance.traffic.redaction.redact import Secrets
@@ -50,8 +50,8 @@ def finish_run(
     """
     ending = facts.get("ending", Ending()).model_copy(update=_errors(ledger))
     facts["ending"] = ending
-    facts["notes"] = [*facts.get("notes", ()), *ledger.deviations.sentences()]
-    facts.setdefault("deviations", [deviation_entry(each) for each in ledger.deviations.values()])
+    facts["notes"] = [*facts.get("notes", ()), *ledger.described.sentences()]
+    facts["deviations"] = list(map(finding_entry, ledger.deviations.values()))
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
     if outputs.baseline is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
-from conformance.impacts import IMPACTS
+from conformance.impacts import FAIL_ON, IMPACTS
 from conformance.run.settings import path, text
 
 if TYPE_CHECKING:  # ``portal-conformance run --help`` needs the options and no pytest
@@ -74,7 +74,14 @@ OPTIONS = (
     ),
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
     Option("force", "write reports also where other files have their names", type=None),
-    Option("strict", "a WARN counts as a FAIL", type=None),
+    Option(
+        "fail_on",
+        "what fails the run: a contradicted must; also a should where that may let someone in, shows a "
+        "secret or may lose data; or any (default: security)",
+        choices=FAIL_ON,
+        default="security",
+    ),
+    Option("strict", "a WARN counts as a FAIL: the same as --fail-on should", type=None),
     Option("known", "a file of what is known, which does not fail the run (known.toml)", "FILE", path),
     Option(
         "description",

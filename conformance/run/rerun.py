@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from conformance.errors import UsageError
+from conformance.report.model.failures import failing_rules
 from conformance.report.model.run import Run
 from conformance.report.model.words import listed
 from conformance.run.readings import pinned_by
@@ -110,8 +111,8 @@ def _whole_run(out: Path) -> Run | None:
 
 
 def failed_rules(out: Path) -> frozenset[str]:
-    """The rules that failed by the whole run's report, and those that only warned where it is strict. ``out``
-    is the folder of that report, or the one within it for the reports of a repeated run.
+    """The rules that failed the whole run, by its report. ``out`` is the folder of that report, or the one
+    within it for the reports of a repeated run.
 
     UsageError: there is no report, or nothing failed.
     """
@@ -119,8 +120,7 @@ def failed_rules(out: Path) -> frozenset[str]:
     if not path.is_file():
         raise UsageError(f"--failed: there is no {path}. Run all cases first, or name another --out.")
     last = Run.read(path)
-    weighed = ("fail", "warn") if last.strict else ("fail",)
-    rules = frozenset(row.id for row in last.requirements if row.verdict in weighed)
+    rules = failing_rules(last)
     if not rules:
         raise UsageError(f"--failed: nothing failed in the run of {path}. Run without --failed.")
     return rules

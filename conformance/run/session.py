@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from conformance.errors import SuiteError, TargetRestarted, TargetUnreachable
+from conformance.impacts import FailOn
 from conformance.judging import Watch, judge_of, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, baseline_of
@@ -23,9 +24,9 @@ from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
-from conformance.target.portal.login import MAILED_BEFORE
 from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore_own
+from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
@@ -51,7 +52,7 @@ class RunOptions:
 
     out: Path = Path("reports")
     impact: Impact = "read-only"
-    strict: bool = False
+    fail_on: FailOn = "security"
     known: Path | None = None
     profile_name: str = ""
     min_tested: int = 0
@@ -119,7 +120,7 @@ class RunSession:
     def open(cls, profile: Profile, clock: Clock, options: RunOptions) -> Self:
         """A session that judges as it goes and writes its files. UsageError: the baseline or the history
         cannot be used."""
-        baseline = baseline_of(options.known, is_strict=options.strict)
+        baseline = baseline_of(options.known, is_strict=options.fail_on == "should")
         if options.history is not None:
             history.check(options.history)
         secrets, acting = Secrets(), ActingCase()
@@ -250,7 +251,7 @@ class RunSession:
             started=self.started.isoformat(),
             finished=datetime.now(UTC).isoformat(),
             impact=self.options.impact,
-            strict=self.options.strict,
+            fail_on=self.options.fail_on,
             ending=Ending(
                 interrupted=interrupted,
                 unreachable=self.unreachable,

@@ -117,9 +117,11 @@ class Sample:
             "started": START,
             "finished": START + timedelta(seconds=102.4),
             "impact": "read-only",
-            "strict": False,
+            "fail_on": "security",
             "exit_code": 1 if any(result.verdict is Verdict.FAIL for result in results) else 0,
         }
+        if changes.pop("strict", False):
+            changes["fail_on"] = "should"
         arguments.update(changes)
         return Run.of(results, self.ledger.findings, self.ledger.observations, **arguments)
 

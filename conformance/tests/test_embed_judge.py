@@ -55,7 +55,7 @@ def test_a_should_is_a_warning_and_fails_where_strict() -> None:
         (finding,) = PortalJudge().feed(shown)
     assert finding.requirement == "ENV-007"
     with pytest.raises(PortalContradiction, match="WARN ENV-007"):
-        PortalJudge(is_strict=True).feed(shown)
+        PortalJudge(fail_on="should").feed(shown)
 
 
 def test_rules_that_are_left_out_neither_fail_nor_warn(recwarn: pytest.WarningsRecorder) -> None:
@@ -149,7 +149,9 @@ def test_the_fixture_fails_a_test_at_the_feed_or_at_its_end(pytester: pytest.Pyt
     normal = pytester.runpytest("-p", "no:cacheprovider")
     normal.assert_outcomes(passed=3, failed=1, errors=1, warnings=1)
     normal.stdout.fnmatch_lines(["*FAIL ENV-002 (Response envelope)*", '*actual    "yes"*'])
-    strict = pytester.runpytest("-p", "no:cacheprovider", "--portal-strict", "--portal-skip", "ENV-002")
+    strict = pytester.runpytest(
+        "-p", "no:cacheprovider", "--portal-fail-on", "should", "--portal-skip", "ENV-002"
+    )
     strict.assert_outcomes(passed=3, failed=1)
 
 

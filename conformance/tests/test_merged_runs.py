@@ -105,9 +105,9 @@ def test_the_same_part_twice_is_refused(parts: list[Path], tmp_path: Path) -> No
 
 def test_what_was_judged_otherwise_is_refused(parts: list[Path], tmp_path: Path) -> None:
     strict = tmp_path / "strict"
-    check([parts[0].with_suffix(".jsonl")], CheckOptions(out=strict, strict=True, rules=ALONE))
+    check([parts[0].with_suffix(".jsonl")], CheckOptions(out=strict, fail_on="should", rules=ALONE))
 
-    with pytest.raises(UsageError, match="--strict"):
+    with pytest.raises(UsageError, match="--fail-on"):
         merge([strict, parts[1]], tmp_path / "all")
 
 

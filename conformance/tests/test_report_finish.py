@@ -29,7 +29,7 @@ def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **fac
         "started": START,
         "finished": START,
         "impact": "read-only",
-        "strict": False,
+        "fail_on": "security",
     }
     run = finish_run(made.ledger, outputs, **(arguments | facts))
     write_further(out, FURTHER)

@@ -30,7 +30,7 @@ def run_of(*results: Result, findings: tuple[Finding, ...] = ()) -> Run:
         started=START,
         finished=START,
         impact="read-only",
-        strict=False,
+        fail_on="security",
         exit_code=0,
     )
 
@@ -132,7 +132,7 @@ def test_readings_are_the_observations_whose_topic_an_open_requirement_names() -
         started=START,
         finished=START,
         impact="read-only",
-        strict=False,
+        fail_on="security",
         exit_code=0,
     )
 

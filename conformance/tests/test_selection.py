@@ -147,7 +147,7 @@ def test_failed_takes_the_failures_of_the_last_report(tmp_path: Path) -> None:
         failed_rules(tmp_path)
     report(tmp_path, run)
     assert failed_rules(tmp_path) == failed
-    report(tmp_path, run.model_copy(update={"strict": True}))
+    report(tmp_path, run.model_copy(update={"fail_on": "should"}))
     assert failed_rules(tmp_path) > failed
 
 

@@ -14,7 +14,7 @@ from conformance.spec import Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.deviations import Deviations, signature_of
+from conformance.verdicts.deviations import MOST_DEVIATIONS, DescribedTraffic
 from conformance.verdicts.selection import RuleSelection, endpoint_in
 from conformance.verdicts.verdicts import HELD as HELD
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
@@ -79,7 +79,8 @@ class Finding:
     @property
     def signature(self) -> str:
         """What stays the same from run to run: requirement, endpoint, and place without indexes."""
-        return signature_of(self.requirement, self.endpoint, self.path)
+        place = "".join("[]" if part.isdigit() else part for part in _split_indexes(self.path))
+        return f"{self.requirement} {self.endpoint} {place}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,9 @@ class Ledger:
         self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
-        self.deviations = Deviations()
-        """Where the traffic differs from the descriptions that it is compared with: no verdicts."""
+        self.deviations: dict[str, Finding] = {}
+        """Where traffic differs from descriptions, by signature: no verdicts."""
+        self.described = DescribedTraffic()
 
     def take(self, verdicts: Verdicts, *, times: int = 1, case: str | None = None) -> list[Finding]:
         """Takes what a judge decided on an exchange, or on so many equal ones; gives what is contradicted.
@@ -228,13 +230,12 @@ class Ledger:
         """Takes a finding made elsewhere, and gives it with the number of its signature so far. Of each
         signature the ledger keeps the place and the exchanges of the first."""
         self._tally(finding.requirement)
-        earlier = self._findings.get(finding.signature)
-        if earlier is None:
-            self._findings[finding.signature] = finding
-            return finding
-        times = earlier.times + 1
-        self._findings[finding.signature] = replace(earlier, times=times)
-        return replace(finding, times=times)
+        return _counted(self._findings, finding)
+
+    def deviate(self, finding: Finding) -> None:
+        """Takes a deviation from a description, as ``add``."""
+        if finding.signature in self.deviations or len(self.deviations) < MOST_DEVIATIONS:
+            _counted(self.deviations, finding)
 
     def satisfy(self, requirement: str, times: int = 1, *, case: str | None = None) -> None:
         """Counts comparisons that held, for a caller that made many at once."""
@@ -451,3 +452,18 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def _is_within(path: str, place: str) -> bool:
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
+
+
+def _split_indexes(path: str) -> list[str]:
+    return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]
+
+
+def _counted(findings: dict[str, Finding], finding: Finding) -> Finding:
+    """Adds a finding to those by signature; the finding with its number so far."""
+    earlier = findings.get(finding.signature)
+    if earlier is None:
+        findings[finding.signature] = finding
+        return finding
+    times = earlier.times + finding.times
+    findings[finding.signature] = replace(earlier, times=times)
+    return replace(finding, times=times)

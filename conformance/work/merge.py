@@ -26,7 +26,6 @@ from conformance.report.model.run import (
     BaselineEntry,
     BaselineOutcome,
     ChangesMade,
-    DeviationEntry,
     Ending,
     FindingEntry,
     ObservationEntry,
@@ -188,6 +187,9 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     ]
     requirements = _requirements(folders)
     ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
+    for folder, renumbered in zip(folders, numbers, strict=True):
+        for row in folder.run.deviations:
+            ledger.deviate(_finding(row, renumbered))
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
@@ -201,12 +203,11 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         started=min(folder.run.started for folder in folders),
         finished=max(folder.run.finished for folder in folders),
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
-        strict=first.strict,
+        fail_on=first.fails_on,
         command=first.command,
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
-        deviations=list(_deviations(folders, numbers)),
         regressions=sorted(_regressions(folders, numbers), key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
@@ -216,22 +217,6 @@ def _regressions(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Itera
     for folder, renumbered in zip(folders, numbers, strict=True):
         for row in folder.run.regressions:
             yield row.model_copy(update={"exchange": renumbered(row.exchange)})
-
-
-def _deviations(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterable[DeviationEntry]:
-    """The deviations of all parts, each once with the times of all."""
-    merged: dict[str, DeviationEntry] = {}
-    for folder, renumbered in zip(folders, numbers, strict=True):
-        for row in folder.run.deviations:
-            earlier = merged.get(row.signature)
-            if earlier is not None:
-                change: dict[str, Any] = {"times": earlier.times + row.times}
-            else:
-                at = row.exchanges[0] if row.exchanges else 0
-                actual = renumbered.placeholders(row.actual, at)
-                change = {"actual": actual, "exchanges": list(map(renumbered, row.exchanges))}
-            merged[row.signature] = (earlier or row).model_copy(update=change)
-    return merged.values()
 
 
 def _folder(path: Path) -> Folder:
@@ -300,7 +285,7 @@ def _must_belong_together(folders: Sequence[Folder]) -> None:
         for what, value, other in (
             ("command", first.run.command, folder.run.command),
             ("suite", first.run.suite.version, folder.run.suite.version),
-            ("--strict", first.run.strict, folder.run.strict),
+            ("--fail-on", first.run.fails_on, folder.run.fails_on),
             ("selection", first.run.scope.selection, folder.run.scope.selection),
         ):
             if value != other:

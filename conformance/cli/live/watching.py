@@ -11,6 +11,7 @@ from pathlib import Path
 
 from conformance.cli.layout import print_line
 from conformance.errors import ExitCode, TargetRestarted, UsageError
+from conformance.report.model.failures import failing_rules
 from conformance.report.model.run import Run
 from conformance.report.model.words import plural
 from conformance.run.rerun import repeat_folder
@@ -91,8 +92,8 @@ def _failures(out: Path) -> tuple[list[str], list[str]]:
         last = Run.read(out)
     except UsageError:
         return [], []
-    weighed = ("fail", "warn") if last.strict else ("fail",)
-    rules = [row.id for row in last.requirements if row.verdict in weighed]
+    failing = failing_rules(last)
+    rules = [row.id for row in last.requirements if row.id in failing]
     endpoints = {row.endpoint: None for row in last.findings if row.requirement in rules and row.endpoint}
     return rules, list(endpoints)
 

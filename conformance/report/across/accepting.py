@@ -12,7 +12,7 @@ from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.across.baseline_rows import NOISE, UNEXPLAINED, BaselineRow, load, scalar_of, write
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import Place, difference_id, pattern_of, place_of
-from conformance.report.model.run import DeviationEntry, FindingEntry, Regression, Run
+from conformance.report.model.run import FindingEntry, Regression, Run
 from conformance.report.model.words import listed, plural
 
 EACH, NOISY = "all", "noise"
@@ -66,7 +66,7 @@ def _asked_for(run: Run, rows: Sequence[BaselineRow], ids: Sequence[str]) -> set
     return {*ids, *(entry.id for entry in outcome.new if EACH in ids)}
 
 
-def _contradictions(run: Run) -> list[FindingEntry | DeviationEntry]:
+def _contradictions(run: Run) -> list[FindingEntry]:
     """What a row with a rule may list: contradictions, and deviations from descriptions."""
     return [*(each for each in run.findings if each.verdict in ("fail", "warn")), *run.deviations]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from conformance.errors import ExitCode, UsageError
 from conformance.report.across.baseline_rows import UNEXPLAINED, BaselineRow, RowKey, load
+from conformance.report.model.failures import weighs
 from conformance.report.model.regressions import Place, by_endpoint, place_of
-from conformance.report.model.run import BaselineEntry, BaselineOutcome, DeviationEntry, FindingEntry, Run
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.words import listed
 from conformance.spec import BY_KEY
 from conformance.verdicts.findings import Finding
@@ -44,7 +45,7 @@ class Baseline:
     rows: tuple[BaselineRow, ...] = ()
     compared: ComparedRows = field(default_factory=ComparedRows)
 
-    def row_of(self, finding: Finding | FindingEntry | DeviationEntry, today: date) -> BaselineRow | None:
+    def row_of(self, finding: Finding | FindingEntry, today: date) -> BaselineRow | None:
         """The row that lists a finding on this day."""
         return next((row for row in self.rows if row.lists(finding) and not row.is_expired(today)), None)
 
@@ -58,25 +59,26 @@ class Baseline:
 
 
 def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
-    """Sets a run's FAILs (WARNs as well where strict) and regressions against the rows.
+    """Sets what fails a run, and its warnings, against the rows.
 
     A row whose rule this run did not decide at its endpoint is neither known to hold nor stale.
     """
     current = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
-    shown_here: list[FindingEntry | DeviationEntry] = [*current, *run.deviations]
-    pairs = [(each, baseline.row_of(each, today)) for each in shown_here]
+    pairs = [(each, baseline.row_of(each, today)) for each in (*current, *run.deviations)]
     unlisted = [finding for finding in current if baseline.row_of(finding, today) is None]
     regressed = dict.fromkeys(map(place_of, run.regressions))
     outcome: dict[str, list[BaselineEntry]] = {
         "new": [
-            *(_of_finding(each) for each in unlisted if each.verdict in run.weighed),
+            *(_of_finding(each) for each in unlisted if weighs(run, each)),
             *(BaselineRow("", endpoint, path, kind, reason="").entry() for endpoint, path, kind in regressed),
         ],
-        "warned": [_of_finding(each) for each in unlisted if each.verdict not in run.weighed],
+        "warned": [_of_finding(each) for each in unlisted if not weighs(run, each)],
         "known": [_of_finding(each, row) for each, row in pairs if row is not None],
         **{name: [] for name in ("stale", "expired", "undecided")},
     }
-    shown = baseline.compared.shown | {row.key for row in baseline.rows if any(map(row.lists, shown_here))}
+    shown = baseline.compared.shown | {
+        row.key for row in baseline.rows if any(map(row.lists, (*current, *run.deviations)))
+    }
     decided = _decided(run, baseline)
     for row in baseline.rows:
         if row.key in decided - shown and not row.flaky:
@@ -90,7 +92,7 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
     return BaselineOutcome(file=baseline.file, **outcome)
 
 
-def _of_finding(finding: FindingEntry | DeviationEntry, row: BaselineRow | None = None) -> BaselineEntry:
+def _of_finding(finding: FindingEntry, row: BaselineRow | None = None) -> BaselineEntry:
     names = {"signature": finding.signature, "requirement": finding.requirement, "id": finding.id}
     return (row or BaselineRow(reason="")).entry().model_copy(update={**names, "endpoint": finding.endpoint})
 

@@ -40,7 +40,6 @@ from conformance.report.model.regressions import Place
 from conformance.report.model.run import (
     OF_REPLAYS,
     BaselineEntry,
-    DeviationEntry,
     FindingEntry,
     Regression,
     short_id,
@@ -110,7 +109,7 @@ class BaselineRow:
     def is_expired(self, today: date) -> bool:
         return self.until is not None and self.until < today
 
-    def lists(self, finding: Finding | FindingEntry | DeviationEntry) -> bool:
+    def lists(self, finding: Finding | FindingEntry) -> bool:
         """Whether the row lists a finding. One that names a difference lists all of its rule there."""
         is_there = self.rule == finding.requirement and self.endpoint == finding.endpoint
         return is_there and (bool(self.kind) or self.signature == finding.signature)

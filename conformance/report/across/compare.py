@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
 from conformance.report.latency.histograms import SAMPLES_BEYOND
+from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.regressions import place_of
 from conformance.report.model.run import (
@@ -158,21 +159,22 @@ class Comparison(FrozenModel):
 
 
 def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
-    """What changed from one run to the other, without what a baseline lists of the new one. A WARN weighs
-    where the new run was strict."""
+    """What changed from one run to the other, without what a baseline lists of the new one. What fails is
+    what failed the new run."""
     sides = {"old": _side(old), "new": _side(new)}
     old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
-    weighed = BAD if new.strict else ("fail",)
+    failed, fails = failing_rules(old, fail_on=new.fails_on), failing_rules(new)
     before = {row.id: row for row in old.requirements}
     after = {row.id: row for row in new.requirements}
     changes = [_change(before.get(name), after.get(name), old, new) for name in {**before, **after}]
-    newly = [row for row in changes if row.new in weighed and row.old not in weighed]
+    newly = [row for row in changes if row.requirement in fails - failed]
     fixed = [
         row
         for row in changes
-        if (row.old in weighed and row.new in ("pass", "open")) or (row.old == "warn" and row.new == "pass")
+        if (row.requirement in failed and row.new in ("pass", "open"))
+        or (row.old == "warn" and row.new == "pass")
     ]
-    steady = {row.requirement for row in changes if row.old in weighed and row.new in weighed}
+    steady = set(failed & fails)
     lost, left_out_by_new = _divided(filter(_is_lost, changes), new)
     gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
@@ -182,7 +184,7 @@ def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
         left_out_by_new=left_out_by_new,
         left_out_by_old=left_out_by_old,
         newly_failing=newly,
-        new_warnings=[row for row in changes if _is_new_warning(row, new)],
+        new_warnings=[row for row in changes if _is_new_warning(row, fails)],
         fixed=fixed,
         new_places=_places(new, old, steady),
         gone_places=_places(old, new, steady),
@@ -237,9 +239,9 @@ def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[V
     )
 
 
-def _is_new_warning(change: VerdictChange, run: Run) -> bool:
-    """Whether it warns only now, which makes nothing worse but is seen; a strict run has none."""
-    return change.new == "warn" and change.old != "warn" and not run.strict
+def _is_new_warning(change: VerdictChange, fails: frozenset[str]) -> bool:
+    """Whether it warns only now, which makes nothing worse but is seen."""
+    return change.new == "warn" and change.old != "warn" and change.requirement not in fails
 
 
 def since(old: Run, new: Run) -> Since:

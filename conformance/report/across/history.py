@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.across.trends import CONTRADICTED, Failing, Fixed, Flaky, Point, Trend
+from conformance.report.model.failures import failing_rules
 from conformance.report.model.run import Run, Since, VerdictName
 from conformance.report.model.words import headline
 from conformance.spec import present_id
@@ -97,17 +98,18 @@ def since(run: Run, path: Path) -> Since | None:
             return None
         verdicts = database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],))
         before = {present_id(requirement): verdict for requirement, verdict in verdicts}
+    failing = failing_rules(run)
     return Since(
         started=row[1],
         newly_failing=[
             row.id
             for row in run.requirements
-            if row.verdict in run.weighed and before.get(row.id, "untested") not in (*run.weighed, "untested")
+            if row.id in failing and before.get(row.id, "untested") not in ("untested", "fail", row.verdict)
         ],
         newly_warned=[
             row.id
             for row in run.requirements
-            if row.verdict == "warn" and not run.strict and before.get(row.id) in ("pass", "open")
+            if row.verdict == "warn" and row.id not in failing and before.get(row.id) in ("pass", "open")
         ],
         fixed=[
             row.id for row in run.requirements if row.verdict == "pass" and before.get(row.id) in CONTRADICTED

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.errors import ExitCode
 from conformance.report.formats.terminal import summary_lines
-from conformance.report.model.failures import failures_of
+from conformance.report.model.failures import FAILING, failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -127,7 +127,7 @@ def _failures(run: Run) -> Iterator[str]:
         new = " beyond what the baseline lists" if run.baseline is not None and run.baseline.known else ""
         yield f"the specification is contradicted{new}"
     if "warn" in blockers:
-        yield "warnings count with --strict"
+        yield f"--fail-on {run.fails_on} weighs {FAILING[run.fails_on].words}"
     if own:
         yield f"{plural(own, 'rule')} of your own violated"
     if run.ending.too_slow:

@@ -11,10 +11,16 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from conformance.errors import ExitCode
-from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
+from conformance.report.formats.finding_text import (
+    contrast,
+    expectation,
+    message_of,
+    own_message,
+    seen,
+    values,
+)
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.deviating import deviation_in_words
-from conformance.report.model.failures import OutdatedEntry, RunFailures, failures_of
+from conformance.report.model.failures import OutdatedEntry, RunFailures, failing_rules, failures_of, weighs
 from conformance.report.model.regressions import (
     RegressedPlace,
     ReplayedEndpoint,
@@ -31,7 +37,7 @@ MOST_FINDINGS = 20
 
 
 def document(run: Run) -> str:
-    """FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists passes."""
+    """What ``--fail-on`` weighs is a failure, UNTESTED is skipped; what a baseline lists passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
     failures = failures_of(run)
@@ -132,7 +138,7 @@ def _described(run: Run) -> ElementTree.Element:
     skipped, as this fails nothing."""
     by_endpoint: dict[str, list[str]] = {}
     for row in run.deviations:
-        by_endpoint.setdefault(row.endpoint, []).append(f"{row.rule} {deviation_in_words(row)}")
+        by_endpoint.setdefault(row.endpoint, []).append(f"{row.requirement} at {row.path}: {values(row)}")
     cases = []
     for endpoint, lines in by_endpoint.items():
         case = _test_case(f"{endpoint} answers as described", "Descriptions")
@@ -176,9 +182,10 @@ def _case(
 ) -> ElementTree.Element:
     case = _test_case(f"{row.id} {row.statement}", row.chapter)
     fresh = [finding for finding in findings if finding.signature not in accepted]
-    weighs = row.verdict in run.weighed
-    if weighs and (fresh or not findings):
-        message = f"{fresh[0].endpoint}: {message_of(fresh[0])}" if fresh else row.reason or row.statement
+    failing = [finding for finding in fresh if weighs(run, finding)]
+    if failing or (not findings and row.id in failing_rules(run)):
+        first = failing[0] if failing else None
+        message = f"{first.endpoint}: {message_of(first)}" if first else row.reason or row.statement
         _ended(case, "failure", message, kind=row.verdict, text=_text(run, row, fresh))
     elif row.verdict == "untested":
         _ended(case, "skipped", row.reason or "untested")

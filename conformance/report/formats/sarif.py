@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.report.formats.finding_text import own_message, values
 from conformance.report.model.again import rerun
-from conformance.report.model.failures import failures_of
+from conformance.report.model.failures import failures_of, weighs
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of
 from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
@@ -23,14 +23,12 @@ MOST_RESULTS = 5_000
 EVIDENCE = "exchanges.jsonl"
 """The file of the run whose lines are the locations of the results."""
 
-LEVELS = {"fail": "error", "warn": "warning"}
-
 
 def document(run: Run) -> str:
     """The file: a rule for each requirement with a finding, and a result for each FAIL and WARN. A place
     where a replay regressed is a result where none of these is about it."""
     failures = failures_of(run)
-    findings = [finding for finding in run.findings if finding.verdict in LEVELS][:MOST_RESULTS]
+    findings = [finding for finding in run.findings if finding.verdict in ("fail", "warn")][:MOST_RESULTS]
     named = {finding.requirement for finding in findings}
     rows = [row for row in run.requirements if row.id in named]
     rules = [_rule(row, run) for row in rows] + ([REGRESSION] if _regressed(run) else [])
@@ -50,7 +48,13 @@ def document(run: Run) -> str:
             {"level": "error", "message": {"text": one_line(text, 1_000)}} for text in notifications
         ]
     results = [
-        _result(finding, places, is_accepted=finding.signature in failures.accepted) for finding in findings
+        _result(
+            finding,
+            places,
+            level="error" if weighs(run, finding) else "warning",
+            is_accepted=finding.signature in failures.accepted,
+        )
+        for finding in findings
     ]
     results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
@@ -73,12 +77,14 @@ def _rule(row: RequirementEntry, run: Run) -> dict[str, Any]:
     }
 
 
-def _result(finding: FindingEntry, places: dict[str, int], *, is_accepted: bool) -> dict[str, Any]:
+def _result(
+    finding: FindingEntry, places: dict[str, int], *, level: str, is_accepted: bool
+) -> dict[str, Any]:
     place = f" at {finding.path}" if finding.path else ""
     text = f"{finding.endpoint}{place}: {values(finding, 200)}. {own_message(finding)}".rstrip()
     result: dict[str, Any] = {
         "ruleId": finding.requirement,
-        "level": LEVELS[finding.verdict],
+        "level": level,
         "message": {"text": one_line(text, 1_000)},
         "partialFingerprints": {
             "signature/v1": hashlib.sha256(finding.signature.encode(errors="backslashreplace")).hexdigest()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.deviating import deviation_cells
+from conformance.report.model.deviating import deviations_in_words, unaccepted_deviations
 from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
@@ -46,7 +46,6 @@ def markdown(run: Run) -> str:
         *_baseline(run),
         *_since(run),
         *_warnings(run, failures),
-        *_deviations(run),
         *_untested(run),
         "",
         f"Details in `report.html`; {run.suite.name} {run.suite.version}.",
@@ -90,10 +89,10 @@ def _top(run: Run) -> Iterator[str]:
     if changes_in_words(run):
         yield f"Changes: {changes_in_words(run)}"
         yield ""
-    strict = ", strict" if run.strict else ""
+    fails_on = f", fails on {run.fails_on}"
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
-        f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{strict}"
+        f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{fails_on}"
     )
 
 
@@ -114,19 +113,6 @@ def _regressions(failures: RunFailures) -> Iterator[str]:
         why = f": {'; '.join(map(code, bases))}" if bases else ""
         yield f"  (exchange {numbers}){why}"
     if more := sum(map(len, causes[MOST_FAILURES:])):
-        yield ""
-        yield f"and {plural(more, 'place')} more in the report."
-
-
-def _deviations(run: Run) -> Iterator[str]:
-    if not run.deviations:
-        return
-    yield ""
-    yield "### What differs from descriptions beside the specification"
-    yield ""
-    for authority, endpoint, rule, words, *_ in deviation_cells(run)[:MOST_WARNINGS]:
-        yield f"- {authority}: {rule} {code(endpoint)} {quoted(words)}"
-    if (more := len(run.deviations) - MOST_WARNINGS) > 0:
         yield ""
         yield f"and {plural(more, 'place')} more in the report."
 
@@ -222,12 +208,17 @@ def _since(run: Run) -> Iterator[str]:
 
 
 def _warnings(run: Run, failures: RunFailures) -> Iterator[str]:
-    warnings = gravest_first(run, failures.warnings)
+    warnings, deviations = gravest_first(run, failures.warnings), unaccepted_deviations(run)
     if warnings:
-        rows = [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]]
-        if len(warnings) > MOST_WARNINGS:
-            rows.append(f"- and {plural(len(warnings) - MOST_WARNINGS, 'more warning')} in the report")
-        yield from _folded(plural(len(warnings), "warning"), rows)
+        yield from _folded(plural(len(warnings), "warning"), _rows(warnings, "more warning"))
+    if deviations:
+        yield from _folded(deviations_in_words(run), _rows(deviations, "more place"))
+
+
+def _rows(findings: Sequence[FindingEntry], noun: str) -> Iterator[str]:
+    yield from (f"- **{finding.requirement}** {_finding(finding)}" for finding in findings[:MOST_WARNINGS])
+    if len(findings) > MOST_WARNINGS:
+        yield f"- and {plural(len(findings) - MOST_WARNINGS, noun)} in the report"
 
 
 def _untested(run: Run) -> Iterator[str]:
@@ -250,7 +241,7 @@ def _ids(group: Untested) -> str:
     return listed([row.id for row in group.requirements], 4)
 
 
-def _folded(title: str, rows: Sequence[str]) -> Iterator[str]:
+def _folded(title: str, rows: Iterable[str]) -> Iterator[str]:
     yield ""
     yield f"<details><summary>{title}</summary>"
     yield ""

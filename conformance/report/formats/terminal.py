@@ -11,8 +11,8 @@ from typing import Protocol
 from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
-from conformance.report.model.deviating import deviation_in_words, unaccepted_deviations
-from conformance.report.model.failures import RunFailures, failures_of
+from conformance.report.model.deviating import label_of, unaccepted_deviations
+from conformance.report.model.failures import RunFailures, failures_of, weighs
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
@@ -48,7 +48,7 @@ COLOURS: dict[str, str] = {
     "dim": "2",
     "bold": "1",
 }
-TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "known": "33", "unsure": "33;1"}
+TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "grave": "33;1", "known": "33", "unsure": "33;1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +111,14 @@ def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
 
 def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     """A finding: verdict, id, statement, what was seen where, what was expected, and how to reproduce it."""
-    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
+    stated = STATEMENTS.get(finding.requirement, "")
+    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), stated)
     place = f" at {one_line(finding.path, 80)}" if finding.path else ""
     times = f", {finding.times:,} times" if finding.times > 1 else ""
     numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     message = own_message(finding, 300)
-    verdict = pen(finding.verdict, finding.verdict.upper())
+    verdict = pen(finding.verdict, label_of(finding))
     return [
         f"{verdict} {pen('bold', finding.requirement)}  {one_line(rule)}",
         f"     {one_line(finding.endpoint, 160)}",
@@ -147,7 +148,8 @@ def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
 
 def _reproduced(run: Run, finding: FindingEntry) -> str:
     """How to see it again; a check of recorded traffic judges the same file alike."""
-    return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
+    is_shown_by_any = run.command == "check" or finding.requirement in STATEMENTS
+    return "" if is_shown_by_any else f" · reproduce: {rerun_finding(run, finding)}"
 
 
 def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:
@@ -161,7 +163,7 @@ def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen:
 
 def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
     yield from _groups(run, groups, MOST_FAILURES, "more failure", pen)
-    shown = {finding.requirement for finding in run.findings if finding.verdict in run.weighed}
+    shown = {finding.requirement for finding in run.findings if weighs(run, finding)}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
             yield ""
@@ -212,15 +214,11 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
 
 
 def _deviations(run: Run, pen: Pen) -> Iterator[str]:
-    """What differs from a description of the user's own, then what differs from a learned one."""
-    rows = [*unaccepted_deviations(run), *unaccepted_deviations(run, "learned")]
+    """Lines on differences from descriptions, below those of the specification."""
+    rows = unaccepted_deviations(run)
     for row in rows[:MOST_DEVIATIONS]:
-        label = "DIFFERS" if row.authority == "description" else "DRIFT"
-        numbers = ", ".join(map(str, row.exchanges))
         yield ""
-        yield f"{pen('open', label)} {pen('bold', row.rule)}  {one_line(row.endpoint, 160)}"
-        yield f"     {deviation_in_words(row)}"
-        yield pen("dim", f"     exchange {numbers} · id {row.id} · described at {one_line(row.source, 160)}")
+        yield from finding_lines(run, row, pen=pen)
     if len(rows) > MOST_DEVIATIONS:
         yield ""
         yield f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report"

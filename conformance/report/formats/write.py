@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import junit, sarif, summary
 from conformance.report.formats.html.run_page import report
@@ -106,6 +106,7 @@ def write_all(
         update={
             "notes": [*clean.notes, words] if words and words not in clean.notes else clean.notes,
             "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
+            "deviations": [_with_missing(finding, found_exchanges) for finding in clean.deviations],
             "secrets": _origins(found_exchanges, secrets),
         }
     )
@@ -124,7 +125,8 @@ def write_further(out: Path, names: Iterable[str]) -> None:
 
 def _named_exchanges(run: Run) -> set[int]:
     others = (finding.other.exchange for finding in run.findings if finding.other is not None)
-    return {number for finding in run.findings for number in finding.exchanges}.union(others)
+    rows = (*run.findings, *run.deviations)
+    return {number for finding in rows for number in finding.exchanges}.union(others)
 
 
 def _origins(exchanges: RunEvidence, secrets: Secrets | None) -> dict[str, str]:
@@ -186,7 +188,13 @@ def _earlier_run(run: Run, out: Path) -> Run | None:
 
 
 LABEL = "portal conformance"
-COLOURS: dict[Tone, str] = {"good": "#2e7d4f", "bad": "#b3372e", "known": "#8a6100", "unsure": "#5f646b"}
+COLOURS: dict[Tone, str] = {
+    "good": "#2e7d4f",
+    "bad": "#b3372e",
+    "grave": "#8a6100",
+    "known": "#8a6100",
+    "unsure": "#5f646b",
+}
 
 
 def words(run: Run) -> str:
@@ -208,8 +216,9 @@ def shield(run: Run) -> str:
         "label": LABEL,
         "message": words(run),
         "color": COLOURS[head.tone].lstrip("#"),
+        "isError": head.tone == "bad" or run.exit_code == ExitCode.FAILED,
     }
-    return json.dumps(badge | {"isError": head.tone == "bad"}, ensure_ascii=False) + "\n"
+    return json.dumps(badge, ensure_ascii=False) + "\n"
 
 
 REGISTRY_TEXTS = frozenset(
@@ -222,7 +231,7 @@ VALUES = frozenset({"expected", "actual", "recorded", "replayed", "observed", "p
 """The fields of a run that hold JSON from the target's answers."""
 
 ENUMERATED = frozenset(
-    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity"}
+    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity", "fail_on"}
 )
 """The fields of a run that hold words of the suite's own."""
 

@@ -1,57 +1,35 @@
-"""Deviations from descriptions in words: the user's own authority, beside the specification's verdicts."""
+"""Deviations from descriptions in words: another authority than the specification."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from conformance.report.model.run import FindingEntry, Run
+from conformance.verdicts.deviations import LEARNED, YOURS
 
-from conformance.report.model.marked import literal
-from conformance.report.model.run import DeviationEntry, Run
-from conformance.report.model.visible import one_line
-from conformance.verdicts.wording import expected_in_words, in_words
-
-SUBJECTS = {"description": "your description", "learned": "what was learned, which nobody has accepted"}
+SUBJECTS = {YOURS: "your description", LEARNED: "what was learned, which nobody has accepted"}
 """What answers differ from, by authority."""
 
+LABELS = {YOURS: "DIFFERS", LEARNED: "DRIFT"}
 
-def unaccepted_deviations(run: Run, authority: str = "description") -> list[DeviationEntry]:
-    """The deviations of an authority that no row of the baseline lists."""
+
+def label_of(finding: FindingEntry) -> str:
+    """What stands before a finding: its verdict, or which authority a deviation differs from."""
+    return LABELS.get(finding.requirement.partition("-")[0], finding.verdict.upper())
+
+
+def unaccepted_deviations(run: Run, authority: str = "") -> list[FindingEntry]:
+    """The deviations, or those of an authority, that no row of the baseline lists."""
     accepted = {entry.signature for entry in run.baseline.known} if run.baseline else set()
-    return [row for row in run.deviations if row.authority == authority and row.signature not in accepted]
+    rows = (row for row in run.deviations if row.requirement.startswith(authority))
+    return [row for row in rows if row.signature not in accepted]
 
 
 def deviations_in_words(run: Run) -> str:
-    """``differs from your description in 3 places``; empty where nothing differs."""
+    """``differs from your description, in 3 places``; empty where nothing differs."""
     parts = []
     for authority, subject in SUBJECTS.items():
-        rows = [row for row in run.deviations if row.authority == authority]
-        new = unaccepted_deviations(run, authority)
-        accepted = f", {len(rows) - len(new):,} of them in the baseline" if len(new) < len(rows) else ""
-        if rows:
-            places = "1 place" if len(rows) == 1 else f"{len(rows):,} places"
-            parts.append(f"differs from {subject}, in {places}{accepted}")
+        count = sum(row.requirement.startswith(authority) for row in run.deviations)
+        accepted = count - len(unaccepted_deviations(run, authority))
+        listed = f", {accepted:,} of them in the baseline" if accepted else ""
+        if count:
+            parts.append(f"differs from {subject}, in {count:,} place{'s' * (count > 1)}{listed}")
     return "; ".join(parts)
-
-
-def deviation_in_words(row: DeviationEntry) -> str:
-    """``data.balance: expected a value of type string, seen 12``."""
-    expected = expected_in_words(row.expected, literal) or literal(row.expected, 300)
-    seen = in_words(row.actual, literal) or literal(row.actual, 160)
-    times = f", {row.times:,} times" if row.times > 1 else ""
-    return one_line(f"{row.path or 'the body'}: expected {expected}, seen {seen}{times}", 600)
-
-
-def deviation_cells(run: Run) -> list[Sequence[str]]:
-    """Rows of a table: authority, endpoint, rule, what differs, the exchanges, where it is described, the
-    id."""
-    return [
-        (
-            "yours" if row.authority == "description" else "learned",
-            one_line(row.endpoint, 160),
-            row.rule,
-            deviation_in_words(row),
-            ", ".join(f"#{number}" for number in row.exchanges),
-            one_line(row.source, 200),
-            row.id,
-        )
-        for row in run.deviations
-    ]

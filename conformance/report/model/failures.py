@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from conformance.impacts import FailOn
 from conformance.report.model.regressions import RegressedPlace, places
 from conformance.report.model.run import BaselineEntry, FindingEntry, RequirementEntry, Run
-from conformance.report.model.severity import RANK, gravity
+from conformance.report.model.severity import GRAVE, RANK, gravity, severity_of
+from conformance.verdicts.findings import Finding
+
+AnyFinding = FindingEntry | Finding
+
+
+class FailingRow(NamedTuple):
+    """What a value of ``--fail-on`` fails, in words, and whether that is a finding."""
+
+    words: str
+    fails: Callable[[AnyFinding], bool]
+
+
+def is_grave(finding: AnyFinding) -> bool:
+    """Whether a should is contradicted in a way that harms whoever uses the portal."""
+    return finding.verdict == "warn" and severity_of(finding) in GRAVE
+
+
+FAILING: Mapping[FailOn, FailingRow] = {
+    "must": FailingRow("a contradicted must", lambda finding: finding.verdict == "fail"),
+    "security": FailingRow(
+        "also a contradicted should that may let someone in, shows a secret or may lose data",
+        lambda finding: finding.verdict == "fail" or is_grave(finding),
+    ),
+    "should": FailingRow(
+        "any contradicted must or should", lambda finding: finding.verdict in ("fail", "warn")
+    ),
+}
+"""The values of ``--fail-on``: each fails what those before it fail."""
+
+
+def weighs(run: Run, finding: AnyFinding) -> bool:
+    """Whether a finding fails the run where no baseline lists it."""
+    return FAILING[run.fails_on].fails(finding)
+
+
+def failing_rules(run: Run, *, fail_on: FailOn | None = None) -> frozenset[str]:
+    """The rules that fail the run, whatever a baseline lists. ``fail_on``: what it would fail on instead."""
+    fails = FAILING[fail_on or run.fails_on].fails
+    by_findings = {finding.requirement for finding in run.findings if fails(finding)}
+    by_verdict = ("fail", "warn") if (fail_on or run.fails_on) == "should" else ("fail",)
+    return frozenset(by_findings | {row.id for row in run.requirements if row.verdict in by_verdict})
+
 
 NO_LONGER = "in the baseline, but no longer fails; remove its row, or have `compare --prune` do it"
 
@@ -49,7 +93,7 @@ class OutdatedEntry(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class RunFailures:
     """What fails a run. ``accepted`` are the signatures that the baseline lists: these findings fail nothing.
-    ``new`` are the findings that do, ``warnings`` those that would where strict, ``blockers`` the rules of
+    ``new`` are the findings that do, ``warnings`` those of a should that do not, ``blockers`` the rules of
     the new ones, ``regressed`` the places where a replay differs, ``too_slow`` limits on latency."""
 
     accepted: frozenset[str]
@@ -68,17 +112,17 @@ class RunFailures:
 
 
 def failures_of(run: Run) -> RunFailures:
-    """What fails a run: every FAIL that no baseline lists, every WARN where strict, and the rest."""
+    """What fails a run: what ``--fail-on`` weighs and no baseline lists, and the rest."""
     base = run.baseline
     accepted = frozenset(entry.signature for entry in base.known) if base else frozenset()
     unlisted = [finding for finding in run.findings if finding.signature not in accepted]
-    new = tuple(finding for finding in unlisted if finding.verdict in run.weighed)
+    new = tuple(finding for finding in unlisted if weighs(run, finding))
     stale = [OutdatedEntry("stale", row, NO_LONGER) for row in base.stale] if base else []
     expired = base.expired if base else []
     return RunFailures(
         accepted=accepted,
         new=new,
-        warnings=() if run.strict else tuple(each for each in unlisted if each.verdict == "warn"),
+        warnings=tuple(each for each in unlisted if each.verdict == "warn" and not weighs(run, each)),
         blockers=_blockers(run, new, accepted),
         regressed=tuple(places(run)),
         too_slow=tuple(run.ending.too_slow),
@@ -94,9 +138,10 @@ def _blockers(run: Run, new: tuple[FindingEntry, ...], accepted: frozenset[str])
     for finding in new:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     listed = {finding.requirement for finding in run.findings if finding.signature in accepted}
+    failing = failing_rules(run)
     blockers = [
         Blocker(entry, tuple(by_requirement.get(entry.id, ())))
         for entry in run.requirements
-        if entry.id in by_requirement or (entry.verdict in run.weighed and entry.id not in listed)
+        if entry.id in by_requirement or (entry.id in failing and entry.id not in listed)
     ]
     return tuple(sorted(blockers, key=lambda blocker: blocker.rank))

@@ -21,7 +21,7 @@ def causes_in_words(run: Run) -> str:
     bare = [(each.requirement.id, "client") for each in failures.blockers if not each.findings]
     others = [row for row in (*found, *bare) if row[0] not in own and not row[0].startswith(PINNED)]
     counts = Counter(severity for _, severity in others)
-    parts = [(counts[each], _of_so_many(words, counts[each])) for each, words in SEVERITIES.items()]
+    parts = [(counts[each], predicate(words, counts[each])) for each, words in SEVERITIES.items()]
     grave = [(count, words) for count, words in parts if count]
     if counts.total() == 1:
         return f"1 cause that {grave[0][1]}"
@@ -29,7 +29,7 @@ def causes_in_words(run: Run) -> str:
     return f"{counts.total():,} causes at most: {listing}" if grave else ""
 
 
-def _of_so_many(words: str, count: int) -> str:
+def predicate(words: str, count: int) -> str:
     """A predicate, of more than one cause in the plural: ``breaks a client``, ``break a client``."""
     verb, _, rest = words.partition(" ")
     return f"{verb if count == 1 else verb.removesuffix('s')} {rest}"

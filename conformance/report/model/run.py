@@ -13,13 +13,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 
 import conformance
 from conformance.errors import UsageError
+from conformance.impacts import FailOn
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
-from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
@@ -134,33 +134,6 @@ def short_id(*names: str) -> str:
     """An id of seven characters for what names identify."""
     text = " ".join(names).encode(errors="backslashreplace")
     return hashlib.sha256(text).hexdigest()[:7]
-
-
-class DeviationEntry(Part):
-    """A place where answers differ from a description that is not the specification: the user's own, or with
-    ``authority`` ``learned`` one that was learned from traffic and that nobody has accepted. ``source`` is
-    the place in the description. It is no finding, and counts in no summary."""
-
-    rule: str
-    authority: Literal["description", "learned"]
-    endpoint: str
-    path: str
-    expected: JsonValue = None
-    actual: JsonValue = None
-    exchanges: list[int] = []
-    times: int = 1
-    signature: str
-    source: str = ""
-
-    @property
-    def requirement(self) -> str:
-        """What a row of a baseline calls the rule."""
-        return self.rule
-
-    @property
-    def id(self) -> str:
-        """The id by which it is accepted, as that of a finding."""
-        return short_id(self.signature)
 
 
 class ObservationEntry(Part):
@@ -347,14 +320,14 @@ class RunFacts(TypedDict, total=False):
     started: Required[datetime | str]
     finished: Required[datetime | str]
     impact: Required[str]
-    strict: Required[bool]
+    fail_on: Required[FailOn]
     exit_code: int
     command: str
     ending: Ending
     scope: Scope
     changes: ChangesMade | None
     regressions: Sequence[Regression]
-    deviations: Sequence[DeviationEntry]
+    deviations: Sequence[FindingEntry]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
     notes: Sequence[str]
@@ -363,6 +336,8 @@ class RunFacts(TypedDict, total=False):
 class Run(Part):
     """One run, replay or check. Everything but the contract's keys is optional and left out where empty.
 
+    ``deviations`` are differences from descriptions that are not the specification, as findings of rules that
+    begin with ``DESCRIBED-``, or ``LEARNED-`` where nobody has accepted the description: they count nowhere.
     ``secrets`` says by placeholder where a secret of the findings' exchanges came from, and how the suite
     altered it.
     """
@@ -374,6 +349,7 @@ class Run(Part):
     finished: Annotated[str, BeforeValidator(_iso)]
     impact: str
     strict: bool = False
+    fail_on: FailOn | None = None
     exit_code: int
     exit_codes: list[int] = []
     command: str = "run"
@@ -384,7 +360,7 @@ class Run(Part):
     findings: list[FindingEntry]
     observations: list[ObservationEntry]
     readings: list[Reading] = []
-    deviations: list[DeviationEntry] = []
+    deviations: list[FindingEntry] = []
     regressions: list[Regression] = []
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
@@ -397,9 +373,9 @@ class Run(Part):
     secrets: dict[str, str] = {}
 
     @property
-    def weighed(self) -> tuple[VerdictName, ...]:
-        """The verdicts that fail the run where no baseline lists their findings."""
-        return ("fail", "warn") if self.strict else ("fail",)
+    def fails_on(self) -> FailOn:
+        """What fails the run; of an older one, which weighed no severity, as it was then."""
+        return self.fail_on or ("should" if self.strict else "must")
 
     @classmethod
     def of(
@@ -418,8 +394,9 @@ class Run(Part):
             target=Target(url=values.pop("target_url"), profile=values.pop("target_profile")),
             summary=counted([row for row in requirements if not row.is_own]),
             own_rules=counted(own) if own else None,
+            strict=values["fail_on"] == "should",
             requirements=requirements,
-            findings=[_finding(finding) for finding in findings],
+            findings=[finding_entry(finding) for finding in findings],
             observations=[_observation(observation) for observation in rows],
             readings=_readings(requirements, rows),
             **values,
@@ -545,7 +522,7 @@ def _requirement(result: Result) -> RequirementEntry:
     )
 
 
-def _finding(finding: Finding) -> FindingEntry:
+def finding_entry(finding: Finding) -> FindingEntry:
     return FindingEntry(
         requirement=finding.requirement,
         verdict=finding.verdict.value,
@@ -560,21 +537,6 @@ def _finding(finding: Finding) -> FindingEntry:
         signature=clipped(finding.signature, text=600),
         fault_class=finding.fault_class,
         other=_other_place(finding.other),
-    )
-
-
-def deviation_entry(deviation: Deviation) -> DeviationEntry:
-    return DeviationEntry(
-        rule=deviation.rule,
-        authority="learned" if deviation.is_hypothesis else "description",
-        endpoint=clipped(deviation.endpoint, text=300),
-        path=deviation.path,
-        expected=clipped(deviation.expected),
-        actual=clipped(deviation.actual),
-        exchanges=list(deviation.exchanges),
-        times=deviation.times,
-        signature=clipped(deviation.signature, text=600),
-        source=clipped(deviation.source, text=300),
     )
 
 

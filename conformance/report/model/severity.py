@@ -9,6 +9,7 @@ from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.spec.requirements import Requirement
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
+from conformance.verdicts.findings import Finding
 
 Severity = Literal["access", "secret", "data", "client", "differs"]
 
@@ -20,6 +21,9 @@ SEVERITIES: dict[Severity, str] = {
     "differs": "differs from what is shown",
 }
 """What each severity means, the gravest first."""
+
+GRAVE: frozenset[Severity] = frozenset({"access", "secret", "data"})
+"""The severities of a contradiction that harms whoever uses the portal, whatever its level."""
 
 RANK = {name: rank for rank, name in enumerate(SEVERITIES)}
 
@@ -35,7 +39,9 @@ ACCESS_CODES = frozenset(
 )
 """The error codes that keep somebody out; the others refuse a request for its form, or for its time."""
 
-DISCLOSED = frozenset({"CHANNEL-046", "ENV-019", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"})
+DISCLOSED = frozenset(
+    {"CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
+)
 """The requirements by which an answer shows what nobody, or nobody else, may see."""
 
 LEFT_ALONE = frozenset(
@@ -62,7 +68,7 @@ def gravity(finding: FindingEntry) -> tuple[int, bool]:
     return RANK[severity_of(finding)], compares_answers(finding)
 
 
-def severity_of(finding: FindingEntry) -> Severity:
+def severity_of(finding: FindingEntry | Finding) -> Severity:
     """What the contradiction does, whatever its level. Where it neither lets in, nor shows or loses anything,
     a contradicted must breaks a client, and a should differs."""
     row = REQUIREMENTS.get(finding.requirement)
@@ -77,7 +83,7 @@ def severity_of(finding: FindingEntry) -> Severity:
     return "client" if row.level == "must" else "differs"
 
 
-def _is_let_through(finding: FindingEntry, row: Requirement) -> bool:
+def _is_let_through(finding: FindingEntry | Finding, row: Requirement) -> bool:
     """Whether a success was seen where somebody is to be kept out."""
     if not _is_success(finding.actual):
         return False
@@ -111,7 +117,7 @@ def _is_success(value: Json) -> bool:
     return value is True or (is_number(value) and 200 <= value < 300)
 
 
-def _is_effect(finding: FindingEntry, row: Requirement) -> bool:
+def _is_effect(finding: FindingEntry | Finding, row: Requirement) -> bool:
     """Whether a case read other data than what it had written: several exchanges led there, and one of the
     rule's endpoints changes something."""
     operation = BY_KEY.get(finding.endpoint)

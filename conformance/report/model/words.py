@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,16 +11,17 @@ from typing import Any, Literal
 
 from conformance.errors import ExitCode
 from conformance.report.model.deviating import deviations_in_words
-from conformance.report.model.failures import Blocker, failures_of
-from conformance.report.model.gravity import causes_in_words
+from conformance.report.model.failures import FAILING, Blocker, failures_of, is_grave
+from conformance.report.model.gravity import causes_in_words, predicate
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
+from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.places import PARTS, chapter_of
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
-Tone = Literal["good", "bad", "known", "unsure"]
+Tone = Literal["good", "bad", "grave", "known", "unsure"]
 
 NOTHING_TESTED = "Nothing was tested."
 """How a run ends that decided nothing, where no other cause is known."""
@@ -64,6 +66,9 @@ BUNDLED = (
 )
 
 RECORDED = "Recorded traffic shows a part of a portal."
+
+NO_MUST = "No must contradicted"
+"""How a verdict is called that rests on a should alone, whose contradiction is grave."""
 
 GREEN = {"check": "Nothing contradicted", "replay": "No regression"}
 """What a green verdict is called of what is no run: recorded traffic shows a part of a portal only."""
@@ -365,6 +370,8 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
+    if grave := _grave_in_words(run):
+        return Headline("grave", NO_MUST, grave)
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
         return Headline("unsure", "Selection", f"{nothing}. {limits} Selected: {run.scope.selection}.")
@@ -375,6 +382,20 @@ def _nothing(run: Run) -> str:
     """Says how much is contradicted in a green run: warnings contradict a should."""
     warns = run.summary.warn
     return f"No must contradicted, {plural(warns, 'warning')}" if warns else "Nothing contradicted"
+
+
+def _grave_in_words(run: Run) -> str:
+    """``2 findings may let someone in, 1 finding shows a secret.``; empty without such warnings, or where a
+    baseline lists them all."""
+    failures = failures_of(run)
+    counts = Counter(severity_of(each) for each in (*failures.new, *failures.warnings) if is_grave(each))
+    parts = [
+        f"{plural(counts[each], 'finding')} {predicate(words, counts[each])}"
+        for each, words in SEVERITIES.items()
+        if counts[each]
+    ]
+    selected = f" Selected: {run.scope.selection}." if run.scope.selection else ""
+    return f"{', '.join(parts)}.{selected}" if parts else ""
 
 
 def _halted(run: Run, code: int) -> Headline:
@@ -420,6 +441,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
         return Headline("bad", "Regressed", _sentence(run, sentence, blockers, others=others))
+    if blockers and run.fails_on == "security" and all(row.requirement.verdict == "warn" for row in blockers):
+        return Headline("grave", NO_MUST, _grave_in_words(run))
     if blockers:
         return _not_conformant(run, _sentence(run, "", blockers, others=others))
     if failures.too_slow:
@@ -452,7 +475,7 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
     if any(blocker.requirement.verdict == "warn" for blocker in blockers):
-        parts.append("warnings count as failures (--strict)")
+        parts.append(f"{FAILING[run.fails_on].words} counts (--fail-on {run.fails_on})")
     if others:
         verb = "is" if others == 1 else "are"
         parts.append(f"{plural(others, 'other')} {verb} known from the baseline")

@@ -17,7 +17,7 @@ from conformance.report.across.baseline import baseline_of
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import ALLOWED
+from conformance.report.model.words import ALLOWED, listed
 from conformance.rules.registry import NO_OWN_RULES
 from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
@@ -51,7 +51,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     options = RunOptions(
         out=value_of(config, "out"),
         impact=impact,
-        strict=value_of(config, "strict"),
+        fail_on="should" if value_of(config, "strict") else value_of(config, "fail_on"),
         known=value_of(config, "known"),
         profile_name=name,
         min_tested=value_of(config, "min_tested"),
@@ -95,6 +95,8 @@ def introduction(
     yield f"profile   {one_line(options.profile_name) or 'none'}"
     yield f"impact    {ALLOWED[options.impact]}"
     yield f"rules     {_rules(profile, options, rows, is_selection=is_selection)}"
+    if options.own.rules:
+        yield f"own rules {listed(rule.id for rule in options.own.rules)}"
     left = sum(why_not(row, profile, options.impact) is not None for row in rows)
     counts = f"{len(rows):,} selected, {len(rows) - left:,} of them can be tried"
     yield f"cases     {counts}{f'; the other {left:,} end at once' if left else ''}"
@@ -136,7 +138,7 @@ def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None
     _budget(config)
     _patience(config)
     profile.extend.described().read()
-    baseline_of(options.known, is_strict=options.strict)
+    baseline_of(options.known, is_strict=options.fail_on == "should")
     if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
         history.check(options.history)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from conformance.report.formats.finding_text import values
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.latency import has_latencies, latencies
 from conformance.report.formats.html.replay import replayed
@@ -14,10 +15,17 @@ from conformance.report.formats.html.replay.differences import differing_places
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model import again
-from conformance.report.model.deviating import deviation_cells, deviations_in_words
+from conformance.report.model.deviating import deviations_in_words, label_of
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.regressions import KINDS
-from conformance.report.model.run import VERDICTS, OperationTime, RequirementEntry, Run, VerdictName
+from conformance.report.model.run import (
+    VERDICTS,
+    FindingEntry,
+    OperationTime,
+    RequirementEntry,
+    Run,
+    VerdictName,
+)
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     chapters,
@@ -52,7 +60,7 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
         "differing_places": differing_places,
         "regressed": regressed_in_words(run),
         "more_regressions": _more(len(run.regressions)),
-        "deviations": deviation_cells(run)[:MOST_ROWS],
+        "deviations": [_deviation(row) for row in run.deviations[:MOST_ROWS]],
         "deviation_words": deviations_in_words(run),
         "readings": run.readings,
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
@@ -64,6 +72,19 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
         "not_selected": not_selected(run),
         "time": _time(run, evidence),
     }
+
+
+def _deviation(row: FindingEntry) -> list[str]:
+    numbers = ", ".join(f"#{number}" for number in row.exchanges)
+    return [
+        label_of(row),
+        row.requirement,
+        row.endpoint,
+        f"{row.path}: {values(row)}",
+        numbers,
+        row.message,
+        row.id,
+    ]
 
 
 def _time(run: Run, evidence: RunEvidence) -> Cells:

@@ -11,7 +11,7 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
-from conformance.report.model.failures import Blocker, RunFailures, failures_of
+from conformance.report.model.failures import FAILING, Blocker, RunFailures, failures_of
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -128,8 +128,7 @@ def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
         ("When", f"{day_and_time(run.started)}, took {duration(run.seconds)}"),
         ("Impact", ALLOWED.get(run.impact, run.impact)),
     ]
-    if run.strict:
-        facts.append(("Strict", "a warning counts as a failure"))
+    facts.append(("Fails on", f"{FAILING[run.fails_on].words} (--fail-on {run.fails_on})"))
     if changes_in_words(run):
         facts.append(("Changes", changes_in_words(run)))
     if exchanges:

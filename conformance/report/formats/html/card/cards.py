@@ -23,7 +23,7 @@ from conformance.report.formats.page import anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import RunEvidence
-from conformance.report.model.failures import failures_of
+from conformance.report.model.failures import failures_of, weighs
 from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
 from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
@@ -162,7 +162,7 @@ class Cards:
 
     def _weighs(self, finding: FindingEntry) -> bool:
         """Whether a finding can fail the run, so that a baseline may list it."""
-        return finding.verdict in self.run.weighed
+        return weighs(self.run, finding)
 
     def _accept(self, findings: Sequence[FindingEntry]) -> str | None:
         """The command that accepts the findings of a card, from the usual folder; None without findings."""
