@@ -87,8 +87,8 @@ def test_a_replay_leaves_out_what_it_is_told_to_and_fails_on_what_it_is_told_to(
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes(visit.read_bytes() + b'{"n": 9999, "requ')
     host = next(iter(capture.read(visit))).request.parts.netloc
-    options = ("--skip", "GET */roles*", "--recorded-host", host, "--fail-on", "contradiction")
-    options += ("--rules", str(rules_in(tmp_path)), "--description", str(file_of(tmp_path, described())))
+    options = ["--skip", "GET */roles*", "--recorded-host", host, "--fail-on", "contradiction"]
+    options += ["--rules", str(rules_in(tmp_path)), "--description", str(file_of(tmp_path, described()))]
     with reference.start() as portal:
         (tmp_path / "portal.toml").write_text(portal.profile(), encoding="utf-8")
         words = ["replay", str(cut), "--profile", str(tmp_path / "portal.toml"), "--impact", "disruptive"]
