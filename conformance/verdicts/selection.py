@@ -81,7 +81,7 @@ def select_rules(
     if not rules:
         raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all rules.")
     own = (row for rule, row in rows.items() if rule in rules and rule not in REQUIREMENTS)
-    called = frozenset(key for row in own for key in row.operations) if only else frozenset()
+    called = frozenset(key for row in own for key in row.operations if only or failed is not None)
     limited = {rule: keys for rule, keys in named.limited.items() if rule in rules}
     return RuleSelection(rules, text, limited, called)
 

@@ -52,8 +52,8 @@ def rerun_finding(run: Run, finding: FindingEntry) -> str:
     """The command that shows a finding again, with exit code 1: by its rule, or by the case that came across
     it where the rule is about every endpoint."""
     rule = next((row for row in run.requirements if row.id == finding.requirement), None)
-    is_of_cases = rule is None or rule.is_own or not rule.operations
-    is_by_case = is_of_cases and (finding.case or "").startswith("cases/") and run.command == "run"
+    is_of_all = rule is None or not (rule.operations or rule.is_own)
+    is_by_case = is_of_all and (finding.case or "").startswith("cases/") and run.command == "run"
     name = finding.case if is_by_case and finding.case else finding.requirement
     return rerun(run, name, is_strict=finding.verdict == "warn")
 
@@ -64,7 +64,7 @@ def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
     if run.command == "check":
         return "portal-conformance check exchanges.jsonl"
     profile = run.target.profile or ""
-    words = ["portal-conformance", "run", "--rerun", name]
+    words = ["portal-conformance", "run", "--only" if name in run.own_ids else "--rerun", name]
     if profile not in BUNDLED:
         words += ["--target", run.target.url, "--profile", profile]
     elif not profile and run.target.url:

@@ -17,7 +17,7 @@ from conformance.report.across.baseline import baseline_of
 from conformance.report.formats.write import refuse_foreign_files
 from conformance.report.model.run import Scope
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import ALLOWED
+from conformance.report.model.words import ALLOWED, listed
 from conformance.rules.registry import NO_OWN_RULES
 from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
@@ -95,6 +95,8 @@ def introduction(
     yield f"profile   {one_line(options.profile_name) or 'none'}"
     yield f"impact    {ALLOWED[options.impact]}"
     yield f"rules     {_rules(profile, options, rows, is_selection=is_selection)}"
+    if options.own.rules:
+        yield f"own rules {listed(rule.id for rule in options.own.rules)}"
     left = sum(why_not(row, profile, options.impact) is not None for row in rows)
     counts = f"{len(rows):,} selected, {len(rows) - left:,} of them can be tried"
     yield f"cases     {counts}{f'; the other {left:,} end at once' if left else ''}"
