@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from cases.every_endpoint.test_in_between import values_of
 from cases.premises import WRITTEN, authorized, refusal_text
 from cases.reading import READABLE, read
 from conformance.cases import (
+    HELD,
     INVALID_PARAMETER,
     Account,
+    Comparison,
     Exchange,
     Operation,
     ParameterSet,
     Portal,
     Untestable,
     Verify,
+    contradicts,
     extra_fields,
     is_success,
     judged_in,
@@ -31,7 +35,7 @@ def rows() -> list[ParameterSet]:
             row,
             id=row.key,
             marks=mark.requirement(
-                offered(row.key), "RESOURCE-005", "RESOURCE-006", *judged_in(row, "success")
+                offered(row.key), "ENV-021", "RESOURCE-005", "RESOURCE-006", *judged_in(row, "success")
             ),
         )
         for row in READABLE
@@ -45,6 +49,7 @@ def test_an_endpoint_that_reads_answers_what_it_holds(
     token = None if row.is_prelogin else admin.token
     exchange = authorized(read(portal, row, token=token))
     if exchange.success:
+        verify("ENV-021", shows_no_secret(portal, exchange))
         if row.data and not extra_fields(row, exchange):
             verify.observe("extra-fields", exchange, "none")
         return
@@ -54,6 +59,25 @@ def test_an_endpoint_that_reads_answers_what_it_holds(
     if not asks_for_little(row) or exchange.code not in INVALID_PARAMETER:
         raise Untestable(f"{row.key} was refused ({refusal_text(exchange)})", "target")
     verify(offered(row.key), is_success(exchange))
+
+
+LONG_ENOUGH = 12
+"""Letters of a secret that stands within another text by no chance."""
+
+
+def shows_no_secret(portal: Portal, exchange: Exchange) -> Comparison:
+    """Whether no text of an answer is, or holds, a secret that the portal was given: no account's password or
+    authenticator secret, and no access code."""
+    secrets = {portal.profile.portal.access_code: "the access code"}
+    for name, account in portal.profile.accounts.items():
+        secrets[account.password] = f"the password of [accounts.{name}]"
+        secrets[account.otp_secret or ""] = f"the authenticator secret of [accounts.{name}]"
+    secrets.pop("", None)
+    for at, text in values_of(exchange).items():
+        for secret, kind in secrets.items() if isinstance(text, str) else ():
+            if text == secret or (len(secret) >= LONG_ENOUGH and secret in text):
+                return contradicts(exchange, at, "no secret", kind)
+    return HELD
 
 
 def asks_for_little(row: Operation) -> bool:

@@ -11,7 +11,7 @@ from cases.changing import put_back
 from cases.nobody import unknown_id
 from cases.premises import answered, granted, listed
 from cases.profile.values import updatable
-from cases.reading import READABLE, read
+from cases.reading import read
 from conformance.cases import (
     BY_KEY,
     HELD,
@@ -20,8 +20,6 @@ from conformance.cases import (
     Account,
     Exchange,
     Json,
-    Operation,
-    ParameterSet,
     Portal,
     Untestable,
     Verify,
@@ -32,31 +30,6 @@ from conformance.cases import (
     mark,
     op,
 )
-
-EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
-"""Read in every language; of the other endpoints each is read in two of them."""
-
-
-def pairs() -> list[ParameterSet]:
-    parameters: list[ParameterSet] = []
-    for row in READABLE:
-        turn = row.number % len(LANGUAGES)
-        chosen = LANGUAGES if row.key in EVERYWHERE else (LANGUAGES[turn], LANGUAGES[turn - 2])
-        parameters += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
-    return parameters
-
-
-@mark.requirement("HEADER-004", "HEADER-018")
-@pytest.mark.parametrize("row, language", pairs())
-def test_a_listed_language_is_served(
-    portal: Portal, verify: Verify, admin: Account, row: Operation, language: str
-) -> None:
-    token = None if row.is_prelogin else admin.token
-    served = answered(read(portal, row, token=token, headers={"Accept-Language": language}))
-    if not served.success:
-        granted(read(portal, row, token=token, headers={"Accept-Language": None}))
-    verify("HEADER-004", is_success(served))
-
 
 Asking = Callable[[Portal, str, str], Exchange]
 """A request that is refused, by a caller's token and in a language."""
@@ -87,29 +60,6 @@ def test_a_language_changes_no_code_and_no_status_of_a_refusal(
 
     verify("HEADER-007", equal(refused, "status", in_english.status, in_english))
     verify("HEADER-007", equal(refused, "code", in_english.at("code"), in_english))
-
-
-@mark.requirement("HEADER-007")
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_language_changes_no_code_of_a_list(
-    portal: Portal, verify: Verify, admin: Account, language: str
-) -> None:
-    row = BY_KEY[op.COUNTRIES]
-    before = granted(read(portal, row, token=admin.token, headers={"Accept-Language": "en"}))
-    after = answered(read(portal, row, token=admin.token, headers={"Accept-Language": language}))
-
-    verify(
-        "HEADER-007",
-        equal(after, "status", before.status, before),
-        equal(after, "code", before.at("code"), before),
-    )
-    same = after.success and codes(after) == codes(before)
-    verify("HEADER-007", holds(after, "data", same, codes(before), before))
-
-
-def codes(exchange: Exchange) -> list[str]:
-    """The codes and values of a constants list: what no language may change."""
-    return sorted(f"{item.get('code')} {item.get('value')}" for item in listed(exchange))
 
 
 @mark.requirement("HEADER-008")

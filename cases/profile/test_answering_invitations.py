@@ -20,6 +20,7 @@ from cases.administration.inviting import (
     invited_again,
     shows,
 )
+from cases.at_once import at_once, successes
 from cases.changing import changed_beside
 from cases.dating import AROUND, DATED, dated, exact_moment, moved
 from cases.premises import A_WHILE, authorized, code_of, form, granted, is_invalid, listed, settled
@@ -118,7 +119,8 @@ def test_an_open_invitation_is_accepted_once(
 
         around = Surroundings(portal, spare.token)
         portal.clock.wait(A_WHILE, "a time that an answer to an invitation sets")
-        accepted = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
+        answers = at_once(2, lambda: portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
+        accepted = authorized(next(iter(successes(answers)), answers[0]))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
             invitation.creation.stays(ANSWERED.format("accepted"))
@@ -147,6 +149,7 @@ def test_an_open_invitation_is_accepted_once(
             kept = holds(also, "data", taken != "ACCEPTED", expected, accepted, actual=taken, message=message)
             verify("MODEL-013", kept)
         verify_both_ends(portal, verify, admin, spare)
+        _verify_accepted_by_one(verify, answers)
         around = Surroundings(portal, spare.token)
         repeated = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
@@ -162,6 +165,12 @@ def test_an_open_invitation_is_accepted_once(
 def _is_superseded(portal: Portal, caller: Account, id: Json) -> bool:
     """Whether a newer invitation has taken the place of one: what becomes of the older is not stated."""
     return not is_open(entry_of(own_invitations(portal, caller), id)[1], id)
+
+
+def _verify_accepted_by_one(verify: Verify, answers: list[Exchange]) -> None:
+    for further in successes(answers)[1:]:
+        message = "two requests at the same moment accepted one invitation"
+        verify("INVITATION-029", is_refused(further, answers[0], message=message))
 
 
 def _verify_cancelled(portal: Portal, verify: Verify, caller: Account, invitation: Invited) -> None:

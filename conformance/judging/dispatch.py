@@ -137,7 +137,8 @@ class Dispatcher:
             pending = envelope.get("code") == PENDING_APPROVAL
         else:
             kind = kind_of(exchange)
-        if called == UNDESCRIBED and not is_of_an_endpoint(exchange):
+        is_beside = called == UNDESCRIBED or (kind != "success" and request.url.endswith("/"))
+        if is_beside and not is_of_an_endpoint(exchange):
             return None
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
@@ -205,8 +206,11 @@ UNLABELLED = frozenset({"", "text/plain"})
 
 def is_of_an_endpoint(exchange: Exchange) -> bool:
     """Whether an endpoint of the portal surely gave the answer, at a path that the specification does not
-    describe. Without an envelope, a refusal, a page or an object of other fields may come from a gateway, or
-    from a portal that answers at any path; a file is what a download returns."""
+    describe, or that has a slash behind it.
+
+    Without an envelope, a refusal, a page or an object of other fields may come from a gateway, or from a
+    portal that answers at any path; a file is what a download returns.
+    """
     envelope, status = exchange.envelope, exchange.status
     if envelope is not None:
         is_alike = status in WITH_A_BODY and len(ENVELOPE & envelope.keys()) > 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -58,14 +59,17 @@ class FaultOutcome(msgspec.Struct):
 
 
 class Direct(httpx.BaseTransport):
-    """Calls an ASGI application without a socket."""
+    """Calls an ASGI application without a socket. Requests of other threads have an event loop each."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
         self._loop = asyncio.new_event_loop()
+        self._thread = threading.get_ident()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        status, headers, body = self._loop.run_until_complete(self._call(request))
+        is_apart = threading.get_ident() != self._thread
+        called = self._call(request)
+        status, headers, body = asyncio.run(called) if is_apart else self._loop.run_until_complete(called)
         return httpx.Response(status, headers=headers, content=None, stream=httpx.ByteStream(body))
 
     async def _call(self, request: httpx.Request) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

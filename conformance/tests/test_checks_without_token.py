@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from conformance.checks.access.sign_in import PROTECTED
 from conformance.checks.access.without_token import PRELOGIN, UNMARKED
 from conformance.spec.endpoints import COUNTRIES, PROFILE, PROFILE_UPDATE
@@ -19,6 +21,11 @@ def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
     return refusal(key, code, status, headers=headers)
+
+
+def slash_behind(exchange: Exchange) -> Exchange:
+    request = exchange.request
+    return replace(exchange, request=replace(request, url=f"{request.url}/"))
 
 
 PROOFS = [
@@ -50,6 +57,12 @@ BOUNDS = [
         "what was held back says nothing of tokens",
         "AUTHN-001 AUTHN-002",
         lawful=[bare(PROFILE, "RATE", 429), bare(PROFILE, "X", 503), bare(PROFILE, "4030", 403)],
+    ),
+    Bound(
+        "a slash behind the path may make it an address that the portal does not have",
+        "AUTHN-001 AUTHN-002",
+        lawful=[slash_behind(bare(PROFILE, "NOT_FOUND", status)) for status in (308, 404)],
+        wrong=[slash_behind(bare(PROFILE, "X", 200))],
     ),
     Bound("a portal mismatch says nothing of tokens", "AUTHN-001 AUTHN-002 AUTHN-004", lawful=MISMATCHES),
     Bound(

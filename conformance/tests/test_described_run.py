@@ -45,12 +45,11 @@ def ran(folder: Path, serves: Callable[[Scope], bool]) -> Run:
     document["paths"]["/web/v1/system/wallets/close"] = {"post": {"responses": one}}
     (folder / "more.json").write_text(json.dumps(document))
     with reference.start(seed=7, wrap=wallets_of(serves)) as portal:
-        profile = portal.profile() + '\n[extend]\ndescriptions = ["more.json"]\n'
-        (folder / "portal.toml").write_text(profile)
-        words = command(
-            "run", "--profile", "portal.toml", "--out", "out", "-k", "description_adds or as_described"
-        )
-        print(done(words, folder / "out").said)
+        (folder / "portal.toml").write_text(portal.profile())
+        cases = "description_adds or as_described"
+        words = ("--profile", "portal.toml", "--description", "more.json")
+        print(done(command("run", *words, "--out", "out", "-k", cases), folder / "out").said)
+        print(done(command("replay", "out/exchanges.jsonl", *words, "--out", "again"), folder / "again").said)
     return Run.read(folder / "out" / "results.json")
 
 
@@ -63,6 +62,9 @@ def test_what_a_description_adds_is_called_and_found_guarded(tmp_path: Path) -> 
     assert "2 of 3 described endpoints answered, and not POST /web/v1/system/wallets/close." in run.notes
     asked = {row.endpoint: row.statuses for row in run.timings}
     assert asked["GET /web/v1/system/wallets/{id}"].keys() == {"200", "401", "403", "404"}
+    replay = Run.read(tmp_path / "again")
+    assert replay.deviations == []
+    assert "2 of 3 described endpoints answered, and not POST /web/v1/system/wallets/close." in replay.notes
 
 
 def is_forged(scope: Scope) -> bool:

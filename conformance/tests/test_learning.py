@@ -167,6 +167,21 @@ def test_against_says_what_either_lacks(tmp_path: Path, capsys: pytest.CaptureFi
     ]
 
 
+def test_describe_reads_one_portal_up_to_where_its_file_is_damaged(tmp_path: Path) -> None:
+    elsewhere = wallets(envelope(), url="http://other.example.test/web/v1/system/wallets/7")
+    day, out = written(tmp_path / "day.jsonl", *traffic(1), elsewhere), tmp_path / "learned.json"
+    with day.open("ab") as lines:
+        lines.write(b"{broken")
+    words = ["describe", str(day), "--out", str(out), "--target", "portal.example.test"]
+
+    assert main(words) == 4
+    assert main([*words, "--salvage"]) == 0
+    first = out.read_text()
+    assert main([*words, "--salvage", "--force"]) == 0
+    assert out.read_text() == first
+    assert json.loads(first)["paths"]["/web/v1/system/wallets/{walletId}"]["get"]["x-portal-witnesses"] == 12
+
+
 @pytest.mark.parametrize(
     "arguments, problem",
     [

@@ -18,6 +18,7 @@ CONSEQUENCES = {
     "role-types-with-other-values": "AGREE-002",
     "institution-type-by-another-name": "ENUM-009",
     "cancelled-carries-another-value-each-time": "MODEL-003",
+    "factors-are-those-of-the-reader-before": "MODEL-010 MODEL-012",
     "account-biz-id-number": "PROFILE-007 SESSION-030",
     "account-account-email-missing": "ACCOUNT-026",
     "account-account-name-number": "ACCOUNT-035",

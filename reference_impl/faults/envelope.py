@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import chosen, rewritten, row
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import GONE, Wrong, from_call, reported, spoil, turned
+from reference_impl.faults.fault import GONE, Wrong, answered, from_call, reported, spoil, turned
 from reference_impl.wrappers import Answer, Seen
 
 Rewriting = Callable[[Seen, Answer], None]
@@ -105,6 +105,9 @@ ROWS = {
     "ENV-006 message-null-on-success": rewritten(_good(message=None)),
     "ENV-006 message-missing-on-errors": rewritten(_bad(message=GONE)),
     "ENV-006 message-object-in-vietnamese": rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
+    "ENV-021 the-current-workspace-holds-the-access-code": answered(
+        op.CURRENT_WORKSPACE, lambda call, data: data | {"extraData": {"ingress": call.portal.access_code}}
+    ),
     "ENV-020 success-message-in-vietnamese": rewritten(
         _where(
             lambda seen, answer: (

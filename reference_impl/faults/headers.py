@@ -10,7 +10,7 @@ from reference_impl.changes import Change, rewritten, wrapped
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import first
-from reference_impl.faults.requests import Names, adding, answer, names, session_of
+from reference_impl.faults.requests import Names, adding, answer, names, other_door, session_of
 from reference_impl.portal import Caller, Portal
 from reference_impl.shapes import Body
 from reference_impl.wrappers import Answer, Seen
@@ -115,6 +115,9 @@ ROWS = {
         )
     ),
     "HEADER-022 an-access-code-need-only-begin-well": adding(_code_that_begins_well),
+    "HEADER-025 two-slashes-lead-past-the-ingress": other_door(
+        lambda path, names: path.replace("//", "/") if "//" in path else None, _ingress_open
+    ),
     "HEADER-023 an-account-is-updated-without-access-code": adding(_ingress_open, op.ACCOUNT_UPDATE),
     "HEADER-006 accept-is-required": _turned_away(406, lambda names: "accept" not in names),
     "HEADER-007 vietnamese-has-another-status": rewritten(_other_status_in_vietnamese),

@@ -20,6 +20,7 @@ from reference_impl.faults.fault import (
     then,
     turned,
 )
+from reference_impl.faults.requests import racing
 from reference_impl.faults.verbs import HOUR, QUARTER, in_ascii, named_with, newest_with
 from reference_impl.limits import Limits
 from reference_impl.portal import Caller, Portal, Record
@@ -127,6 +128,7 @@ ROWS = {
         ),
     ),
     "INVITATION-037 of-several-statuses-the-first-counts": asked(op.OWN_INVITATIONS, _the_first_alone),
+    "INVITATION-029 two-acceptances-at-once-succeed": racing(op.ACCEPT, "records"),
     "INVITATION-029 a-cancelled-invitation-is-accepted": served(op.ACCEPT, _also_once_cancelled),
     "INVITATION-029 an-expired-invitation-is-accepted": served(op.ACCEPT, _whenever_it_expires),
     "INVITE-001 an-address-need-only-begin-well": ruled(op.INVITE, "inviteeEmail", _if_it_begins_well),

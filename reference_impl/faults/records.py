@@ -6,7 +6,7 @@ from typing import Any
 
 from reference_impl.changes import Change, rewritten
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import answered, objects, on_success, reported, turned
+from reference_impl.faults.fault import Call, answered, objects, on_success, reported, served, turned
 from reference_impl.faults.verbs import updated_before
 from reference_impl.wrappers import Seen
 
@@ -51,6 +51,40 @@ def _elsewhere(seen: Seen, data: Any) -> None:
         record["workspaceName"] = others[0]["workspaceName"]
 
 
+def _in_the_language_before(seen: Seen, data: Any) -> None:
+    """A label is in the language that was asked for last."""
+    language = seen.asked.headers.get("accept-language") or seen.memory.get("language")
+    seen.memory["language"] = language
+    if language not in (None, "en"):
+        for record in objects(data, "[]"):
+            record["roleType"] |= {"label": "役割"}
+
+
+def _for_the_reader_before(call: Call) -> Any:
+    """The answer to a second reader is kept, and given to the next."""
+    data, id = call.run(), call.caller.account["bizId"]
+    first = call.memory.setdefault("first", id)
+    kept = call.memory.pop("kept", None)
+    if id != first:
+        call.memory["kept"] = data
+    return kept if kept is not None and id == first else data
+
+
+def _with_the_filter_before(call: Call) -> Any:
+    """A filter that is left out is that of the query before."""
+    name = call.body.get("name")
+    if name is None:
+        name = call.memory.pop("name", None)
+    else:
+        call.memory["name"] = name
+    return call.run(name=name)
+
+
+def _counted_otherwise_abroad(seen: Seen, data: Any) -> None:
+    if seen.asked.headers.get("accept-language", "en") != "en":
+        data["totalGenerated"] += 1
+
+
 ROWS = {
     "AGREE-001 an-account-has-another-phone-for-the-admin": reported(
         op.ACCOUNT, "", accountPhone="+1 555 0199"
@@ -89,6 +123,14 @@ ROWS = {
     ),
     "AGREE-009 an-accepted-invitation-is-still-pending-for-its-sender": turned(
         op.INVITATIONS, "[]", _still_pending
+    ),
+    "AGREE-011 a-role-is-labelled-as-for-the-request-before": rewritten(
+        on_success(_in_the_language_before), op.ROLES
+    ),
+    "AGREE-011 factors-are-those-of-the-reader-before": served(op.MFA, _for_the_reader_before),
+    "AGREE-011 accounts-are-filtered-as-before": served(op.ACCOUNTS_QUERY, _with_the_filter_before),
+    "HEADER-007 backup-codes-are-counted-by-language": rewritten(
+        on_success(_counted_otherwise_abroad), op.BACKUP_CODES
     ),
     "RESOURCE-007 accounts-live-nowhere": reported(op.ACCOUNTS_QUERY, "accounts[]", defaultCountry="JX"),
     "RESOURCE-008 the-profile-is-of-no-zone": reported(op.PROFILE, "", defaultTimezone="ASIA_ATLANTIS"),

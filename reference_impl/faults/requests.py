@@ -1,5 +1,7 @@
 """Requests that reach the portal with other headers or bodies than were sent."""
 
+import asyncio
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,6 +50,58 @@ def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
         return names
     token = portal.tokens.issue({"sid": session.id, "exp": portal.now() + 60})
     return names | {"authorization": f"Bearer {token}"}
+
+
+@dataclass
+class OtherDoor:
+    """Requests reach an address by another name, with headers that were not sent: a guard trusts names.
+
+    ``address`` returns the address that a request names so, or None."""
+
+    app: ASGIApp
+    address: Callable[[str, Names], str | None]
+    change: Callable[[Scope, Names], Names]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = names(scope)
+        address = self.address(scope["path"], sent)
+        if address is not None:
+            changed = self.change(scope, sent)
+            headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
+            method = sent.get("x-http-method-override", scope["method"])
+            scope = {**scope, "path": address, "method": method, "headers": headers}
+        await self.app(scope, receive, send)
+
+
+def other_door(
+    address: Callable[[str, Names], str | None], change: Callable[[Scope, Names], Names]
+) -> Change:
+    return wrapped(lambda app: OtherDoor(app, address, change))
+
+
+@dataclass
+class Racing:
+    """A request is decided by the state that there was when it came, and takes a while: what another did
+    meanwhile is not seen. ``states`` are the mappings of the portal that are decided by."""
+
+    app: ASGIApp
+    states: tuple[str, ...]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        portal: Portal = scope["app"].state.portal
+        before = {name: copy.deepcopy(getattr(portal, name)) for name in self.states}
+        octets = await read_body(receive, 1 << 20) or b""
+        await asyncio.sleep(RACE_SECONDS)
+        for name, mapping in before.items():
+            setattr(portal, name, mapping)
+        await self.app(scope, replayed(octets), send)
+
+
+RACE_SECONDS = 0.1
+
+
+def racing(operation: str, *states: str) -> Change:
+    return wrapped(lambda app: Racing(app, states), operation)
 
 
 @dataclass

@@ -22,6 +22,7 @@ from reference_impl.faults.fault import (
     served,
     then,
 )
+from reference_impl.faults.requests import racing
 from reference_impl.faults.verbs import where_refused
 from reference_impl.limits import Limits
 from reference_impl.passwords import hashed
@@ -384,6 +385,7 @@ ROWS = {
     ),
     "LOGIN-021 no-method-is-named": reported(op.INITIATE, "", mfaMethods=lambda methods: []),
     "LOGIN-064 one-login-session-for-all": served(op.INITIATE, _one_session),
+    "LOGIN-031 completions-at-once-succeed": racing(op.COMPLETE, "login_sessions", "mfa_codes"),
     "LOGIN-031 login-session-reusable": together(
         moved("login session", "PENDING_MFA", "right code", "PENDING_MFA"),
         first(op.COMPLETE, forget_used_codes),

@@ -23,11 +23,11 @@ from reference_impl.changes import (
 from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, served
-from reference_impl.faults.requests import Names, adding, session_of, signed_in
+from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, ruled, served
+from reference_impl.faults.requests import Names, adding, other_door, session_of, signed_in
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
-from reference_impl.shapes import Body, checked
+from reference_impl.shapes import Body, anything, checked
 from reference_impl.tokens import Claims, Tokens
 from reference_impl.wrappers import Answer, Seen
 
@@ -56,6 +56,19 @@ def _token_of_a_cookie(scope: Scope, names: Names) -> Names:
     cookies = dict(each.strip().partition("=")[::2] for each in names.get("cookie", "").split(";"))
     token = cookies.get("access_token")
     return {"authorization": f"Bearer {token}"} | names if token else names
+
+
+def _as_anybody(scope: Scope, names: Names) -> Names:
+    """A request without a token is taken for one of the first session's."""
+    portal: Portal = scope["app"].state.portal
+    if "authorization" in names:
+        return names
+    return signed_in(names, portal, next(iter(portal.sessions.values()), None))
+
+
+def _in_lower_case(path: str, names: Names) -> str | None:
+    front, _, last = path.rpartition("/")
+    return f"{front}/{last.lower()}" if last.isupper() and last.isalpha() else None
 
 
 def _form_first(plan: Plan) -> None:
@@ -90,6 +103,19 @@ def _if_the_refresh_token_begins_well(call: Call) -> Any:
     near = (token for token in reversed(call.portal.refresh_tokens) if token.startswith(begins))
     is_there = call.body["refreshToken"] in call.portal.refresh_tokens
     return call.run_with(call.body if is_there else call.body | {"refreshToken": next(near, begins)})
+
+
+def _in_any_case(call: Call) -> Any:
+    """Letters of a refresh token are compared without their case."""
+    sent = call.body["refreshToken"]
+    same = (token for token in call.portal.refresh_tokens if token.lower() == sent.lower())
+    return call.run(refreshToken=sent if sent in call.portal.refresh_tokens else next(same, sent))
+
+
+def _any_for_an_object(call: Call) -> Any:
+    """An object in place of a code is a query that the mailed code fulfils."""
+    code, mailed = call.body["code"], call.mailed_code
+    return call.run(code=mailed.text if isinstance(code, dict) and mailed is not None else str(code))
 
 
 def _channels_for_any_token(seen: Seen, answer: Answer) -> None:
@@ -335,9 +361,23 @@ ROWS = {
     "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
     "AUTHN-020 a-token-under-any-scheme": adding(_any_scheme),
     "AUTHN-023 a-body-is-judged-before-the-token": Change(_form_first, (op.SET_WHITELIST,)),
+    "AUTHN-025 an-address-in-upper-case-needs-no-token": other_door(_in_lower_case, _as_anybody),
+    "AUTHN-025 a-path-parameter-leads-past-the-token": other_door(
+        lambda path, names: path.partition(";")[0] if ";" in path else None, _as_anybody
+    ),
+    "AUTHN-025 a-header-that-names-the-address-needs-no-token": other_door(
+        lambda path, names: names.get("x-original-url"), _as_anybody
+    ),
+    "AUTHN-025 an-overridden-method-needs-no-token": other_door(
+        lambda path, names: path if "x-http-method-override" in names else None, _as_anybody
+    ),
     "AUTHN-024 files-are-read-by-expired-tokens": adding(_outlives, op.FILE),
     "AUTHN-024 roles-are-read-after-a-logout": adding(_by_its_account, op.ROLES),
     "TOKEN-030 a-refresh-token-need-only-begin-well": served(op.REFRESH, _if_the_refresh_token_begins_well),
+    "TOKEN-032 refresh-tokens-have-no-case": served(op.REFRESH, _in_any_case),
+    "LOGIN-092 an-object-is-any-code": together(
+        ruled(op.COMPLETE, "code", anything), served(op.COMPLETE, _any_for_an_object)
+    ),
     "AUTHN-019 a-channel-is-looked-for-with-any-bot-token": rewritten(_channels_for_any_token, op.COMMAND),
     "AUTHN-001 profile-takes-a-token-in-the-query": adding(_token_of_the_query, op.PROFILE),
     "AUTHN-009 an-expired-token-is-forbidden": rewritten(_expired_is_forbidden),

@@ -58,8 +58,14 @@ def is_refused_at_the_ingress(exchange: Exchange) -> bool:
     return any(word in code for word in ("PORTAL", "INGRESS", "MISMATCH"))
 
 
+def is_unknown_address(exchange: Exchange) -> bool:
+    """Whether a slash behind the path makes it another one, which the portal does not have or leads away
+    from."""
+    return exchange.request.path.endswith("/") and exchange.status in (301, 302, 307, 308, 404)
+
+
 def told_of_its_token(exchange: Exchange) -> bool:
-    if is_refused_at_the_ingress(exchange):
+    if is_refused_at_the_ingress(exchange) or is_unknown_address(exchange):
         return False
     return may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
 

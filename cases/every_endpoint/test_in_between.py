@@ -1,0 +1,171 @@
+"""One request's life in the next: an endpoint is read, read otherwise, and read again as before.
+
+A language, another account or a filter shows in the answer to the request that has it, and in no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from cases.authentication.steps import an_account
+from cases.nobody import unknown_id
+from cases.premises import WRITTEN, answered, granted
+from cases.reading import READABLE, body_of, read
+from cases.surroundings import OWN, SHARED, id_of_record
+from conformance.cases import (
+    ABSENT,
+    BESIDE_ADMIN,
+    BY_KEY,
+    LANGUAGES,
+    Account,
+    Exchange,
+    Json,
+    Operation,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    equal,
+    is_success,
+    mark,
+    op,
+)
+
+CODED = ("code", "Code", "Id", "etag")
+"""Endings of the names of fields whose texts belong to no language."""
+
+
+def values_of(answer: Exchange) -> dict[str, Json]:
+    """The scalars of an answer by place. Records stand by ids, as the order of a list may follow labels."""
+    return dict(_places(answer.data, "data"))
+
+
+def _places(value: Json, at: str) -> Iterator[tuple[str, Json]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _places(inner, f"{at}.{name}")
+    elif isinstance(value, list):
+        yield f"{at}.length", len(value)
+        for index, item in enumerate(value):
+            id = (id_of_record(item) or item.get("code")) if isinstance(item, dict) else None
+            yield from _places(item, f"{at}[{id or index}]")
+    else:
+        yield at, value
+
+
+def belongs_to_a_language(at: str, *values: Json) -> bool:
+    """Whether a place may hold a text for people, which a language may lack."""
+    texts = [value for value in values if value is not ABSENT and value is not None]
+    return not at.endswith(CODED) and all(isinstance(value, str) for value in texts)
+
+
+EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
+"""Endpoints that are read in every language, whatever the effort."""
+
+
+def languages_of(row: Operation, effort: str) -> tuple[str, ...]:
+    """All languages, or two of them, others at each endpoint."""
+    turn = row.number % len(LANGUAGES)
+    is_whole = effort == "thorough" or row.key in EVERYWHERE
+    return LANGUAGES if is_whole else (LANGUAGES[turn], LANGUAGES[turn - 2])
+
+
+@mark.requirement("HEADER-004", "HEADER-007", "HEADER-018", "AGREE-011")
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.key) for row in READABLE])
+def test_a_listed_language_is_served_and_changes_texts_alone(
+    portal: Portal, verify: Verify, admin: Account, row: Operation, effort: str
+) -> None:
+    token = None if row.is_prelogin else admin.token
+
+    def ask(language: str | None) -> Exchange:
+        return answered(read(portal, row, token=token, headers={"Accept-Language": language}))
+
+    before = ask(None)
+    for language in languages_of(row, effort):
+        between = ask(language)
+        if not between.success:
+            granted(before)
+        verify("HEADER-004", is_success(between))
+        if before.success and between.success:
+            after = ask(None)
+            verify("HEADER-007", equal(between, "status", before.status, before))
+            verify("HEADER-007", equal(between, "code", before.at("code"), before))
+            if changed := others_than_texts(before, between, after):
+                changed &= others_than_texts(after, ask(language), ask(None))
+            if changed:
+                at = min(changed)
+                shown = (values_of(answer).get(at, ABSENT) for answer in (before, between))
+                verify("HEADER-007", contradicts(between, at, *shown))
+            is_answered_as_before(portal, verify, (before, between, after), lambda: ask("en"))
+
+
+def others_than_texts(before: Exchange, between: Exchange, after: Exchange) -> set[str]:
+    """The places, none of a text for people, at which the answer in between differs from both others."""
+    first, other, last = map(values_of, (before, between, after))
+    return {
+        at
+        for at, value in first.items()
+        if value == last.get(at, ABSENT) != other.get(at, ABSENT)
+        and not belongs_to_a_language(at, value, other.get(at, ABSENT))
+    }
+
+
+def is_answered_as_before(
+    portal: Portal,
+    verify: Verify,
+    answers: tuple[Exchange, Exchange, Exchange],
+    ask_again: Callable[[], Exchange],
+) -> None:
+    """The last of three answers shows nothing that only the one in between was to show. What shows as before
+    when it is asked again was not changed meanwhile."""
+    before, between, after = map(values_of, answers)
+    stayed = [at for at in sorted(before) if before[at] != after.get(at) == between.get(at, ABSENT)]
+    later = values_of(ask_again()) if stayed else {}
+    proven = next((at for at in stayed if later.get(at) == before[at]), None)
+    if stayed and proven is None:
+        verify.doubt("AGREE-011", f"{stayed[0]} is another than before, and stays so", "environment")
+    elif proven is None:
+        verify("AGREE-011", equal(answers[2], "code", answers[0].at("code"), answers[0]))
+    else:
+        message = f"{proven} is shown as to the request before, which asked for it otherwise"
+        verify("AGREE-011", contradicts(answers[2], "data", before[proven], after[proven], message))
+
+
+@mark.requirement("AGREE-011")
+@mark.needs("another_account")
+@pytest.mark.parametrize("key", [*OWN, *SHARED])
+def test_another_accounts_reading_does_not_show_in_the_next(
+    portal: Portal, verify: Verify, admin: Account, key: str
+) -> None:
+    row, other = BY_KEY[key], an_account(portal, *BESIDE_ADMIN)
+    before = granted(read(portal, row, token=admin.token))
+    between, after = read(portal, row, token=other.token), granted(read(portal, row, token=admin.token))
+    if not between.success:
+        raise Untestable("the other account may not read this", "environment")
+
+    def later() -> Exchange:
+        portal.clock.wait(WRITTEN, "an answer that is kept for a while")
+        return granted(read(portal, row, token=admin.token))
+
+    is_answered_as_before(portal, verify, (before, between, after), later)
+
+
+FILTERED = (op.ACCOUNTS_QUERY, op.CHANNEL_TYPES_QUERY, op.CHANNELS_QUERY)
+
+
+@mark.requirement("AGREE-011")
+@pytest.mark.parametrize("key", FILTERED)
+def test_a_filter_does_not_show_in_the_next_query(
+    portal: Portal, verify: Verify, admin: Account, key: str
+) -> None:
+    row = BY_KEY[key]
+    is_by_name = key == op.ACCOUNTS_QUERY
+    nobody = {"name": portal.unique()} if is_by_name else {"bizId": unknown_id(portal.record("channel"))}
+
+    def ask(**filters: Json) -> Exchange:
+        return granted(portal.call(key, json={**body_of(row), **filters}, token=admin.token))
+
+    answers = (ask(), ask(**nobody), ask())
+    is_answered_as_before(portal, verify, answers, lambda: ask(**dict.fromkeys(nobody)))
