@@ -40,7 +40,7 @@ ACCESS_CODES = frozenset(
 """The error codes that keep somebody out; the others refuse a request for its form, or for its time."""
 
 DISCLOSED = frozenset(
-    {"CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
+    {"AUTHN-026", "CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
 )
 """The requirements by which an answer shows what nobody, or nobody else, may see."""
 
