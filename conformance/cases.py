@@ -49,12 +49,13 @@ from conformance.target.portal.calls.bodies import with_result
 from conformance.target.portal.channel import OTHER_WRAPPINGS
 from conformance.target.portal.cipher import Scheme, find_id
 from conformance.target.portal.inboxes import NothingArrived
-from conformance.target.portal.login import MAILED_BEFORE, METHODS, chosen_factor, offered_factors, text_at
+from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.portal.records import address, addresses_in, own_id, own_ids, records_in, shows
 from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
 from conformance.target.portal.restoring.restore import take_away
 from conformance.target.portal.restoring.ways import undo_key
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel, Wrapping, wrapped
+from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 from conformance.target.profile.placeholders import placeholders_in
 from conformance.target.profile.tables import Factor, FixedInbox

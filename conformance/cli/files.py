@@ -1,4 +1,4 @@
-"""Commands about recorded traffic and finished runs, with no target: check, compare, merge and history.
+"""Commands about recorded traffic and finished runs: check, describe, compare, merge and history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -36,19 +36,20 @@ from conformance.cli.options import (
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 
+CAPTURES = argument(
+    "files",
+    "FILE",
+    nargs=-1,
+    required=True,
+    type=ADDRESS,
+    help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
+)
 RUN = "a results.json, or the folder of a run"
 
 
 @command(
     "check",
-    argument(
-        "files",
-        "FILE",
-        nargs=-1,
-        required=True,
-        type=ADDRESS,
-        help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
-    ),
+    CAPTURES,
     option(
         "--target",
         metavar="URL",
@@ -246,6 +247,36 @@ def show_history(options: Options) -> int:
     return 0
 
 
+@command(
+    "describe",
+    CAPTURES,
+    option("--out", metavar="FILE", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
+    option(
+        "--against",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        allow_from_autoenv=False,
+        help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
+        "reverse; may be repeated",
+    ),
+    option(
+        "--target",
+        metavar="URL",
+        help="the base URL or host of the portal, if the files hold several",
+    ),
+    SALVAGE,
+    flag("--force", help="write --out also where a file has its name"),
+)
+def describe_traffic(options: Options) -> int:
+    """Learns a description of the endpoints that the specification does not describe. It has names, types and
+    counts, and no value of the traffic."""
+    from conformance.cli.describing import describe
+
+    describe(options)
+    return ExitCode.CONFORMANT
+
+
 def _name_page(name: str, options: Options) -> None:
     if options.out and options.format == "text":
         print_blocks([(), [f"report     {options.out / name}"]])
@@ -255,4 +286,6 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_history)}
+COMMANDS = {
+    each.name: each for each in (check_files, describe_traffic, compare_runs, merge_runs, show_history)
+}

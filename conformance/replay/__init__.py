@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,7 @@ def replay(
     """
     started = datetime.now(UTC)
     baseline = baseline_of(options.known, is_strict=options.strict)
-    secrets = _secrets_of(profile)
-    own_placeholders(secrets, options)
+    secrets = Secrets()
     with rare_garbage_collection(), analysed(files, profile, options) as recording:
         plan = recording.plan
         head = head_of_journal(files, profile, options)
@@ -75,12 +73,14 @@ def replay(
         if isinstance(clock, SimulatedClock):
             clock.move(0)
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
+            own_placeholders(secrets, options)
             changes = ReplayChanges(portal, options.out)
             for notice in changes.left_by_earlier():
                 on_notice(notice)
             ledger = Ledger(options.own.requirements)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, ledger, kept=earlier.lines)
-            finished = _all_passes(assembly, earlier, portal, journal, on_step, started=started)
+            passes = Passes(portal, journal, options, started, _meter(plan, options))
+            finished = passes.all(assembly, earlier, on_step)
         result = _reported(finished, profile, options, baseline)
         if finished.is_whole:
             journal.remove()
@@ -97,29 +97,86 @@ def _reported(
         raise without_reports(problem, finished, options.out) from None
 
 
-def _all_passes(
-    assembly: Assembly,
-    earlier: EarlierPart,
-    portal: Portal,
-    journal: ReplayJournal,
-    on_step: OnStep | None,
-    *,
-    started: datetime,
-) -> FinishedReplay:
-    """Replays the recording once, and a load as often as it is asked for."""
-    options = assembly.options
-    meter = _meter(assembly.plan, options)
-    measure = None if meter is None else meter.take
-    ready = assembly.replay(_each(journal.add, on_step, measure))
-    earlier.count_in(ready, options)
-    passing = partial(_pass, portal, journal, options, started=started, meter=meter)
-    finished = passing(ready)
-    while _is_due_again(finished, meter, options):
-        changes = ReplayChanges(portal, options.out)
-        assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
-        ready = assembly.replay(_each(measure, on_step))
-        finished = finished.followed_by(passing(ready))
-    return finished
+@dataclass(frozen=True)
+class Passes:
+    """Replays a recording once, and a load, which ``meter`` measures, as often as it is asked for."""
+
+    portal: Portal
+    journal: ReplayJournal
+    options: ReplayOptions
+    started: datetime
+    meter: LoadMeter | None
+
+    def all(self, assembly: Assembly, earlier: EarlierPart, on_step: OnStep | None) -> FinishedReplay:
+        measure = None if self.meter is None else self.meter.take
+        ready = assembly.replay(_each(self.journal.add, on_step, measure))
+        earlier.count_in(ready, self.options)
+        finished = self._replayed(ready)
+        while self._is_due_again(finished):
+            changes = ReplayChanges(self.portal, self.options.out)
+            assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
+            ready = assembly.replay(_each(measure, on_step))
+            finished = finished.followed_by(self._replayed(ready))
+        return finished
+
+    def _is_due_again(self, finished: FinishedReplay) -> bool:
+        """Whether a load is to be replayed once more: so often, or as long as its time lasts."""
+        if self.meter is None or not finished.is_whole or finished.blocked is not None:
+            return False
+        return self.meter.passes < self.options.repeat or self.meter.seconds < self.options.duration
+
+    def _driver(self, ready: Replay) -> Driver:
+        def flush() -> None:
+            ready.log.flush()
+            self.journal.flush()
+
+        portal, changes = self.portal, ready.machine.changes
+        return Driver(
+            portal.profile,
+            Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
+            ready.machine.progress,
+            concurrency=max(1, self.options.sessions_at_once),
+            probe=lambda: _is_there(portal),
+            on_tick=flush,
+            on_latency=None if self.meter is None else self.meter.answered,
+        )
+
+    def _replayed(self, ready: Replay) -> FinishedReplay:
+        """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then
+        restores what it changed."""
+        gone: TargetUnreachable | None = None
+        blocked: IngressRefusal | None = None
+        interrupted, has_crashed, unusable = False, False, ""
+        portal, changes, driver = self.portal, ready.machine.changes, self._driver(ready)
+        try:
+            self.journal.begin()
+            changes.restore_earlier()
+            blocked = _blocked(portal)
+            if blocked is None:
+                with nullcontext() if self.meter is None else self.meter.measured(driver.own_lag):
+                    _to_the_end(driver.run(ready.sessions(self.options.sessions_at_once)), portal.clock)
+        except TargetUnreachable as error:
+            gone = error
+        except KeyboardInterrupt:
+            interrupted = True
+        except Exception as error:
+            unusable = _ended_by(error, ready)
+            has_crashed = not unusable
+        finally:  # once the journal is whole, only the reports are missing
+            unwritten = written(ready.log.path.parent, ready.log.flush, self.journal.flush, ready.log.close)
+        return FinishedReplay(
+            ready,
+            driver.lag,
+            self.started,
+            gone=gone,
+            interrupted=interrupted,
+            has_crashed=has_crashed,
+            unusable=unusable or unwritten,
+            blocked=blocked,
+            left_behind=(*_restored(changes, gone), *changes.without_way_back()),
+            open_sessions=_end_sessions(portal, ready, gone),
+            meter=self.meter,
+        )
 
 
 def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
@@ -136,45 +193,6 @@ def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
     return LoadMeter(Schedule(options.rate, options.ramp), limits, recorded_ms)
 
 
-def _pass(
-    portal: Portal,
-    journal: ReplayJournal,
-    options: ReplayOptions,
-    ready: Replay,
-    *,
-    started: datetime,
-    meter: LoadMeter | None,
-) -> FinishedReplay:
-    def flush() -> None:
-        ready.log.flush()
-        journal.flush()
-
-    changes = ready.machine.changes
-    driver = Driver(
-        portal.profile,
-        Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
-        ready.machine.progress,
-        concurrency=max(1, options.sessions_at_once),
-        probe=lambda: _is_there(portal),
-        on_tick=flush,
-        on_latency=None if meter is None else meter.answered,
-    )
-    sessions = ready.sessions(options.sessions_at_once)
-
-    def send() -> None:
-        with nullcontext() if meter is None else meter.measured(driver.own_lag):
-            _to_the_end(driver.run(sessions), portal.clock)
-
-    return replace(_run(ready, driver, portal, send, started=started, journal=journal), meter=meter)
-
-
-def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:
-    """Whether a load is to be replayed once more: so often, or as long as its time lasts."""
-    if meter is None or not finished.is_whole or finished.blocked is not None:
-        return False
-    return meter.passes < options.repeat or meter.seconds < options.duration
-
-
 def _each(*listeners: OnStep | None) -> OnStep:
     """Calls several listeners with each step."""
     present = [each for each in listeners if each is not None]
@@ -184,50 +202,6 @@ def _each(*listeners: OnStep | None) -> OnStep:
             each(step)
 
     return call
-
-
-def _run(
-    ready: Replay,
-    driver: Driver,
-    portal: Portal,
-    send: Callable[[], None],
-    *,
-    started: datetime,
-    journal: ReplayJournal,
-) -> FinishedReplay:
-    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
-    what it changed."""
-    gone: TargetUnreachable | None = None
-    blocked: IngressRefusal | None = None
-    interrupted, has_crashed, unusable = False, False, ""
-    changes = ready.machine.changes
-    try:
-        journal.begin()
-        changes.restore_earlier()
-        blocked = _blocked(portal)
-        if blocked is None:
-            send()
-    except TargetUnreachable as error:
-        gone = error
-    except KeyboardInterrupt:
-        interrupted = True
-    except Exception as error:
-        unusable = _ended_by(error, ready)
-        has_crashed = not unusable
-    finally:  # once the journal is whole, only the reports are missing
-        unwritten = written(ready.log.path.parent, ready.log.flush, journal.flush, ready.log.close)
-    return FinishedReplay(
-        ready,
-        driver.lag,
-        started,
-        gone=gone,
-        interrupted=interrupted,
-        has_crashed=has_crashed,
-        unusable=unusable or unwritten,
-        blocked=blocked,
-        left_behind=(*_restored(changes, gone), *changes.without_way_back()),
-        open_sessions=_end_sessions(portal, ready, gone),
-    )
 
 
 def _ended_by(error: Exception, ready: Replay) -> str:
@@ -272,13 +246,6 @@ def _is_there(portal: Portal) -> bool:
     except TargetUnreachable:
         return False
     return True
-
-
-def _secrets_of(profile: Profile) -> Secrets:
-    secrets = Secrets()
-    for secret in profile.secrets():
-        secrets.add(*secret)
-    return secrets
 
 
 def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:

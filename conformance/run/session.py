@@ -24,9 +24,9 @@ from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
-from conformance.target.portal.login import MAILED_BEFORE
 from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import cleanup_command, pending_in_words, restore_own
+from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx

@@ -16,7 +16,7 @@ from conformance.spec.endpoints import BACKUP_CODES_GENERATE
 from conformance.spec.tables import COOLDOWN
 from conformance.target.clock import SimulatedClock
 from conformance.target.portal import Portal
-from conformance.target.portal.login import MAILED_BEFORE
+from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.model import parse
 from conformance.tests.reached import answer, answering
 from conformance.traffic.exchange import Exchange

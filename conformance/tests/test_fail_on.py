@@ -29,7 +29,7 @@ from conformance.verdicts.findings import Finding, Verdict
 FORGOT, KEY = "/web/v1/system/auth/password/forgot", "/web/v1/secure-channel/public-key"
 CONTRADICTED = {
     "must": ("ENV-002", "success", True, "yes"),
-    "security": ("AUTHN-022", "success", False, {"status": 200, "success": True, "code": "2000"}),
+    "security": ("AUTHN-013", "success", False, {"status": 200, "success": True, "code": "2000"}),
     "should": ("ENV-007", "message", "Success", "done"),
     "description": ("DESCRIBED-BODY", "data.bizId", "a value of type string", 7),
 }

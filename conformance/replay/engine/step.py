@@ -74,21 +74,17 @@ def _with_other_place(difference: Difference, pair: ReplayedExchange, plan: Repl
     recorded = plan.store.exchange(plan.order[other.number - 1])
     path = TOKEN if difference.path == SENT_TOKEN else difference.path
     if other.record:
-        path = next(_paths(recorded, other.record, str(difference.place[-1])), "")
+        path = next(_paths(recorded.data, "data", other.record, str(difference.place[-1])), "")
     place = OtherAnswer(other.number, other.record, endpoint_of(recorded), path)
     return Difference(difference.kind, difference.place, difference.recorded, difference.replayed, place)
 
 
-def _paths(recorded: Exchange, record: str, name: str) -> Iterator[str]:
-    return _within(recorded.data, "data", record, name)
-
-
-def _within(value: Json, path: str, record: str, name: str) -> Iterator[str]:
+def _paths(value: Json, path: str, record: str, name: str) -> Iterator[str]:
     if isinstance(value, dict):
         if str(value.get("bizId")) == record and name in value:
             yield f"{path}.{name}"
         for key, inner in value.items():
-            yield from _within(inner, f"{path}.{key}", record, name)
+            yield from _paths(inner, f"{path}.{key}", record, name)
     elif isinstance(value, list):
         for at, inner in enumerate(value):
-            yield from _within(inner, f"{path}[{at}]", record, name)
+            yield from _paths(inner, f"{path}[{at}]", record, name)

@@ -16,18 +16,19 @@ from conformance.spec.endpoints import LOGOUT, PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
 from conformance.spec.requests import UNFILTERED
 from conformance.target.clock import Clock
-from conformance.target.portal.accounts import ProfileAccount
+from conformance.target.portal.accounts import ProfileAccount, SignInMeans
 from conformance.target.portal.availability import silent
 from conformance.target.portal.budget import Budget
 from conformance.target.portal.calls.bodies import Bodies
 from conformance.target.portal.calls.caller import Caller, CallOptions
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
-from conformance.target.portal.login import Login, refusal
+from conformance.target.portal.login import refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring.password_history import PasswordHistory
 from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.portal.secure import SecureChannel
+from conformance.target.portal.sign_ins.calls import Login
 from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
@@ -73,7 +74,6 @@ class Portal:
         """Whether what is read now only shows what other requests left as it was."""
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
-        self.login = Login(self)
         self.secure = SecureChannel(profile.secure_channel, self.call, clock=clock, secrets=secrets)
         self.puts_off: float | None = None
         self.records = Lookup(profile.records, self._listed)
@@ -81,13 +81,19 @@ class Portal:
         self.changes = self._ledger(ledger)
         self._password_history = PasswordHistory(profile, self.bodies, self.secure, self.changes)
         self._numbers, self.own_sessions = count(1), OwnSessions()
-        self._accounts = {
-            name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
-        }
-        self._by_email = {account.email.lower(): account for account in self._accounts.values()}
         self.calls = Caller(
             profile, transport, self.client_hash, clock=clock, budget=self.budget, changes=self.changes
         )
+        self.login = Login(self.calls, clock, self.budget, self.account_of, self.wrong_password)
+        means = self._means_of_sign_ins()
+        self._accounts = {
+            name: ProfileAccount(means, name, settings) for name, settings in profile.accounts.items()
+        }
+        self._by_email = {account.email.lower(): account for account in self._accounts.values()}
+
+    def _means_of_sign_ins(self) -> SignInMeans:
+        parts = self.profile, self.clock, self.secrets, self.codes, self.budget, self.calls, self.login
+        return SignInMeans(*parts, self.run_id, lambda: self.puts_off, self.account_stopped)
 
     def _ledger(self, path: Path | None) -> ChangeLedger:
         return ChangeLedger(

@@ -7,18 +7,20 @@ import hashlib
 import hmac
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, PutOff, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
-from conformance.target.portal.codes import wrong_code
+from conformance.target.clock import Clock
+from conformance.target.portal.budget import Budget
+from conformance.target.portal.calls.caller import Caller
+from conformance.target.portal.codes import Codes, wrong_code
 from conformance.target.portal.inboxes import POLL_SECONDS, InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
-    MAILED_BEFORE,
     Answer,
     Ask,
     Call,
@@ -39,13 +41,13 @@ from conformance.target.portal.sign_ins.advice import (
     password_problem,
 )
 from conformance.target.portal.sign_ins.attempts import Attempts
+from conformance.target.portal.sign_ins.calls import MAILED_BEFORE, Login
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.authenticator import STEP
+from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
-
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
+from conformance.traffic.redaction.redact import Secrets
 
 LONG_FROM, LONG_PASSWORD = 90, 100
 """From which of a run's passwords on they are long, and how long they are then."""
@@ -66,20 +68,37 @@ MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
 
 
+@dataclass(frozen=True)
+class SignInMeans:
+    """What the accounts of a portal sign in with. ``puts_off`` are the seconds of the time budget in which a
+    sign-in raises PutOff; ``account_stopped`` is called with an account that cannot sign in any more."""
+
+    profile: Profile
+    clock: Clock
+    secrets: Secrets
+    codes: Codes
+    budget: Budget
+    calls: Caller
+    login: Login
+    run_id: str
+    puts_off: Callable[[], float | None]
+    account_stopped: Callable[[ProfileAccount], None]
+
+
 class ProfileAccount:
     """One of ``[accounts]``. Cases share its session, which is refreshed when it nears its end."""
 
-    def __init__(self, portal: Portal, name: str, settings: AccountSettings) -> None:
+    def __init__(self, means: SignInMeans, name: str, settings: AccountSettings) -> None:
         self.name = name
         self.email = settings.email
         self.password = settings.password
-        self._portal = portal
+        self._means = means
         self._settings = settings
         self._lock = threading.RLock()
         self._shared: SignedIn | None = None
         self._suspect = False
-        self._limit = portal.profile.limits.max_failed_sign_ins
-        self.attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
+        self._limit = means.profile.limits.max_failed_sign_ins
+        self.attempts = Attempts(name, self._limit, lambda: means.account_stopped(self))
         self._passwords = 0
         self._preferred: Factor | None = None
         self._reader: InboxReader | None = None
@@ -111,9 +130,9 @@ class ProfileAccount:
         secret, is_chosen = self._settings.otp_secret, self._preferred is not None
         if is_chosen or len(self.factors) < 2 or not secret:
             return self.factors
-        if self._portal.budget.mails_left() < MAILS_KEPT:
+        if self._means.budget.mails_left() < MAILS_KEPT:
             return self.factors
-        waits = self._portal.codes.wait_for_totp(secret)
+        waits = self._means.codes.wait_for_totp(secret)
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
 
     def can(self, factor: str) -> bool:
@@ -128,7 +147,7 @@ class ProfileAccount:
     @property
     def is_otp_proven(self) -> bool:
         """Whether the target accepted an authenticator code of the profile's secret in this run."""
-        return self._portal.codes.is_proven(self._otp_secret)
+        return self._means.codes.is_proven(self._otp_secret)
 
     # --- codes
 
@@ -149,10 +168,10 @@ class ProfileAccount:
     def _totp(self) -> str:
         """The current code; after a refusal one beside it, for which nothing is waited. Where waiting costs
         nothing, it is one that an earlier run cannot have used, and after that the next in its own time."""
-        codes, refused = self._portal.codes, self.attempts.codes_refused
+        codes, refused = self._means.codes, self.attempts.codes_refused
         if refused == 0 or self.attempts.has_held_token:
             return codes.totp(self._otp_secret)
-        if self._portal.clock.is_simulated:
+        if self._means.clock.is_simulated:
             return (codes.untouched_totp if refused == 1 else codes.totp)(self._otp_secret)
         return codes.adjacent_totp(self._otp_secret, refused)
 
@@ -165,11 +184,11 @@ class ProfileAccount:
     def _mailed_code(self, since: Mark) -> str:
         began = time.perf_counter()
         try:
-            code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
+            code = self._inbox().code_after(self._mark if since is None else since, self._means.clock)
         except NothingArrived as missing:
             self.attempts.code_missing(missing.reason)
             raise
-        self._portal.secrets.add(code, "code", f"mailed to accounts.{self.name}")
+        self._means.secrets.add(code, "code", f"mailed to accounts.{self.name}")
         self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)
         self._last_mailed, self._is_awaited = code, False
         return code
@@ -183,13 +202,13 @@ class ProfileAccount:
             with suppress(Untestable):
                 code = self._code_after(refused)
         if code is not None:
-            self._portal.secrets.add(code, "code", f"mailed to accounts.{self.name}")
+            self._means.secrets.add(code, "code", f"mailed to accounts.{self.name}")
             self._last_mailed = code
             self.attempts.code_issued(code)
         return code
 
     def _code_after(self, refused: str) -> str | None:
-        clock, why = self._portal.clock, "a later mail"
+        clock, why = self._means.clock, "a later mail"
         until = clock.ticks() + self.arrival(LATE_MAIL_SECONDS)
         while (code := self._inbox().code_after(self._mark, clock)) == refused:
             if clock.ticks() >= until:
@@ -202,7 +221,7 @@ class ProfileAccount:
         if refused.code == CHALLENGE_FAILED:
             return "Check [bot_challenge] token and header: the portal asks for the challenge at sign-in."
         if factor == "OTP":
-            return otp_advice(self.name, refused, is_simulated=self._portal.clock.is_simulated)
+            return otp_advice(self.name, refused, is_simulated=self._means.clock.is_simulated)
         return mail_advice(self.name, self._settings.inbox or "") if factor == "EMAIL" else ""
 
     def code_was_answered(self, code: Json, completed: Exchange) -> None:
@@ -212,15 +231,15 @@ class ProfileAccount:
             self.attempts.code_refused(str(code), f"{message}. {self.advice(completed, factor)}")
         elif text_at(completed, "data.accessToken") is not None:
             self.attempts.token_received()
-            self._portal.codes.was_accepted(self._otp_secret, str(code))
+            self._means.codes.was_accepted(self._otp_secret, str(code))
 
     @property
     def code_seconds(self) -> float:
         """The longest that a sign-in waits for its code."""
         if self.mfa == "OTP":
             return float(STEP)
-        inbox = self._portal.profile.inboxes.get(self._settings.inbox or "")
-        return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
+        inbox = self._means.profile.inboxes.get(self._settings.inbox or "")
+        return self._means.login.cooldown + getattr(inbox, "timeout", 0.0)
 
     def code_from(self, left: float) -> float:
         """The moment (epoch seconds) from which a sign-in waits for no code, as far as is known. ``left``:
@@ -229,16 +248,16 @@ class ProfileAccount:
         if factor is None or self.attempts.is_stopped:
             return -inf
         if factor == "OTP":
-            return self._portal.clock.now() + self._portal.codes.wait_for_totp(self._otp_secret)
-        return self._portal.login.sends_from(self.email) if left < AMPLE_BUDGET_SECONDS else -inf
+            return self._means.clock.now() + self._means.codes.wait_for_totp(self._otp_secret)
+        return self._means.login.sends_from(self.email) if left < AMPLE_BUDGET_SECONDS else -inf
 
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A well-formed but wrong code. Its placeholder in records marks it as wrong."""
         if self._factor(factor) == "OTP":
-            code = self._portal.codes.wrong_totp(self._otp_secret)
+            code = self._means.codes.wrong_totp(self._otp_secret)
         else:
             code = wrong_code({self._last_mailed or ""})
-        self._portal.secrets.add(code, "wrong-code", f"made up, no code of accounts.{self.name}")
+        self._means.secrets.add(code, "wrong-code", f"made up, no code of accounts.{self.name}")
         return code
 
     def mark_inbox(self) -> Mark:
@@ -267,7 +286,7 @@ class ProfileAccount:
     def _inbox(self) -> InboxReader:
         if self._reader is None:
             name = self._settings.inbox or ""
-            self._reader = reader(self._portal.profile.inboxes[name], self.email, name)
+            self._reader = reader(self._means.profile.inboxes[name], self.email, name)
         return self._reader
 
     # --- sessions
@@ -283,24 +302,24 @@ class ProfileAccount:
             shared = self._shared
             if shared is not None and self._suspect:
                 self._suspect = False
-                probe = self._portal.call(PROFILE, token=shared.token, client=self.name)
+                probe = self._means.calls.call(PROFILE, {"token": shared.token, "client": self.name})
                 shared = shared if probe.status != 401 else self._refreshed(shared)
-            if shared is not None and self._portal.clock.now() >= shared.due:
+            if shared is not None and self._means.clock.now() >= shared.due:
                 shared = self._refreshed(shared)
             self._shared = shared or self.another_session()
-            self._portal.calls.owns_token(self._shared.token, self.doubt)
+            self._means.calls.owns_token(self._shared.token, self.doubt)
             return self._shared
 
     def another_session(self) -> SignedIn:
         """A separate session: completes a pending login session, else signs in anew."""
         with self._lock:
             self._check_wait()
-            left = self._portal.login.left.oldest(self.email)
+            left = self._means.login.left.oldest(self.email)
             if left is not None and not self.attempts.is_stopped:
                 try:
                     return self._session(self._sign_in(left))
                 except SignInRefused:
-                    self._portal.login.left.drop(self.email)
+                    self._means.login.left.drop(self.email)
             return self.fresh_sign_in()
 
     def fresh_sign_in(self) -> SignedIn:
@@ -323,8 +342,8 @@ class ProfileAccount:
 
     def _check_wait(self) -> None:
         """Raises PutOff where a sign-in would wait for its code, and others can go on meanwhile."""
-        left = self._portal.puts_off
-        if left is not None and self.code_from(left) > self._portal.clock.now() + A_MOMENT:
+        left = self._means.puts_off()
+        if left is not None and self.code_from(left) > self._means.clock.now() + A_MOMENT:
             raise PutOff(self.name)
 
     def sign_in_with(self, password: str) -> SignedIn:
@@ -356,11 +375,11 @@ class ProfileAccount:
 
     def _sign_in(self, begun: Exchange | None = None) -> Tokens:
         """``begun``: the answer to the first step, where that was taken before."""
-        login = self._portal.login
+        login = self._means.login
         password = self.usable_password()
         factors = self.ready_factors
         if begun is None and factors[:1] == ("OTP",) and self.attempts.codes_refused == 0:
-            self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
+            self._means.codes.await_unused(self._otp_secret)  # a login session may be over by then
         flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)
         answer = self._take(step) if begun is None else begun
@@ -373,7 +392,7 @@ class ProfileAccount:
             answer = self._take(step)
 
     def _take(self, step: Step) -> Answer:
-        login = self._portal.login
+        login = self._means.login
         match step:
             case Call(key, _) if key == LOGIN_INITIATE:
                 return login.initiate(self)
@@ -387,12 +406,12 @@ class ProfileAccount:
                 return self.code(factor)
             case Wait(seconds, why):
                 is_from_before = login.is_first_send(self.email)
-                self._portal.clock.wait(seconds, MAILED_BEFORE if is_from_before else why)
+                self._means.clock.wait(seconds, MAILED_BEFORE if is_from_before else why)
         return None
 
     def _session(self, tokens: Tokens) -> SignedIn:
-        now = self._portal.clock.now()
-        self._portal.calls.remember_token(tokens.access, self.name, None, tokens.expires_in)
+        now = self._means.clock.now()
+        self._means.calls.remember_token(tokens.access, self.name, None, tokens.expires_in)
         return SignedIn(
             account=self.name,
             token=tokens.access,
@@ -408,11 +427,11 @@ class ProfileAccount:
         """The same session with new tokens; None where the target refuses."""
         if old.refresh_token is None:
             return None
-        answer = self._portal.login.refresh(old.refresh_token, client=self.name)
+        answer = self._means.login.refresh(old.refresh_token, client=self.name)
         access = text_at(answer, "data.accessToken")
         if access is None:
             return None
-        now = self._portal.clock.now()
+        now = self._means.clock.now()
         return replace(
             old,
             token=access,
@@ -454,7 +473,7 @@ class ProfileAccount:
         if number is None:
             self._passwords += 1
             number = self._passwords
-        return self.password_of(self._portal.run_id, number)
+        return self.password_of(self._means.run_id, number)
 
     def password_of(self, run_id: str, number: int) -> str:
         """The password that a run made as its ``number``-th for this account."""
@@ -463,7 +482,7 @@ class ProfileAccount:
         ).digest()
         letters = base64.b32encode(digest).decode()[:16]
         password = "aZ7!" + (letters * 8)[: LONG_PASSWORD - 4 if number >= LONG_FROM else 16]
-        self._portal.secrets.add(password, "password", f"made up for accounts.{self.name}")
+        self._means.secrets.add(password, "password", f"made up for accounts.{self.name}")
         return password
 
     @property
@@ -471,8 +490,8 @@ class ProfileAccount:
         return self._settings.password
 
     def password_changed_to(self, new: str) -> None:
-        self._portal.secrets.add(new, "password")
+        self._means.secrets.add(new, "password")
         self.password = new
         self.attempts.is_password_accepted = True
-        self._portal.login.left.drop(self.email)
+        self._means.login.left.drop(self.email)
         self.doubt()
