@@ -77,13 +77,13 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, check
-    from conformance.cli.profile import own_rules_of
+    from conformance.rules.registry import rules_named_by
     from conformance.target.profile.model import extension_of
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
     refuse_both_kinds_of_workers(options)
-    own = own_rules_of(options)
+    own = rules_named_by(options.rules, options.profile)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=folder_beside_run(options, "check"),
