@@ -61,6 +61,9 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
     ),
 }
 
+DEVIATES = "Differs from your description"
+"""How a run is headed that fails by nothing but descriptions of the user's own (--fail-on description)."""
+
 BUNDLED = (
     "This was the bundled reference portal, and no portal of yours: name yours by --profile or --target."
 )
@@ -441,12 +444,14 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
         return Headline("bad", "Regressed", _sentence(run, sentence, blockers, others=others))
-    if blockers and run.fails_on == "security" and all(row.requirement.verdict == "warn" for row in blockers):
+    if blockers and run.fails_on != "should" and all(row.requirement.verdict == "warn" for row in blockers):
         return Headline("grave", NO_MUST, _grave_in_words(run))
     if blockers:
         return _not_conformant(run, _sentence(run, "", blockers, others=others))
     if failures.too_slow:
         return Headline("bad", "Too slow", " ".join(failures.too_slow))
+    if failures.deviating:
+        return Headline("bad", DEVIATES, f"{plural(len(failures.deviating), 'place')} of answers.")
     out_of_date = len(failures.outdated)
     if run.baseline is not None and out_of_date:
         return Headline(
