@@ -255,7 +255,8 @@ class _Reader:
         pointer = node.place.partition("#")[2]
         reference = {"$ref": f"{node.uri}#{pointer}"}
         try:
-            self.validator_class.check_schema(node.value)
+            if "$ref" not in node.fields:  # what it leads to is checked once
+                self.validator_class.check_schema(node.value)
             validator = self.validator_class(
                 reference, registry=self.registry, format_checker=self.format_checker
             )

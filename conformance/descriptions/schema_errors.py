@@ -68,12 +68,13 @@ def _differences(error: Error) -> Iterator[SchemaDifference]:
 
 def _is_of_few(error: Error) -> bool:
     """Whether a part of a learned schema was learned from too few values to say that they all are so."""
-    is_of_all = error.validator in OF_ALL_VALUES or error.instance is None
-    return is_of_all and error.schema.get(WITNESSES, FIRM_WITNESSES) < FIRM_WITNESSES
+    is_null = error.validator == "type" and error.instance is None
+    needed = NON_NULL_WITNESSES if is_null else NEEDED_WITNESSES.get(error.validator, 1)
+    return bool(error.schema.get(WITNESSES, needed) < needed)
 
 
-OF_ALL_VALUES = frozenset({"required", "additionalProperties", "format"})
-FIRM_WITNESSES = 3
+NEEDED_WITNESSES = {"required": 3, "format": 3}
+NON_NULL_WITNESSES = 8
 
 
 def _fitting_branch(error: Error) -> list[Error] | None:

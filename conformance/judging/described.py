@@ -27,6 +27,12 @@ MOST_OF_ONE_ANSWER = 50
 GENERAL_STATUSES = frozenset({401, 403, 429})
 """Refusals of any endpoint: of the token, the ingress or the permission, and the rate."""
 
+USUAL_REFUSALS = frozenset({400, 404, 409})
+"""Refusals that a learned description may lack, as nobody asked for what is refused."""
+
+GONE = frozenset({404, 405, 410, 501})
+"""Statuses of a server that has no such endpoint."""
+
 WITHOUT_TOKEN = without_token(UNDESCRIBED)
 TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
@@ -61,7 +67,7 @@ def _is_comparable(exchange: Exchange, response: Response, operation: DescribedO
     """Whether the endpoint surely gave the answer. A file, or a page, is one that its description names."""
     if exchange.is_sealed or is_held_back(exchange):
         return False
-    if is_of_an_endpoint(exchange):
+    if is_of_an_endpoint(exchange) or response.status in GONE:
         return True
     answer = operation.answers.get(str(response.status))
     label = response.header("content-type") or ""
@@ -86,7 +92,7 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
         )
 
     answer = operation.answer_for(response.status)
-    if answer is None and operation.answers and not _is_general(operation, exchange, response):
+    if answer is None and operation.answers and not _is_expected(operation, exchange, response):
         yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
     for difference in () if answer is None else _differences(answer, exchange, response):
         yield deviation("BODY", *difference)
@@ -102,13 +108,17 @@ def _statuses(operation: DescribedOperation) -> list[Json]:
     return [int(name) if name.isdecimal() else name for name in operation.answers]
 
 
-def _is_general(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
-    """Whether an answer is an error that the specification shows for all endpoints. That there is no such
-    record says nothing of a request that names none: then the endpoint is gone."""
-    row = ERROR_BY_CODE.get(exchange.code or "")
+def _is_expected(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
+    """Whether an answer is an error that the specification shows for all endpoints, or that traffic of
+    another day may well have lacked. That there is no such record says nothing of a request that names none:
+    then the endpoint is gone."""
+    if response.status in GONE and not is_of_an_endpoint(exchange):
+        return False
     if response.status in GENERAL_STATUSES or response.status >= 500:
         return True
-    if row is None or (row.statuses and response.status not in row.statuses):
+    row = ERROR_BY_CODE.get(exchange.code or "")
+    is_general = row is not None and (not row.statuses or response.status in row.statuses)
+    if not (is_general or (operation.is_hypothesis and response.status in USUAL_REFUSALS)):
         return False
     request = exchange.request
     names_something = bool(request.query) or request.body is not ABSENT or "{" in operation.path
