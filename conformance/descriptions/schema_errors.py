@@ -32,13 +32,11 @@ class JsonSchema:
 
     validator: Any
     """One of jsonschema."""
-    is_hypothesis: bool = False
-    """Nobody has accepted it: what few values showed says nothing."""
 
-    def differences(self, body: Json) -> Iterator[SchemaDifference]:
+    def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
         try:
             for error in self.validator.iter_errors(body):
-                if not (self.is_hypothesis and _is_of_few(error)):
+                if not (is_hypothesis and _is_of_few(error)):
                     yield from _differences(error)
         except UNUSABLE:
             return

@@ -11,7 +11,7 @@ from itertools import islice
 
 from conformance.checks.access.without_token import without_token
 from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedAnswer, DescribedOperation, SchemaDifference
+from conformance.descriptions.operations import DescribedOperation, SchemaDifference
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
@@ -91,10 +91,10 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
             exchanges=(exchange.n,),
         )
 
-    answer = operation.answer_for(response.status)
-    if answer is None and operation.answers and not _is_expected(operation, exchange, response):
+    is_listed = operation.answer_for(response.status) is not None
+    if operation.answers and not is_listed and not _is_expected(operation, exchange, response):
         yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
-    for difference in () if answer is None else _differences(answer, exchange, response):
+    for difference in _differences(operation, exchange, response):
         yield deviation("BODY", *difference)
     for name in _lacking(operation, exchange) if exchange.success else ():
         yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
@@ -126,10 +126,11 @@ def _is_expected(operation: DescribedOperation, exchange: Exchange, response: Re
 
 
 def _differences(
-    answer: DescribedAnswer, exchange: Exchange, response: Response
+    operation: DescribedOperation, exchange: Exchange, response: Response
 ) -> Iterator[SchemaDifference]:
     """What the body of an answer has otherwise than its description shows."""
-    if not answer.schemas or response.is_unknown or "*" in response.lacks:
+    answer = operation.answer_for(response.status)
+    if answer is None or not answer.schemas or response.is_unknown or "*" in response.lacks:
         return
     label = response.header("content-type") or ""
     media_type = answer.media_type_of(label)
@@ -140,7 +141,7 @@ def _differences(
         return
     schema = answer.schemas.get(media_type or "application/json")
     if schema is not None and body is not ABSENT:
-        yield from schema.differences(body)
+        yield from schema.differences(body, is_hypothesis=operation.is_hypothesis)
 
 
 def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:
