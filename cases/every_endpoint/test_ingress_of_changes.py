@@ -70,10 +70,15 @@ def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, ver
 @mark.requirement("HEADER-001", "HEADER-002", "HEADER-003")
 @mark.needs("accounts.spare")
 @mark.impact("mutating")
-def test_nothing_is_changed_from_another_ingress(portal: Portal, verify: Verify, spare: Account) -> None:
-    """Each change asks for what is so already."""
+def test_nothing_is_changed_from_another_ingress(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    """Each change asks for what is so already: an update may name an account alone."""
     token = spare.token
-    name = granted(portal.call(op.PROFILE, token=token)).at("data.accountName")
+    profile = granted(portal.call(op.PROFILE, token=token))
+    name, alone = profile.at("data.accountName"), {"userBizId": text(profile, "data.bizId")}
+    if portal.call(op.ACCOUNT_UPDATE, json=alone, token=admin.token).success:
+        verify_foreign(portal, verify, op.ACCOUNT_UPDATE, alone, token=admin.token)
     if is_shown_whole(name):
         verify_foreign(portal, verify, op.PROFILE_UPDATE, {"accountName": name}, token=token)
     most = count(granted(portal.call(op.SESSIONS_CONFIG, token=token)), "data.maxSessions")

@@ -76,7 +76,7 @@ COMMANDS = (
     CommandRow(
         "describe",
         TRAFFIC,
-        "describing",
+        "files",
         "learn an OpenAPI description of the endpoints that the specification lacks",
         "describe today.jsonl --out learned.json",
     ),

@@ -1,4 +1,4 @@
-"""The command describe: learns an OpenAPI description from recorded traffic, or compares one with it."""
+"""The work of describe: learns an OpenAPI description from recorded traffic, or compares one with it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.check.traffic import CheckOptions, PortalTraffic
-from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
+from conformance.cli.command import Options
 from conformance.cli.layout import print_line
-from conformance.cli.options import SALVAGE
 from conformance.descriptions import DescriptionFiles, Descriptions
-from conformance.errors import ExitCode, UsageError
+from conformance.errors import UsageError
 from conformance.judging.described import DescriptionJudge
 from conformance.learning.against import lacking, unseen
 from conformance.learning.document import document_of
@@ -27,37 +26,8 @@ from conformance.verdicts.findings import Finding, Ledger
 MOST_LINES = 200
 
 
-@command(
-    "describe",
-    argument(
-        "files",
-        "FILE",
-        nargs=-1,
-        required=True,
-        type=ADDRESS,
-        help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
-    ),
-    option("--out", metavar="FILE", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
-    option(
-        "--against",
-        multiple=True,
-        metavar="FILE",
-        type=PATH,
-        allow_from_autoenv=False,
-        help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
-        "reverse; may be repeated",
-    ),
-    option(
-        "--target",
-        metavar="URL",
-        help="the base URL or host of the portal, if the files hold several",
-    ),
-    SALVAGE,
-    flag("--force", help="write --out also where a file has its name"),
-)
-def describe_traffic(options: Options) -> int:
-    """Learns a description of the endpoints that the specification does not describe. It has names, types and
-    counts, and no value of the traffic."""
+def describe(options: Options) -> None:
+    """Writes the description that traffic shows, and compares traffic with others."""
     if options.out is None and not options.against:
         raise UsageError("describe needs --out FILE, to write a description, or --against FILE, to compare.")
     if options.out is not None and options.out.exists() and not options.force:
@@ -71,7 +41,6 @@ def describe_traffic(options: Options) -> int:
         _write(learner, options.out)
     if options.against:
         _compare(learner, descriptions, deviations)
-    return ExitCode.CONFORMANT
 
 
 def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dict[str, Finding]]:
@@ -125,6 +94,3 @@ def _print(title: str, lines: Iterable[str]) -> None:
         print_line(f"  {one_line(line, 400)}")
     if len(shown) > MOST_LINES:
         print_line(f"  and {len(shown) - MOST_LINES:,} more")
-
-
-COMMANDS = {each.name: each for each in (describe_traffic,)}

@@ -1,4 +1,4 @@
-"""Commands about recorded traffic and finished runs, with no target: check, compare, merge and history.
+"""Commands about recorded traffic and finished runs: check, describe, compare, merge and history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
+    CAPTURES,
     DESCRIPTION,
     EXTENDED,
     FAIL_ON,
@@ -20,6 +21,7 @@ from conformance.cli.options import (
     FORMATS,
     KNOWN,
     NO_CACHE,
+    ONE_PORTAL,
     ONLY,
     OUT,
     OUT_BESIDE,
@@ -41,19 +43,8 @@ RUN = "a results.json, or the folder of a run"
 
 @command(
     "check",
-    argument(
-        "files",
-        "FILE",
-        nargs=-1,
-        required=True,
-        type=ADDRESS,
-        help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
-    ),
-    option(
-        "--target",
-        metavar="URL",
-        help="the base URL or host of the portal to judge, if the files hold several",
-    ),
+    CAPTURES,
+    ONE_PORTAL,
     ONLY,
     SKIP,
     SALVAGE,
@@ -76,13 +67,13 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, check
-    from conformance.cli.profile import own_rules_of
+    from conformance.rules.registry import rules_named_by
     from conformance.target.profile.model import extension_of
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
     refuse_both_kinds_of_workers(options)
-    own = own_rules_of(options)
+    own = rules_named_by(options.rules, options.profile)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=folder_beside_run(options, "check"),
@@ -246,6 +237,32 @@ def show_history(options: Options) -> int:
     return 0
 
 
+@command(
+    "describe",
+    CAPTURES,
+    option("--out", metavar="FILE", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
+    option(
+        "--against",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        allow_from_autoenv=False,
+        help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
+        "reverse; may be repeated",
+    ),
+    ONE_PORTAL,
+    SALVAGE,
+    flag("--force", help="write --out also where a file has its name"),
+)
+def describe_traffic(options: Options) -> int:
+    """Learns a description of the endpoints that the specification does not describe. It has names, types and
+    counts, and no value of the traffic."""
+    from conformance.cli.describing import describe
+
+    describe(options)
+    return ExitCode.CONFORMANT
+
+
 def _name_page(name: str, options: Options) -> None:
     if options.out and options.format == "text":
         print_blocks([(), [f"report     {options.out / name}"]])
@@ -255,4 +272,6 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_history)}
+COMMANDS = {
+    each.name: each for each in (check_files, describe_traffic, compare_runs, merge_runs, show_history)
+}

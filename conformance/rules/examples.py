@@ -67,7 +67,7 @@ def _row(example: Json, place: str) -> Mapping[str, Json]:
         raise RuleError(f"{place} is {shown(row)}. Write a table with data or body.")
     for key in row:
         if key not in KEYS:
-            raise RuleError(f'{place} has no key "{key}".{hint_at(str(key), KEYS, f" It has {KEYS}.")}')
+            raise RuleError(f'{place} has no key "{key}".{hint_at(str(key), KEYS, f" Keys are: {KEYS}")}')
     if type(row.get("status", 200)) is not int or not isinstance(row.get("headers", {}), Mapping):
         raise RuleError(f"{place}: status is a number, and headers are a table.")
     return row

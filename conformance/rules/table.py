@@ -39,11 +39,13 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
 
 
 def _size(value: Json) -> Decimal | datetime | None:
-    """A number, also one in a text, or a time; None where a value is neither."""
+    """A number, also one in a text, or a time or date; None where a value is neither."""
     if is_number(value):
         number = Decimal(str(value))
         return number if number.is_finite() else None
-    return Decimal(value) if isinstance(value, str) and NUMBER.fullmatch(value) else moment(value)
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return Decimal(value)
+    return moment(value) or moment(f"{value}T00:00:00Z")
 
 
 def _order(actual: Json, bound: Json) -> int | None:
@@ -73,18 +75,21 @@ def _is_of_type(actual: Json, types: str | Sequence[str]) -> bool:
     return any(TYPES[name](actual) for name in names)
 
 
-OPERATORS: Mapping[str, tuple[str, Callable[[Json, Json], bool]]] = {
-    "equals": ("{}", same),
-    "in": ("one of {}", lambda actual, values: any(same(actual, each) for each in values)),
-    "matches": ("a text that matches {}", _matches),
-    "at-least": ("at least {}", lambda actual, bound: _order(actual, bound) in (0, 1)),
-    "at-most": ("at most {}", lambda actual, bound: _order(actual, bound) in (0, -1)),
-    "before": ("before {}", lambda actual, bound: _order(actual, bound) == -1),
-    "after": ("after {}", lambda actual, bound: _order(actual, bound) == 1),
-    "present": ("whether it is there: {}", lambda actual, is_there: (actual is not ABSENT) is is_there),
-    "type": ("a value of the type {}", _is_of_type),
+OPERATORS: Mapping[str, tuple[Callable[[Json], Json], Callable[[Json, Json], bool]]] = {
+    "equals": (lambda value: value, same),
+    "in": (lambda values: {"one of": values}, lambda actual, values: any(same(actual, x) for x in values)),
+    "matches": ("a text that matches {}".format, _matches),
+    "at-least": ("at least {}".format, lambda actual, bound: _order(actual, bound) in (0, 1)),
+    "at-most": ("at most {}".format, lambda actual, bound: _order(actual, bound) in (0, -1)),
+    "before": ("before {}".format, lambda actual, bound: _order(actual, bound) == -1),
+    "after": ("after {}".format, lambda actual, bound: _order(actual, bound) == 1),
+    "present": (
+        lambda is_there: "a value there" if is_there else "no value there",
+        lambda actual, is_there: (actual is not ABSENT) is is_there,
+    ),
+    "type": ("a value of the type {}".format, _is_of_type),
 }
-"""The comparisons of a rule: what is expected in words, and whether a value holds against an operand."""
+"""The comparisons of a rule: what is expected of a value by an operand, and whether it holds."""
 
 OF_NULL = frozenset({"equals", "in", "present", "type"})
 """The comparisons that judge null; for the others it decides nothing."""
@@ -171,7 +176,9 @@ def _compared(exchange: Exchange, path: str, name: str, operand: Json) -> Compar
     is_unsaid = any(value is each for value in (actual, bound) for each in nothing)
     if name != "present" and (is_unsaid or is_redacted(actual) or is_redacted(bound)):
         return None
-    expected = {"one of": bound} if name == "in" else bound if name == "equals" else words.format(bound)
+    expected = words(bound)
+    if field and isinstance(expected, str):
+        expected = f"{expected} ({field})"
     return holds(exchange, path, is_held(actual, bound), expected, actual=actual)
 
 

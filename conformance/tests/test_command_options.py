@@ -15,6 +15,8 @@ import pytest
 from conformance.cli import main
 from conformance.tests.deployment import command
 from conformance.tests.replays import recorded_visit
+from conformance.tests.test_descriptions import described, file_of
+from conformance.tests.test_own_rules import TOML
 from conformance.tests.test_record import command as recording
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -34,6 +36,12 @@ def results(out: Path) -> dict[str, Any]:
 
 def verdicts(run: dict[str, Any]) -> dict[str, str]:
     return {row["id"]: row["verdict"] for row in run["requirements"]}
+
+
+def rules_in(folder: Path) -> Path:
+    """The rules of the page on rules of one's own, in a file."""
+    (folder / "rules.toml").write_text(TOML, encoding="utf-8")
+    return folder / "rules.toml"
 
 
 def printed(capsys: Captured, *words: str) -> Any:
@@ -79,7 +87,8 @@ def test_a_replay_leaves_out_what_it_is_told_to_and_fails_on_what_it_is_told_to(
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes(visit.read_bytes() + b'{"n": 9999, "requ')
     host = next(iter(capture.read(visit))).request.parts.netloc
-    options = ("--skip", "GET */roles*", "--recorded-host", host, "--fail-on", "contradiction")
+    options = ["--skip", "GET */roles*", "--recorded-host", host, "--fail-on", "contradiction"]
+    options += ["--rules", str(rules_in(tmp_path)), "--description", str(file_of(tmp_path, described()))]
     with reference.start() as portal:
         (tmp_path / "portal.toml").write_text(portal.profile(), encoding="utf-8")
         words = ["replay", str(cut), "--profile", str(tmp_path / "portal.toml"), "--impact", "disruptive"]
@@ -91,21 +100,26 @@ def test_a_replay_leaves_out_what_it_is_told_to_and_fails_on_what_it_is_told_to(
     left_out = {key for key, states in replay["endpoints"].items() if states.keys() == {"unwanted"}}
     assert (refused, done) == (4, 0)
     assert replay["fail_on"] == "contradiction"
+    assert "OWN-1" in verdicts(results(tmp_path / "out"))
     assert "GET /web/v1/system/roles" in left_out
     assert all("/roles" in key for key in left_out)
 
 
 def test_plan_doctor_explain_and_history_print_json(tmp_path: Path, capsys: Captured) -> None:
     with reference.start() as portal:
-        path = str(tmp_path / "portal.toml")
+        path, description = str(tmp_path / "portal.toml"), str(file_of(tmp_path, described()))
         Path(path).write_text(portal.profile(), encoding="utf-8")
         plan = printed(capsys, "plan", "--profile", path)
         doctor = printed(capsys, "doctor", "--profile", path)
         main(["plan", "--profile", path, "--min-tested", "5000"])
         shown = capsys.readouterr().out
         run = ["run", "--profile", path, "--only", "CONSTANT-020", "--out", str(tmp_path / "out")]
-        main([*run, "--history", str(tmp_path / "runs.db")])
+        main([*run, "--history", str(tmp_path / "runs.db"), "--description", description])
+        own = ["plan", "--profile", path, "--only", "OWN-*"]
+        codes = [main(own), main([*own, "--rules", str(rules_in(tmp_path))])]
 
+    assert codes == [4, 0]
+    assert any("described endpoint" in note for note in results(tmp_path / "out")["notes"])
     assert plan["musts"] > 300
     assert {row["state"] for row in doctor} >= {"works"}
     assert "With --min-tested 5000 such a run is inconclusive, exit code 5." in " ".join(shown.split())
@@ -117,6 +131,7 @@ def test_plan_doctor_explain_and_history_print_json(tmp_path: Path, capsys: Capt
 
 @pytest.mark.slow
 def test_a_recorder_redacts_and_keeps_what_it_is_told_to_and_stops_at_its_size(tmp_path: Path) -> None:
+    """``record`` in a process of its own."""
     secret, trace = "7Qm2Zr8LxVb4Kp9TfJw3", "c3Vq8Zt1Rm5Xk7Lb2Wd9Np4G"
     options = ("--redact", "x-ours", "--keep", "x-trace", "--timeout", "5", "--max-size", "0.004")
     with (
@@ -150,6 +165,27 @@ def test_a_served_portal_has_neither_clock_nor_inbox_where_it_is_to_have_none(tm
     assert {"clock", "inboxes"}.isdisjoint(profile)
     assert profile["portal"]["access_code"] == like["portal"]["access_code"]
     assert profile["accounts"]["admin"]["password"] == like["accounts"]["admin"]["password"]
+
+
+def test_a_description_is_written_over_another_one_where_it_is_forced(
+    visit: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    lines = [json.loads(line) for line in visit.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["request"]["url"] = line["request"]["url"].replace("/system/roles", "/system/wallets")
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"n": 99, "requ', encoding="utf-8")
+    host = next(iter(capture.read(visit))).request.parts.netloc
+    out = tmp_path / "openapi.json"
+    out.write_text("mine", encoding="utf-8")
+    words = ["describe", str(cut), "--out", str(out), "--target", host]
+
+    assert main([*words, "--salvage"]) == 4
+    assert "replace it with --force" in " ".join(capsys.readouterr().err.split())
+    assert main([*words, "--force"]) == 4
+    assert "--salvage" in capsys.readouterr().err
+    assert main([*words, "--salvage", "--force"]) == 0
+    assert "/web/v1/system/wallets" in json.loads(out.read_text(encoding="utf-8"))["paths"]
 
 
 def test_serve_lists_the_variants_with_what_permits_them(capsys: Captured) -> None:

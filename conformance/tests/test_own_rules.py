@@ -15,7 +15,9 @@ from conformance.cli import main
 from conformance.errors import ExitCode, RuleError
 from conformance.report.model.run import Run
 from conformance.report.model.words import headline, numbers
+from conformance.rules import answers
 from conformance.rules.registry import OwnRules, RuleFile, own_rules, rules_named_by
+from conformance.rules.table import PlaceRule
 from conformance.run.catalogue import collect
 from conformance.run.outlook.plan import PlanChoice
 from conformance.spec.endpoints import ROLES
@@ -23,6 +25,7 @@ from conformance.tests.documents import blocks
 from conformance.tests.replays import Replaying, written
 from conformance.tests.traffic import answer
 from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import HELD
 from conformance.verdicts.selection import endpoint_in, select_rules
 from conformance.work.merge import merge
 
@@ -94,12 +97,12 @@ def test_own_rules_count_in_a_score_of_their_own(tmp_path: Path) -> None:
     assert Run.read(tmp_path / "2" / "reports").own_rules == run.own_rules
 
 
-def test_a_rule_of_the_level_should_fails_a_strict_check_alone(tmp_path: Path) -> None:
+def test_a_rule_of_the_level_should_fails_what_fails_on_a_should_alone(tmp_path: Path) -> None:
     exchanges = wallets(1, 1), wallets(1)
 
     assert verdicts(checked(folder(tmp_path, "1"), *exchanges))["OWN-11"] == "warn"
     assert checked(folder(tmp_path, "2"), *exchanges).exit_code == ExitCode.CONFORMANT
-    assert checked(folder(tmp_path, "3"), *exchanges, strict=True).exit_code == ExitCode.FAILED
+    assert checked(folder(tmp_path, "3"), *exchanges, fail_on="should").exit_code == ExitCode.FAILED
 
 
 def test_own_rules_are_selected_as_others_are(tmp_path: Path) -> None:
@@ -185,6 +188,60 @@ def test_a_replay_judges_own_rules_and_takes_no_difference_for_theirs(visit: Rep
     assert {row.requirement for row in run.findings} == {"OWN-3"}
     assert (run.regressions, headline(run).title) == ([], "No regression")
     assert run.exit_code == ExitCode.FAILED
+
+
+@pytest.mark.parametrize(
+    "tests, record, is_held",
+    [
+        ({"equals": 1}, {"a": 1.0}, True),
+        ({"equals": 1}, {"a": True}, False),
+        ({"equals": {"field": "b"}}, {"a": None, "b": None}, True),
+        ({"in": ["x", None]}, {"a": None}, True),
+        ({"in": ["x"]}, {"a": "y"}, False),
+        ({"matches": "[A-Z]{3}"}, {"a": "EUR"}, True),
+        ({"matches": "[A-Z]{3}"}, {"a": "EURO"}, False),
+        ({"matches": "[A-Z]{3}"}, {"a": "[token-1]"}, None),
+        ({"at-least": 10}, {"a": "9.5"}, False),
+        ({"at-least": 10}, {"a": "12.50"}, True),
+        ({"at-least": 10}, {"a": "many"}, False),
+        ({"at-least": 10}, {"a": None}, None),
+        ({"at-most": "2026-01-01"}, {"a": "2025-12-31T23:00:00Z"}, True),
+        ({"at-most": {"field": "b.c"}}, {"a": 2, "b": {"c": 1}}, False),
+        ({"before": "b"}, {"a": "2026-01-01T00:00:00Z", "b": "2026-01-01T01:00:00+01:00"}, False),
+        ({"before": "b"}, {"a": 1, "b": 2}, True),
+        ({"after": "b"}, {"a": 1}, None),
+        ({"present": True}, {}, False),
+        ({"present": False}, {"a": None}, False),
+        ({"type": ["string", "null"]}, {"a": None}, True),
+        ({"type": "integer"}, {"a": True}, False),
+        ({"type": "integer"}, {}, None),
+    ],
+)
+def test_a_place_is_compared(tests: Json, record: Json, is_held: bool | None) -> None:
+    decided = list(PlaceRule("data[*].a", tests, "rules.toml:1")(listing([record])))
+
+    assert [comparison is HELD for comparison in decided] == ([] if is_held is None else [is_held])
+
+
+@pytest.mark.parametrize(
+    "name, path, is_selected",
+    [
+        ("GET /web/v1/system/wallets/{walletId}", "wallets/881234", True),
+        ("GET /web/v1/system/wallets/{walletId}", "wallets/query", False),
+        ("GET /web/v1/system/wallets/*", "wallets/query", True),
+        ("* /web/v1/*", "roles", True),
+        ("GET /web/v1/system/roles/{id}", "roles/query", True),  # an id of any look, where one is described
+        ("POST /web/v1/system/wallets/query", "wallets/query", False),
+    ],
+)
+def test_endpoints_are_named_as_reports_name_them(name: str, path: str, is_selected: bool) -> None:
+    like = answer(ROLES, [])
+    url = like.request.url.replace("roles", path)
+    exchange = replace(like, request=replace(like.request, url=url))
+    selection = answers(name)
+
+    is_of_keys = exchange.request.operation_key in selection.keys
+    assert (is_of_keys and selection.takes(exchange)) == is_selected
 
 
 def edited(old: str, new: str) -> str:

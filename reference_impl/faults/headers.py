@@ -118,7 +118,9 @@ ROWS = {
     "HEADER-025 two-slashes-lead-past-the-ingress": other_door(
         lambda path, names: path.replace("//", "/") if "//" in path else None, _ingress_open
     ),
-    "HEADER-023 an-account-is-updated-without-access-code": adding(_ingress_open, op.ACCOUNT_UPDATE),
+    "HEADER-001 HEADER-023 an-account-is-updated-without-access-code": adding(
+        _ingress_open, op.ACCOUNT_UPDATE
+    ),
     "HEADER-006 accept-is-required": _turned_away(406, lambda names: "accept" not in names),
     "HEADER-007 vietnamese-has-another-status": rewritten(_other_status_in_vietnamese),
     "HEADER-008 unlisted-language-is-refused": _turned_away(
