@@ -7,6 +7,6 @@ from typing import Literal
 Impact = Literal["read-only", "mutating", "disruptive"]
 IMPACTS: tuple[Impact, ...] = ("read-only", "mutating", "disruptive")
 
-FailOn = Literal["must", "security", "should"]
-FAIL_ON: tuple[FailOn, ...] = ("must", "security", "should")
+FailOn = Literal["must", "security", "should", "description"]
+FAIL_ON: tuple[FailOn, ...] = ("must", "security", "should", "description")
 """What may fail a run, the gravest first: the values of ``--fail-on``."""

@@ -40,13 +40,16 @@ def run_cases(options: Options) -> int:
 
 def _refuse(options: Options) -> None:
     """UsageError: an option is wrong, whatever cases there are."""
-    from conformance.cli.profile import own_rules_of, refuse_wrong_target
+    from conformance.cli.profile import refuse_wrong_target
+    from conformance.rules.registry import rules_named_by
     from conformance.run.rerun import rerun_selection
     from conformance.verdicts.selection import select_rules
 
     use_default_profile(options)
     refuse_wrong_target(options)
-    rules = select_rules(options.only, options.skip, rows=own_rules_of(options).requirements)
+    rules = select_rules(
+        options.only, options.skip, rows=rules_named_by(options.rules, options.profile).requirements
+    )
     if options.rerun:
         rerun_selection(options.rerun, rules)
     if any(word.startswith("--") for word in options.further) and "-p" not in options.further:

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from conformance.cli.command import ADDRESS, PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
+    CAPTURES,
     DESCRIPTION,
     EXTENDED,
     FAIL_ON,
@@ -20,6 +21,7 @@ from conformance.cli.options import (
     FORMATS,
     KNOWN,
     NO_CACHE,
+    ONE_PORTAL,
     ONLY,
     OUT,
     OUT_BESIDE,
@@ -36,25 +38,13 @@ from conformance.cli.options import (
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 
-CAPTURES = argument(
-    "files",
-    "FILE",
-    nargs=-1,
-    required=True,
-    type=ADDRESS,
-    help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
-)
 RUN = "a results.json, or the folder of a run"
 
 
 @command(
     "check",
     CAPTURES,
-    option(
-        "--target",
-        metavar="URL",
-        help="the base URL or host of the portal to judge, if the files hold several",
-    ),
+    ONE_PORTAL,
     ONLY,
     SKIP,
     SALVAGE,
@@ -77,13 +67,13 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, check
-    from conformance.cli.profile import own_rules_of
+    from conformance.rules.registry import rules_named_by
     from conformance.target.profile.model import extension_of
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
     refuse_both_kinds_of_workers(options)
-    own = own_rules_of(options)
+    own = rules_named_by(options.rules, options.profile)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=folder_beside_run(options, "check"),
@@ -260,11 +250,7 @@ def show_history(options: Options) -> int:
         help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
         "reverse; may be repeated",
     ),
-    option(
-        "--target",
-        metavar="URL",
-        help="the base URL or host of the portal, if the files hold several",
-    ),
+    ONE_PORTAL,
     SALVAGE,
     flag("--force", help="write --out also where a file has its name"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from conformance.cli.command import PATH, Choice, Options, Value, flag, option
+from conformance.cli.command import ADDRESS, PATH, Choice, Options, Value, argument, flag, option
 from conformance.cli.layout import print_error
 from conformance.errors import UsageError
 from conformance.impacts import FAIL_ON as WEIGHED
@@ -159,6 +159,19 @@ TIME_BUDGET = option(
 """Of the doctor, which is quick itself."""
 
 ONLY, SKIP, FORCE = (run_option(BY_NAME[name]) for name in ("only", "skip", "force"))
+CAPTURES = argument(
+    "files",
+    "FILE",
+    nargs=-1,
+    required=True,
+    type=ADDRESS,
+    help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
+)
+ONE_PORTAL = option(
+    "--target", metavar="URL", help="the base URL or host of the portal to judge, if the files hold several"
+)
+"""Of commands that read recordings and need no target."""
+
 RULES, DESCRIPTION = (run_option(BY_NAME[name]) for name in ("rules", "description"))
 EXTENDED = option("--profile", metavar="FILE", type=PATH, help="a profile, of which [extend] alone is read")
 """Of commands that need no target."""

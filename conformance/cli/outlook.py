@@ -12,8 +12,9 @@ from pathlib import Path
 from conformance.cli.command import Options
 from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
 from conformance.cli.options import note_what_failed
-from conformance.cli.profile import alone, own_rules_of, profile_of
+from conformance.cli.profile import alone, profile_of
 from conformance.errors import ExitCode, UsageError
+from conformance.rules.registry import rules_named_by
 from conformance.run.options import BY_NAME
 from conformance.run.outlook import plan_text
 from conformance.run.outlook.plan import PlanChoice, RunPlan, plan
@@ -194,7 +195,12 @@ def _plan(options: Options, profile: Profile | None) -> RunPlan:
     if options.failed:
         note_what_failed(out)
     choice = PlanChoice(
-        select_rules(options.only, options.skip, failed=failed, rows=own_rules_of(options).requirements),
+        select_rules(
+            options.only,
+            options.skip,
+            failed=failed,
+            rows=rules_named_by(options.rules, options.profile).requirements,
+        ),
         options.rerun,
         budget=inf if options.time_budget is None else seconds_of(str(options.time_budget)),
     )

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from conformance.cli.command import Options
 from conformance.cli.layout import print_error
 from conformance.cli.options import use_default_profile
-from conformance.rules.registry import OwnRules, rules_named_by
 from conformance.target.locks import held, target_lock
 from conformance.target.profile.model import Profile, load, of_target
 
@@ -19,11 +18,6 @@ def profile_of(options: Options) -> Profile | None:
     if options.profile:
         return load(options.profile, target=options.target)
     return of_target(options.target) if options.target else None
-
-
-def own_rules_of(options: Options) -> OwnRules:
-    """The user's own rules, of ``--rules`` and of the profile. RuleError: one is wrong. ProfileError."""
-    return rules_named_by(options.rules, options.profile)
 
 
 def refuse_wrong_target(options: Options) -> None:

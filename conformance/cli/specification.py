@@ -69,10 +69,10 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 )
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""
-    from conformance.cli.profile import own_rules_of
+    from conformance.rules.registry import rules_named_by
     from conformance.run.outlook.explanation import as_json, as_lines, explain
 
-    own = own_rules_of(options)
+    own = rules_named_by(options.rules, options.profile)
     explanations = explain(
         (
             rule

@@ -28,9 +28,9 @@ SchemaDifference = tuple[str, Json, Json]
 
 
 class BodySchema(Protocol):
-    """What a description says of a body."""
+    """What a description says of a body. ``is_hypothesis``: what it learned from few values says nothing."""
 
-    def differences(self, body: Json) -> Iterator[SchemaDifference]: ...
+    def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]: ...
 
 
 @dataclass(frozen=True, slots=True)

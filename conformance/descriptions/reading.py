@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from jsonschema.exceptions import SchemaError, UnknownType  # type: ignore[import-untyped]
@@ -132,11 +132,11 @@ class _Reader:
     def operations(self) -> Iterator[DescribedOperation]:
         """The operations below ``/web/v1/``. UsageError: a path is the specification's, or none is usable."""
         self._check_schemas()
-        for template, item in self.root["paths"].children():
-            path_item = self._resolved(item)
-            for method in METHODS if path_item is not None else ():
-                if path_item is not None and method in path_item.fields:
-                    yield from self._operation(method.upper(), template, path_item, path_item[method])
+        for template, place in self.root["paths"].children():
+            item = self._resolved(place)
+            for method, node in () if item is None else item.children():
+                if item is not None and method in METHODS:
+                    yield from self._operation(method.upper(), template, item, node)
         if self.specified and self.document.get(SKIPS_SPECIFIED) is not True:
             raise UsageError(
                 f"{self.path}: the specification describes {_listed(self.specified)}, and no description may "
@@ -185,7 +185,7 @@ class _Reader:
             is_protected=self._is_protected(node),
             parameters=tuple(self._parameters(item, node)),
             needs_body=body is not None and body.fields.get("required") is True,
-            answers=dict(self._answers(node["responses"], is_hypothesis=status != ACCEPTED)),
+            answers=dict(self._answers(node["responses"])),
         )
 
     def _prefix(self, item: _Node, node: _Node) -> str:
@@ -221,48 +221,39 @@ class _Reader:
 
     def _examples(self, parameter: _Node) -> Iterator[Json]:
         """Values that the description of a parameter shows: its examples, its default, its enumeration."""
-        if "example" in parameter.fields:
-            yield parameter.fields["example"]
-        for _, example in parameter["examples"].children():
-            shown = self._resolved(example)
-            if shown is not None and "value" in shown.fields:
-                yield shown.fields["value"]
         schema = self._resolved(parameter["schema"]) if "schema" in parameter.fields else None
-        if schema is None:
-            return
-        yield from (schema.fields[name] for name in ("example", "default", "const") if name in schema.fields)
-        for name in ("examples", "enum"):
-            yield from (item.value for item in schema[name].items())
+        for holder in (parameter, parameter if schema is None else schema):
+            yield from (
+                holder.fields[name] for name in ("example", "default", "const") if name in holder.fields
+            )
+            yield from (item.value for name in ("examples", "enum") for item in holder[name].items())
+            shown = (example.fields for _, example in holder["examples"].children())
+            yield from (example["value"] for example in shown if "value" in example)
 
-    def _answers(self, node: _Node, *, is_hypothesis: bool) -> Iterator[tuple[str, DescribedAnswer]]:
+    def _answers(self, node: _Node) -> Iterator[tuple[str, DescribedAnswer]]:
         for status, place in node.children():
             answer = None if status.startswith("x-") else self._resolved(place)
-            if answer is None:
-                continue
-            contents = answer["content"].children()
-            schemas = {
-                name.partition(";")[0].strip().lower(): self._schema(
-                    content["schema"], is_hypothesis=is_hypothesis
-                )
-                if "schema" in content.fields
-                else None
-                for name, content in contents
-            }
-            yield status.upper() if status != "default" else status, DescribedAnswer(schemas)
+            contents = () if answer is None else answer["content"].children()
+            schemas = {name.partition(";")[0].strip().lower(): self._schema(each) for name, each in contents}
+            if answer is not None:
+                yield status.upper() if status != "default" else status, DescribedAnswer(schemas)
 
-    def _schema(self, node: _Node, *, is_hypothesis: bool) -> BodySchema | None:
-        """The schema of a body; None, which is noted, where it is none."""
-        pointer = node.place.partition("#")[2]
-        reference = {"$ref": f"{node.uri}#{pointer}"}
+    def _schema(self, content: _Node) -> BodySchema | None:
+        """The schema of a body; None where it has none, and where it is none, which is noted."""
+        node = content["schema"]
+        if node.value is None:
+            return None
         try:
-            self.validator_class.check_schema(node.value)
+            if "$ref" not in node.fields:  # what it leads to is checked once
+                self.validator_class.check_schema(node.value)
+            reference = {"$ref": f"{node.uri}#{quote(node.place.partition('#')[2])}"}
             validator = self.validator_class(
                 reference, registry=self.registry, format_checker=self.format_checker
             )
         except SCHEMA_PROBLEMS as problem:
             self._note(node, f"this schema cannot be used ({_first_line(problem)})")
             return None
-        return JsonSchema(validator, is_hypothesis)
+        return JsonSchema(validator)
 
     def _resolved(self, node: _Node) -> _Node | None:
         """The value that a reference stands for, by as many steps as it takes; None, which is noted, where

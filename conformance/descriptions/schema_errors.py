@@ -32,13 +32,11 @@ class JsonSchema:
 
     validator: Any
     """One of jsonschema."""
-    is_hypothesis: bool = False
-    """Nobody has accepted it: what few values showed says nothing."""
 
-    def differences(self, body: Json) -> Iterator[SchemaDifference]:
+    def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
         try:
             for error in self.validator.iter_errors(body):
-                if not (self.is_hypothesis and _is_of_few(error)):
+                if not (is_hypothesis and _is_of_few(error)):
                     yield from _differences(error)
         except UNUSABLE:
             return
@@ -68,12 +66,13 @@ def _differences(error: Error) -> Iterator[SchemaDifference]:
 
 def _is_of_few(error: Error) -> bool:
     """Whether a part of a learned schema was learned from too few values to say that they all are so."""
-    is_of_all = error.validator in OF_ALL_VALUES or error.instance is None
-    return is_of_all and error.schema.get(WITNESSES, FIRM_WITNESSES) < FIRM_WITNESSES
+    is_null = error.validator == "type" and error.instance is None
+    needed = NON_NULL_WITNESSES if is_null else NEEDED_WITNESSES.get(error.validator, 1)
+    return bool(error.schema.get(WITNESSES, needed) < needed)
 
 
-OF_ALL_VALUES = frozenset({"required", "additionalProperties", "format"})
-FIRM_WITNESSES = 3
+NEEDED_WITNESSES = {"required": 3, "format": 3}
+NON_NULL_WITNESSES = 8
 
 
 def _fitting_branch(error: Error) -> list[Error] | None:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from conformance.checks.access.without_token import without_token
 from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedAnswer, DescribedOperation, SchemaDifference
+from conformance.descriptions.operations import DescribedOperation, SchemaDifference
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
@@ -26,6 +26,12 @@ MOST_OF_ONE_ANSWER = 50
 
 GENERAL_STATUSES = frozenset({401, 403, 429})
 """Refusals of any endpoint: of the token, the ingress or the permission, and the rate."""
+
+USUAL_REFUSALS = frozenset({400, 404, 409})
+"""Refusals that a learned description may lack, as nobody asked for what is refused."""
+
+GONE = frozenset({404, 405, 410, 501})
+"""Statuses of a server that has no such endpoint."""
 
 WITHOUT_TOKEN = without_token(UNDESCRIBED)
 TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
@@ -61,7 +67,7 @@ def _is_comparable(exchange: Exchange, response: Response, operation: DescribedO
     """Whether the endpoint surely gave the answer. A file, or a page, is one that its description names."""
     if exchange.is_sealed or is_held_back(exchange):
         return False
-    if is_of_an_endpoint(exchange):
+    if is_of_an_endpoint(exchange) or response.status in GONE:
         return True
     answer = operation.answers.get(str(response.status))
     label = response.header("content-type") or ""
@@ -85,10 +91,10 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
             exchanges=(exchange.n,),
         )
 
-    answer = operation.answer_for(response.status)
-    if answer is None and operation.answers and not _is_general(operation, exchange, response):
+    is_listed = operation.answer_for(response.status) is not None
+    if operation.answers and not is_listed and not _is_expected(operation, exchange, response):
         yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
-    for difference in () if answer is None else _differences(answer, exchange, response):
+    for difference in _differences(operation, exchange, response):
         yield deviation("BODY", *difference)
     for name in _lacking(operation, exchange) if exchange.success else ():
         yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
@@ -102,13 +108,17 @@ def _statuses(operation: DescribedOperation) -> list[Json]:
     return [int(name) if name.isdecimal() else name for name in operation.answers]
 
 
-def _is_general(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
-    """Whether an answer is an error that the specification shows for all endpoints. That there is no such
-    record says nothing of a request that names none: then the endpoint is gone."""
-    row = ERROR_BY_CODE.get(exchange.code or "")
+def _is_expected(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
+    """Whether an answer is an error that the specification shows for all endpoints, or that traffic of
+    another day may well have lacked. That there is no such record says nothing of a request that names none:
+    then the endpoint is gone."""
+    if response.status in GONE and not is_of_an_endpoint(exchange):
+        return False
     if response.status in GENERAL_STATUSES or response.status >= 500:
         return True
-    if row is None or (row.statuses and response.status not in row.statuses):
+    row = ERROR_BY_CODE.get(exchange.code or "")
+    is_general = row is not None and (not row.statuses or response.status in row.statuses)
+    if not (is_general or (operation.is_hypothesis and response.status in USUAL_REFUSALS)):
         return False
     request = exchange.request
     names_something = bool(request.query) or request.body is not ABSENT or "{" in operation.path
@@ -116,10 +126,11 @@ def _is_general(operation: DescribedOperation, exchange: Exchange, response: Res
 
 
 def _differences(
-    answer: DescribedAnswer, exchange: Exchange, response: Response
+    operation: DescribedOperation, exchange: Exchange, response: Response
 ) -> Iterator[SchemaDifference]:
     """What the body of an answer has otherwise than its description shows."""
-    if not answer.schemas or response.is_unknown or "*" in response.lacks:
+    answer = operation.answer_for(response.status)
+    if answer is None or not answer.schemas or response.is_unknown or "*" in response.lacks:
         return
     label = response.header("content-type") or ""
     media_type = answer.media_type_of(label)
@@ -130,7 +141,7 @@ def _differences(
         return
     schema = answer.schemas.get(media_type or "application/json")
     if schema is not None and body is not ABSENT:
-        yield from schema.differences(body)
+        yield from schema.differences(body, is_hypothesis=operation.is_hypothesis)
 
 
 def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:

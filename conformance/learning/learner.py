@@ -166,13 +166,14 @@ class Learner:
             if at < len(segments) and segments[at] != ID:
                 place = (*segments[:at], ID, *segments[at + 1 :])
                 groups.setdefault((operation.method, *place, "", *operation.outline), []).append(operation)
-        yield from (same for same in groups.values() if len(same) > 1)
+        yield from groups.values()
 
     def _take_for_ids(self, alike: list[LearnedOperation], at: int) -> None:
         """Merges those whose word is a value of an answer; of others, many alike are unsure."""
         words = {operation.key: operation.path.strip("/").split("/")[at] for operation in alike}
         shown = [operation for operation in alike if words[operation.key] in self._values]
-        if len(shown) > 1:
+        has_digits = any(letter.isdigit() for operation in shown for letter in words[operation.key])
+        if len(shown) > 1 or has_digits:
             for operation in shown:
                 self._rename(operation, at)
         elif len(alike) >= ALIKE_ENDPOINTS:

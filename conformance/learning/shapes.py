@@ -15,14 +15,14 @@ DEEPEST = 30
 MOST_FIELDS = 200
 """Names of an object that are told apart; one with more of them is a map."""
 
-WHOLE_NUMBERS = 10
+WHOLE_NUMBERS = 50
 """Witnesses that are all whole numbers, from which on a field is an integer."""
 
-ALIKE_OBJECTS = 5
+ALIKE_OBJECTS = 10
 """Witnesses that have the same names, from which on a further name differs."""
 
 FORMATS = {
-    "date-time": re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
     "uuid": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
 }
@@ -99,7 +99,7 @@ class Shape:
     def schema(self) -> dict[str, Json]:
         """JSON Schema 2020-12, as OpenAPI 3.1 has it."""
         schema: dict[str, Json] = {WITNESSES: self.witnesses}
-        if "unknown" in self.kinds or not self.kinds:
+        if "unknown" in self.kinds or self.kinds.keys() <= {"null"}:
             return schema
         kinds = dict.fromkeys(self.kinds)
         if "number" in kinds or self.kinds["integer"] < WHOLE_NUMBERS:

@@ -101,7 +101,8 @@ def exit_code(run: Run) -> ExitCode:
 def _is_failed(run: Run) -> bool:
     """Whether anything fails it, as every report names it."""
     failures = failures_of(run)
-    return bool(failures.blockers or failures.regressed or failures.too_slow or failures.outdated)
+    reasons = (failures.blockers, failures.deviating, failures.regressed, failures.too_slow)
+    return any(map(bool, (*reasons, failures.outdated)))
 
 
 def _concluded(run: Run) -> Run:

@@ -86,7 +86,8 @@ def own_rules(files: Sequence[RuleFile], prefix: str = PREFIX) -> OwnRules:
         try:
             prove(rule)
         except RuleError as mistake:
-            raise RuleError(f"{rule.where}: {mistake}") from None
+            is_placed = str(mistake).startswith(rule.where.rpartition(":")[0])
+            raise RuleError(str(mistake) if is_placed else f"{rule.where}: {mistake}") from None
         rules[rule.id] = rule
     return OwnRules(tuple(rules.values()), tuple(files), prefix) if rules else NO_OWN_RULES
 

@@ -237,8 +237,8 @@ UNDESCRIBED = "undescribed"
 _WORD = re.compile(r"[A-Za-z]{1,40}\d{0,2}(?:[-_.](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}))*", re.ASCII)
 """A segment of a path that may name something; any other is taken for an id."""
 
-_CODE = re.compile(r"[A-Z][A-Z0-9_]+", re.ASCII)
-"""The code of a currency or a country, which is an id as well."""
+_CODE = re.compile(r"[A-Z][A-Z0-9_-]+", re.ASCII)
+"""A code such as ``USD`` or ``WLT-1001``, which is an id as well."""
 
 
 def is_word(segment: str) -> bool:

@@ -94,6 +94,10 @@ def wallet(**changes: Json) -> Exchange:
             wallets(error("WALLET.FROZEN"), status=409), {}, "STATUS", "status", id="its own error"
         ),
         pytest.param(
+            wallets({"detail": "Not Found"}, status=404, url=f"{WALLETS}?page=1"), {},
+            "STATUS", "status", id="a framework that has no such path",
+        ),
+        pytest.param(
             wallet(), {"parameters": [{"name": "page", "in": "query", "required": True}]},
             "REQUIRED", "request.query.page", id="served without a required parameter",
         ),
@@ -129,7 +133,7 @@ def test_what_differs_has_a_line_of_its_own_and_fails_nothing(
         pytest.param(wallets(error("ACCESS.TOKEN_MISSING"), status=401), id="no token"),
         pytest.param(wallets(error(), status=404, url=f"{WALLETS}?id=7"), id="no such record"),
         pytest.param(wallets(None, status=502, text=b"<h1>"), id="a gateway's error"),
-        pytest.param(wallets({"hello": "world"}, status=404), id="an answer of anyone"),
+        pytest.param(wallets({"hello": "world"}, status=403), id="an answer of anyone"),
     ],
 )
 def test_what_the_description_or_the_specification_permits_is_silent(

@@ -15,6 +15,7 @@ from conformance.cli import main
 from conformance.errors import ExitCode, RuleError
 from conformance.report.model.run import Run
 from conformance.report.model.words import headline, numbers
+from conformance.rules import answers
 from conformance.rules.registry import OwnRules, RuleFile, own_rules, rules_named_by
 from conformance.rules.table import PlaceRule
 from conformance.run.catalogue import collect
@@ -220,6 +221,27 @@ def test_a_place_is_compared(tests: Json, record: Json, is_held: bool | None) ->
     decided = list(PlaceRule("data[*].a", tests, "rules.toml:1")(listing([record])))
 
     assert [comparison is HELD for comparison in decided] == ([] if is_held is None else [is_held])
+
+
+@pytest.mark.parametrize(
+    "name, path, is_selected",
+    [
+        ("GET /web/v1/system/wallets/{walletId}", "wallets/881234", True),
+        ("GET /web/v1/system/wallets/{walletId}", "wallets/query", False),
+        ("GET /web/v1/system/wallets/*", "wallets/query", True),
+        ("* /web/v1/*", "roles", True),
+        ("GET /web/v1/system/roles/{id}", "roles/query", True),  # an id of any look, where one is described
+        ("POST /web/v1/system/wallets/query", "wallets/query", False),
+    ],
+)
+def test_endpoints_are_named_as_reports_name_them(name: str, path: str, is_selected: bool) -> None:
+    like = answer(ROLES, [])
+    url = like.request.url.replace("roles", path)
+    exchange = replace(like, request=replace(like.request, url=url))
+    selection = answers(name)
+
+    is_of_keys = exchange.request.operation_key in selection.keys
+    assert (is_of_keys and selection.takes(exchange)) == is_selected
 
 
 def edited(old: str, new: str) -> str:

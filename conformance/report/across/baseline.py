@@ -63,22 +63,23 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
 
     A row whose rule this run did not decide at its endpoint is neither known to hold nor stale.
     """
-    current = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
-    pairs = [(each, baseline.row_of(each, today)) for each in (*current, *run.deviations)]
-    unlisted = [finding for finding in current if baseline.row_of(finding, today) is None]
+    contradictions = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
+    current = [*contradictions, *run.deviations]
+    pairs = [(finding, baseline.row_of(finding, today)) for finding in current]
+    unlisted = [finding for finding, row in pairs if row is None]
     regressed = dict.fromkeys(map(place_of, run.regressions))
     outcome: dict[str, list[BaselineEntry]] = {
         "new": [
             *(_of_finding(each) for each in unlisted if weighs(run, each)),
             *(BaselineRow("", endpoint, path, kind, reason="").entry() for endpoint, path, kind in regressed),
         ],
-        "warned": [_of_finding(each) for each in unlisted if not weighs(run, each)],
+        "warned": [
+            _of_finding(each) for each in unlisted if each.verdict == "warn" and not weighs(run, each)
+        ],
         "known": [_of_finding(each, row) for each, row in pairs if row is not None],
         **{name: [] for name in ("stale", "expired", "undecided")},
     }
-    shown = baseline.compared.shown | {
-        row.key for row in baseline.rows if any(map(row.lists, (*current, *run.deviations)))
-    }
+    shown = baseline.compared.shown | {row.key for row in baseline.rows if any(map(row.lists, current))}
     decided = _decided(run, baseline)
     for row in baseline.rows:
         if row.key in decided - shown and not row.flaky:

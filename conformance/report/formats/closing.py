@@ -130,6 +130,8 @@ def _failures(run: Run) -> Iterator[str]:
         yield f"--fail-on {run.fails_on} weighs {FAILING[run.fails_on].words}"
     if own:
         yield f"{plural(own, 'rule')} of your own violated"
+    if failures.deviating:
+        yield f"answers differ from your description in {plural(len(failures.deviating), 'place')}"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     for label, count in Counter(row.label for row in failures.outdated).items():

@@ -68,7 +68,7 @@ def _beside_the_rules(run: Run, failures: RunFailures) -> Iterator[ElementTree.E
     if run.command == "replay":
         yield _replayed(run, failures)
     if run.deviations:
-        yield _described(run)
+        yield _described(run, failures)
     if failures.outdated:
         yield _suite_of(run, "Baseline", [*map(_outdated, failures.outdated)])
 
@@ -133,16 +133,12 @@ def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
     return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, failures.too_slow)])
 
 
-def _described(run: Run) -> ElementTree.Element:
-    """A test case for each endpoint where answers differ from a description that is not the specification:
-    skipped, as this fails nothing."""
-    by_endpoint: dict[str, list[str]] = {}
-    for row in run.deviations:
-        by_endpoint.setdefault(row.endpoint, []).append(f"{row.requirement} at {row.path}: {values(row)}")
+def _described(run: Run, failures: RunFailures) -> ElementTree.Element:
+    """A test case for each difference from a description: one that fails nothing is skipped."""
     cases = []
-    for endpoint, lines in by_endpoint.items():
-        case = _test_case(f"{endpoint} answers as described", "Descriptions")
-        _ended(case, "skipped", lines[0], text="\n".join(lines[:MOST_FINDINGS]))
+    for row in run.deviations:
+        case = _test_case(f"{row.endpoint} {row.requirement} {row.path}", "Descriptions")
+        _ended(case, "failure" if row in failures.deviating else "skipped", values(row), text=row.message)
         cases.append(case)
     return _suite_of(run, "Descriptions beside the specification", cases)
 

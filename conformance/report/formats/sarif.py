@@ -25,10 +25,12 @@ EVIDENCE = "exchanges.jsonl"
 
 
 def document(run: Run) -> str:
-    """The file: a rule for each requirement with a finding, and a result for each FAIL and WARN. A place
-    where a replay regressed is a result where none of these is about it."""
+    """The file: a rule for each requirement with a finding, and a result for each FAIL, each WARN and
+    each difference from a description. A place where a replay regressed is a result where none of these is
+    about it."""
     failures = failures_of(run)
-    findings = [finding for finding in run.findings if finding.verdict in ("fail", "warn")][:MOST_RESULTS]
+    contradictions = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
+    findings = [*contradictions, *run.deviations][:MOST_RESULTS]
     named = {finding.requirement for finding in findings}
     rows = [row for row in run.requirements if row.id in named]
     rules = [_rule(row, run) for row in rows] + ([REGRESSION] if _regressed(run) else [])

@@ -10,6 +10,7 @@ from conformance.impacts import FailOn
 from conformance.report.model.regressions import RegressedPlace, places
 from conformance.report.model.run import BaselineEntry, FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import GRAVE, RANK, gravity, severity_of
+from conformance.verdicts.deviations import YOURS
 from conformance.verdicts.findings import Finding
 
 AnyFinding = FindingEntry | Finding
@@ -36,8 +37,14 @@ FAILING: Mapping[FailOn, FailingRow] = {
     "should": FailingRow(
         "any contradicted must or should", lambda finding: finding.verdict in ("fail", "warn")
     ),
+    "description": FailingRow(
+        "also an answer that differs from your own description, beside what `security` fails",
+        lambda finding: (
+            finding.verdict == "fail" or is_grave(finding) or finding.requirement.startswith(f"{YOURS}-")
+        ),
+    ),
 }
-"""The values of ``--fail-on``: each fails what those before it fail."""
+"""The values of ``--fail-on``."""
 
 
 def weighs(run: Run, finding: AnyFinding) -> bool:
@@ -94,12 +101,14 @@ class OutdatedEntry(NamedTuple):
 class RunFailures:
     """What fails a run. ``accepted`` are the signatures that the baseline lists: these findings fail nothing.
     ``new`` are the findings that do, ``warnings`` those of a should that do not, ``blockers`` the rules of
-    the new ones, ``regressed`` the places where a replay differs, ``too_slow`` limits on latency."""
+    the new ones, ``deviating`` what differs from descriptions, ``regressed`` the places where a replay
+    differs, ``too_slow`` limits on latency."""
 
     accepted: frozenset[str]
     new: tuple[FindingEntry, ...]
     warnings: tuple[FindingEntry, ...]
     blockers: tuple[Blocker, ...]
+    deviating: tuple[FindingEntry, ...]
     regressed: tuple[RegressedPlace, ...]
     too_slow: tuple[str, ...]
     outdated: tuple[OutdatedEntry, ...]
@@ -107,7 +116,7 @@ class RunFailures:
     @property
     def are_of_own_rules(self) -> bool:
         """Whether nothing fails the run but rules of the user's own."""
-        others = self.regressed or self.too_slow or self.outdated
+        others = self.deviating or self.regressed or self.too_slow or self.outdated
         return bool(self.blockers) and all(each.is_own for each in self.blockers) and not others
 
 
@@ -124,6 +133,9 @@ def failures_of(run: Run) -> RunFailures:
         new=new,
         warnings=tuple(each for each in unlisted if each.verdict == "warn" and not weighs(run, each)),
         blockers=_blockers(run, new, accepted),
+        deviating=tuple(
+            each for each in run.deviations if each.signature not in accepted and weighs(run, each)
+        ),
         regressed=tuple(places(run)),
         too_slow=tuple(run.ending.too_slow),
         outdated=(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from conformance.errors import ExitCode
 from conformance.report.model.deviating import deviations_in_words
-from conformance.report.model.failures import FAILING, Blocker, failures_of, is_grave
+from conformance.report.model.failures import Blocker, failures_of, is_grave
 from conformance.report.model.gravity import causes_in_words, predicate
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
@@ -60,6 +60,9 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
         "The run could not restore everything that it created or changed at the target.",
     ),
 }
+
+DEVIATES = "Differs from your description"
+"""How a run is headed that fails by nothing but descriptions of the user's own (--fail-on description)."""
 
 BUNDLED = (
     "This was the bundled reference portal, and no portal of yours: name yours by --profile or --target."
@@ -441,12 +444,14 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         if answers.startswith("1 "):
             sentence = sentence.replace("differ", "differs", 1)
         return Headline("bad", "Regressed", _sentence(run, sentence, blockers, others=others))
-    if blockers and run.fails_on == "security" and all(row.requirement.verdict == "warn" for row in blockers):
+    if blockers and run.fails_on != "should" and all(row.requirement.verdict == "warn" for row in blockers):
         return Headline("grave", NO_MUST, _grave_in_words(run))
     if blockers:
         return _not_conformant(run, _sentence(run, "", blockers, others=others))
     if failures.too_slow:
         return Headline("bad", "Too slow", " ".join(failures.too_slow))
+    if failures.deviating:
+        return Headline("bad", DEVIATES, f"{plural(len(failures.deviating), 'place')} of answers.")
     out_of_date = len(failures.outdated)
     if run.baseline is not None and out_of_date:
         return Headline(
@@ -475,7 +480,7 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
     if any(blocker.requirement.verdict == "warn" for blocker in blockers):
-        parts.append(f"{FAILING[run.fails_on].words} counts (--fail-on {run.fails_on})")
+        parts.append(f"warnings count too (--fail-on {run.fails_on})")
     if others:
         verb = "is" if others == 1 else "are"
         parts.append(f"{plural(others, 'other')} {verb} known from the baseline")

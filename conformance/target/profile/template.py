@@ -117,6 +117,8 @@ REST = """\
 # What you know beyond the specification: `portal-conformance docs rest-of-your-portal`.
 # rules = ["rules.toml", "rules.py"]      # rules of your own, which count in a score of their own
 # prefix = "OWN"                          # what their ids begin with: OWN-1
+# descriptions = ["more.json"]            # OpenAPI files of endpoints that the specification lacks
+# overlays = ["changes.yaml"]             # OpenAPI Overlays, which change them
 # matchers = { "data.score" = "anything" } # when a replay takes two values for the same
 
 # [expect]
