@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conformance.report.formats.html.overview import overview
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all, write_further
 from conformance.report.model.failures import failures_of
@@ -15,6 +16,7 @@ from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import RANK, SEVERITIES, severity_of
 from conformance.spec.endpoints import COUNTRIES, ROLE, TRANSFER_ORDERS
+from conformance.tests.page_runs import replay_of
 from conformance.tests.sample_run import (
     ACCOUNTS,
     CHANGE,
@@ -100,6 +102,25 @@ def test_a_mistake_that_lets_a_forged_token_in_is_one_group_at_whatever_endpoint
     assert [each.requirement for each in group.at_once] == ["AUTHN-008", "AUTHN-008", "AUTHN-013"]
     assert [each.lead.requirement for each in alone] == ["AUTHN-008"]
     assert [each.lead.requirement for each in none] == ["AUTHN-001", "AUTHN-013"]
+
+
+def test_the_top_of_the_page_lists_what_fails_by_cause(tmp_path: Path) -> None:
+    made = conformant()
+    for number, rule in ((901, "AUTHN-007"), (902, "AUTHN-008")):
+        answer = exchange(number, PROFILE, answer=envelope({}))
+        made.add(answer)
+        made.contradict(rule, answer, path="status", expected=401)
+    differing = [row.model_copy(update={"path": "message"}) for row in replay_of(3).regressions]
+
+    def fails(run: Run) -> Any:
+        return overview(run, 2)["blockers"]
+
+    (row,) = fails(made.run())
+    regressed, _ = fails(made.run(command="replay", regressions=differing))
+
+    assert row.id == "AUTHN-007"
+    assert row.under.endswith("GET /web/v1/system/profile · also contradicts AUTHN-008")
+    assert regressed.under.endswith("3 answers, also at 2 more endpoints")
 
 
 def test_the_endpoint_that_needs_least_is_the_example() -> None:

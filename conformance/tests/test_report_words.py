@@ -163,7 +163,7 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
 def test_warnings_block_where_strict() -> None:
     assert "ACCOUNT-015" not in {one.requirement.id for one in failures_of(sample().run()).blockers}
     assert "ACCOUNT-015" in {one.requirement.id for one in failures_of(sample().run(strict=True)).blockers}
-    assert "counts (--fail-on should)" in headline(sample().run(strict=True)).sentence
+    assert "warnings count too (--fail-on should)" in headline(sample().run(strict=True)).sentence
 
 
 def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:

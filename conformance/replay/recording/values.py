@@ -10,8 +10,6 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-import msgspec
-
 from conformance.checks.access.sign_in import claims_of
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
@@ -160,44 +158,3 @@ def packed_text(value: str) -> str | None:
 def is_dynamic(value: str) -> bool:
     """Whether a value may come from a response: it is long enough, and no code of an enumeration."""
     return len(value) >= SHORTEST and value not in CODES and value.lower() not in ("true", "false", "null")
-
-
-# --- the texts of a response, without decoding it
-
-_TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
-_NUMBER = re.compile(rb"[:\[,]\s*(\d{6,})(?=\s*[,}\]])")
-
-
-def texts_in(raw: bytes, *, numbers: bool) -> set[bytes]:
-    """The texts between quotes in some JSON, names included; and its large numbers, if asked for."""
-    texts = _TEXT.findall(raw) if b'\\"' in raw else raw.split(b'"')[1::2]
-    values = set(texts)
-    if numbers:
-        values.update(_NUMBER.findall(raw))
-    return values
-
-
-def packed_values(text: bytes) -> Iterator[bytes]:
-    """The values packed into a text of some JSON: claims of a JWT, JSON, base64."""
-    try:
-        value = text.decode()
-        if "\\" in value:
-            value = msgspec.json.decode(b'"' + text + b'"')
-    except ValueError:
-        return
-    if value[:1] in "{[" or value.startswith("eyJ") or packed_text(value) is not None:
-        yield from (inner.value.encode() for inner in unfolded("", value) if inner.place)
-
-
-def is_only_a_name(raw: bytes, text: bytes) -> bool:
-    """Whether a text stands in some JSON as the name of members only."""
-    quoted = b'"%b"' % text
-    at = first = raw.find(quoted)
-    while at >= 0:
-        end = at + len(quoted)
-        while raw[end : end + 1].isspace():
-            end += 1
-        if raw[end : end + 1] != b":":
-            return False
-        at = raw.find(quoted, at + 1)
-    return first >= 0

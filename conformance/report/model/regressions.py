@@ -146,6 +146,14 @@ def of_one_refusal(places: Iterable[RegressedPlace]) -> list[tuple[RegressedPlac
     return [tuple(same) for same in by_answers.values()]
 
 
+def of_one_cause(places: Iterable[RegressedPlace]) -> list[list[tuple[RegressedPlace, ...]]]:
+    """The places of one refusal together, and of these those of one cause, as ``by_cause`` has them."""
+    causes: dict[tuple[object, ...], list[tuple[RegressedPlace, ...]]] = {}
+    for same in of_one_refusal(places):
+        causes.setdefault(tuple(_cause_of(each.first.model_dump()) for each in same), []).append(same)
+    return list(causes.values())
+
+
 def sentence_of(same: Sequence[RegressedPlace], where: str = "") -> str:
     """Describes places of one cause: recorded value, replayed value, meaning."""
     changes = (

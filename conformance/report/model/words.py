@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from conformance.errors import ExitCode
 from conformance.report.model.deviating import deviations_in_words
-from conformance.report.model.failures import FAILING, Blocker, failures_of, is_grave
+from conformance.report.model.failures import Blocker, failures_of, is_grave
 from conformance.report.model.gravity import causes_in_words, predicate
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
@@ -480,7 +480,7 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
     if any(blocker.requirement.verdict == "warn" for blocker in blockers):
-        parts.append(f"{FAILING[run.fails_on].words} counts (--fail-on {run.fails_on})")
+        parts.append(f"warnings count too (--fail-on {run.fails_on})")
     if others:
         verb = "is" if others == 1 else "are"
         parts.append(f"{plural(others, 'other')} {verb} known from the baseline")

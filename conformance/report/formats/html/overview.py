@@ -12,7 +12,8 @@ from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, code, with_code
 from conformance.report.model.failures import FAILING, Blocker, RunFailures, failures_of
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
+from conformance.report.model.groups import FindingGroup, gravest_first, grouped
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_cause
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
@@ -49,7 +50,7 @@ COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "chec
 def overview(run: Run, exchanges: int) -> dict[str, object]:
     """The values of the overview; ``exchanges`` is how many the run had."""
     failures = failures_of(run)
-    blockers = [*map(_regressed, _only_regressed(failures)), *map(_blocker, failures.blockers)]
+    blockers = [*map(_regressed, _only_regressed(failures)), *_blockers(run, failures)]
     more = len(blockers) - MOST_BLOCKERS
     has_earlier = bool(run.since or run.baseline)
     return {
@@ -76,11 +77,11 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
     }
 
 
-def _only_regressed(failures: RunFailures) -> list[tuple[RegressedPlace, ...]]:
+def _only_regressed(failures: RunFailures) -> list[list[tuple[RegressedPlace, ...]]]:
     """The places that regressed, without those that contradict a requirement that is named anyway; those of
-    one refusal together."""
+    one cause together."""
     named = {blocker.requirement.id for blocker in failures.blockers}
-    return of_one_refusal(place for place in failures.regressed if not place.requirements & named)
+    return of_one_cause(place for place in failures.regressed if not place.requirements & named)
 
 
 def _is_inconclusive(run: Run) -> bool:
@@ -138,18 +139,28 @@ def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
     return facts
 
 
-def _blocker(blocker: Blocker) -> Cells:
-    endpoints = list(dict.fromkeys(finding.endpoint for finding in blocker.findings))
-    entry = blocker.requirement
+def _blockers(run: Run, failures: RunFailures) -> Iterator[Cells]:
+    """The rules that fail the run, those of one cause in one row, as on its card."""
+    groups = grouped(gravest_first(run, failures.new), failures.accepted)
+    for blocker in failures.blockers:
+        own = [group for group in groups if group.lead.requirement == blocker.requirement.id]
+        if own or not blocker.findings:
+            yield _blocker(blocker, own)
+
+
+def _blocker(blocker: Blocker, groups: Sequence[FindingGroup]) -> Cells:
+    """``groups``: those of the findings that the rule leads."""
+    entry, lead = blocker.requirement, groups[0].lead if groups else None
+    endpoints = dict.fromkeys(each.endpoint for group in groups for each in (group.lead, *group.elsewhere))
+    also = dict.fromkeys(each.requirement for group in groups for each in group.at_once)
+    beside = f" · also contradicts {listed(also, 8)}" if also else ""
     return cells(
         verdict=entry.verdict,
         id=entry.id,
-        href=anchor("finding", entry.id) if blocker.findings else entry.id,
+        href=anchor("finding", entry.id) if lead else entry.id,
         statement=with_code(entry.statement),
-        severity=SEVERITIES[severity_of(blocker.findings[0])] if blocker.findings else "",
-        under=_values(blocker.findings[0]) + " · " + listed(endpoints, 1)
-        if endpoints
-        else entry.reason or "",
+        severity=SEVERITIES[severity_of(lead)] if lead else "",
+        under=f"{_values(lead)} · {listed(endpoints, 1)}{beside}" if lead else entry.reason or "",
     )
 
 
@@ -157,10 +168,12 @@ def _values(finding: FindingEntry) -> str:
     return one_line(f"{finding.path or 'the answer'}: {values(finding, 60)}", 200)
 
 
-def _regressed(same: Sequence[RegressedPlace]) -> Cells:
-    place = same[0]
+def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
+    same = cause[0]
+    place, more = same[0], len(cause) - 1
     changes = (f"{one_line(each.path or 'the answer', 120)}: {change_of(each.first, 60)}" for each in same)
-    times = f" · {plural(len(place.exchanges), 'answer')}"
+    answers = {number for others in cause for each in others for number in each.exchanges}
+    times = f" · {plural(len(answers), 'answer')}{f', also at {more} more endpoints' if more else ''}"
     return cells(
         verdict="fail",
         id=" and ".join(KINDS.get(each.kind, each.kind) for each in same),
