@@ -40,7 +40,7 @@ SQUARE = ((0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 0, 1), (1, 1, 2), (1, 2, 0), (2, 
 """Every pair of an id, a body and a media type, once."""
 
 SENT_TO_EACH = 2
-"""Of these requests, so many are sent to an endpoint: two neighbours differ in the body and the media type."""
+"""Of these requests, so many are sent to an endpoint; neighbours differ in the body and the media type."""
 
 COOKIE = {"Cookie": "suite=none"}
 """With a cookie the request is none of those that checks judge as lacking a token and no more."""
