@@ -133,15 +133,13 @@ class Learner:
         return operation
 
     def _remember_values(self, value: Json) -> None:
-        if isinstance(value, str):
-            if is_word(value) and len(value) <= LONGEST_ID and len(self._values) < MOST_VALUES:
+        waiting = [value]
+        while waiting and len(self._values) < MOST_VALUES:
+            value = waiting.pop()
+            if isinstance(value, str) and len(value) <= LONGEST_ID and is_word(value):
                 self._values.add(value)
-        elif isinstance(value, dict):
-            for inner in value.values():
-                self._remember_values(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                self._remember_values(inner)
+            elif isinstance(value, dict | list):
+                waiting += value.values() if isinstance(value, dict) else value
 
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the

@@ -78,7 +78,7 @@ class Replay:
         return self.machine.rebuilder.context.correlation
 
     def sessions(self, concurrency: int) -> list[Actions]:
-        """The actions of each session; of all in one where nothing goes side by side."""
+        """The actions of every session; one sequence of actions, if the replay has no concurrency."""
         plan = self.plan
         sessions: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
         for position in plan.order:

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from conformance.errors import CaptureError, UsageError
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.recording.analysis import CACHED_BYTES, planned
+from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
 from conformance.spec import endpoints as op
 from conformance.target.profile.model import parse
-from conformance.tests.polling import Drive, crowd, poll, recording_of
+from conformance.tests.polling import poll, recording_of
 from conformance.tests.replays import options_for, profile_of, recorder, rewritten, without_clock, written
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import NO_TOKEN, answer
@@ -38,13 +38,6 @@ def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tm
     spaced = rewritten(polled, lambda line: None, tmp_path / "spaced.jsonl")
 
     assert plan_of(polled) == plan_of(spaced)
-
-
-@pytest.mark.parametrize("drive", [poll, crowd])
-def test_repeated_lines_are_planned_as_if_each_were_analyzed(drive: Drive, tmp_path: Path) -> None:
-    path = recording_of(drive, tmp_path / "traffic.jsonl")
-
-    assert plan_of(path) == plan_of(path, cached_bytes=0)
 
 
 def test_lines_are_read_whole_in_any_order(tmp_path: Path) -> None:
@@ -108,9 +101,9 @@ def exchange_line(number: int) -> bytes:
     return msgspec.json.encode(Exchange(n=number, started="2026-11-22T07:00:00Z", request=request))
 
 
-def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, object]:
+def plan_of(recording: Path) -> dict[str, object]:
     with Store([recording]) as store:
-        plan = planned(store, ReplaySelection(impact="disruptive"), cached_bytes=cached_bytes)
+        plan = planned(store, ReplaySelection(impact="disruptive"))
         return {
             "sessions": plan.session_of.tolist(),
             "sources": plan.sources,

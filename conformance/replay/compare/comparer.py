@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -81,9 +81,12 @@ class Comparer:
     """The clocks of the recorded and of the live portal."""
     drift: Counter[Place] = field(default_factory=Counter)
 
-    def _note(self, operation: str, *differences: Difference) -> None:
-        """Counts differences that are none by the nature of their places."""
-        self.drift.update((operation, pattern_of(each.path), each.kind) for each in differences)
+    def _without(
+        self, drift: Sequence[Difference], operation: str, differences: Sequence[Difference]
+    ) -> list[Difference]:
+        """The differences without some that are none by the nature of their places, which are counted."""
+        self.drift.update((operation, pattern_of(each.path), each.kind) for each in drift)
+        return [each for each in differences if each not in drift]
 
     def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
@@ -95,26 +98,20 @@ class Comparer:
             differences.append(Difference("status", ("status",), old.status, new.status))
         differences.extend(_media_types(old, new))
         before, after = pair.recorded.envelope, pair.live.envelope
-        is_stable = True
+        bodies = ResponseComparison([], is_stable=True)
         if (old.state == "json") != (new.state == "json") and not old.is_unknown and not new.is_unknown:
             differences.append(Difference("type", (), pair.recorded_body, pair.live_body))
-            is_stable = False
         elif old.state == new.state == NOT_JSON:
-            if old.body != new.body:
-                differences.append(Difference("value", (), old.body, new.body))
-                is_stable = False
+            differences += [Difference("value", (), old.body, new.body)] if old.body != new.body else []
         elif before is None or after is None:
             if not old.is_unknown:
                 bodies = self._bodies(pair, pair.recorded_body, pair.live_body)
-                differences.extend(bodies.differences)
-                is_stable = bodies.is_stable
         elif before.get("success") is not after.get("success") or before.get("code") != after.get("code"):
             differences.extend(_success_and_code(before, after))
         else:
             bodies = self._bodies(pair, before, after)
-            differences = [*differences, *bodies.differences][:MOST]
-            is_stable = bodies.is_stable
-        return ResponseComparison(differences, is_stable and not differences)
+        differences = [*differences, *bodies.differences][:MOST]
+        return ResponseComparison(differences, bodies.is_stable and not differences)
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         clocks, stamped = self._clocks(pair, old, new)
@@ -123,23 +120,21 @@ class Comparer:
         differences = [*stamped, *comparison.differences(old, new)]
         differences.extend(_of_what_was_made(pair, old, new, clocks))
         lacking = [*self.own.lacking(pair, began), *turned_round(pair)]
-        own = [*self.own.stayed(pair, began, clocks), *self._own_session(pair, old, new, differences)]
-        if not differences and not lacking and not own:
+        own_session = self._own_session(pair, old, new, differences)
+        own = [*lacking, *self.own.stayed(pair, began, clocks), *own_session]
+        if not differences and not own:
             return ResponseComparison(differences, comparison.is_stable)
-        places = {each.place for each in (*lacking, *own)}
+        places = {each.place for each in own}
         differences = [each for each in differences if each.place not in places]
-        is_growing = pair.operation in OF_SIGN_INS or has_moved_range(pair.operation, _moments(pair))
-        if is_growing and (lacking or any(_is_of_length(each) for each in differences)):
-            differences = [
-                each
-                for each in differences
-                if is_miscounted(each, old, new) or not self._is_by_growth(pair.operation, each)
+        grows = pair.operation in OF_SIGN_INS or has_moved_range(pair.operation, _moments(pair))
+        if grows and (lacking or any(map(_is_of_length, differences))):
+            others = [
+                each for each in differences if _is_by_growth(each) and not is_miscounted(each, old, new)
             ]
-        elif pair.operation in OF_SIGN_INS:
-            others = [each for each in differences if is_of_others(each, (old, new), began)]
-            self._note(pair.operation, *others)
-            differences = [each for each in differences if each not in others]
-        differences += [*lacking, *own]
+        else:
+            is_shared = pair.operation in OF_SIGN_INS
+            others = [each for each in differences if is_shared and is_of_others(each, (old, new), began)]
+        differences = [*self._without(others, pair.operation, differences), *own]
         differences = self._without_leftovers(pair, old, new, differences)
         return ResponseComparison(differences)  # drift is counted each time: nothing here is stable
 
@@ -188,7 +183,7 @@ class Comparer:
             if shorter != new:
                 comparison = JsonComparison(self.correlation, pair, self.earlier)
                 differences = comparison.differences(old, shorter)
-                self._note(operation, Difference("length", ("data",), None, None))
+                self._without([Difference("length", ("data",), None, None)], operation, ())
         written = self.written if is_written or operation not in LISTINGS else ()
         left = [
             each
@@ -196,20 +191,12 @@ class Comparer:
             if is_moving_time(each, moments)
             or (is_leftover(operation, each, written) and not self._is_written_anew(pair, each))
         ]
-        self._note(operation, *left)
-        return [each for each in differences if each not in left] if left else differences
+        return self._without(left, operation, differences)
 
     def _is_written_anew(self, pair: ReplayedExchange, difference: Difference) -> bool:
         """Whether the caller has had a value written anew in this replay: no earlier one left it."""
         by = WRITTEN_ANEW.get((pair.operation, *difference.place[-1:]))
         return by is not None and self.own.has_done(pair.account, by)
-
-    def _is_by_growth(self, operation: str, difference: Difference) -> bool:
-        """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""
-        is_by_growth = _is_of_length(difference) or _is_of_another_entry(difference)
-        if is_by_growth:
-            self._note(operation, difference)
-        return is_by_growth
 
 
 def _success_and_code(before: dict[str, Json], after: dict[str, Json]) -> Iterator[Difference]:
@@ -247,13 +234,15 @@ def _is_of_length(difference: Difference) -> bool:
     return is_count and (isinstance(difference.replayed, bool) or bool(difference.replayed))
 
 
-def _is_of_another_entry(difference: Difference) -> bool:
+def _is_by_growth(difference: Difference) -> bool:
+    """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""
     is_null = difference.kind == "type" and (difference.recorded is None or difference.replayed is None)
-    return (
+    is_of_another = (
         (difference.kind in ("value", "time") or is_null)
         and not is_no_address(difference)
         and any(isinstance(step, int) for step in difference.place)
     )
+    return is_of_another or _is_of_length(difference)
 
 
 def _media_types(old: Response, new: Response) -> Iterator[Difference]:

@@ -31,7 +31,7 @@ from conformance.replay.compare.order import (
     same_in_another_order,
 )
 from conformance.replay.compare.outcome import Difference, OtherAnswer, ReplayedExchange
-from conformance.replay.compare.repetition import Shown, ShownEarlier, is_near
+from conformance.replay.compare.repetition import FirstShown, ShownEarlier, is_near
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
@@ -156,7 +156,7 @@ class JsonComparison:
             if type(recorded) is not str or type(live) is not str:
                 continue
             answered = math.nan if self.clocks is None else self.clocks.live
-            other = self.earlier.earlier((*ids, name), Shown(recorded, live, self.pair.number, answered))
+            other = self.earlier.earlier((*ids, name), FirstShown(recorded, live, self.pair.number, answered))
             if other is not None and not is_near(other.live, live):
                 yield Difference("value", (name,), recorded, live, OtherAnswer(other.number, ids[0]))
 
@@ -175,7 +175,7 @@ class JsonComparison:
             times, addresses = _texts(old, new, moment), _texts(old, new, name)
             if times is None or addresses is None:
                 continue
-            other = self.earlier.earlier(times, Shown(*addresses, self.pair.number, math.nan))
+            other = self.earlier.earlier(times, FirstShown(*addresses, self.pair.number, math.nan))
             live = addresses[1]
             if other is not None and other.live != live and (":" in other.live) == (":" in live):
                 yield Difference("repetition", (name,), *addresses)

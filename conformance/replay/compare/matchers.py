@@ -1,4 +1,4 @@
-"""Matchers of the user's own: what two values at a place are to be, so that they count as the same."""
+"""Matchers that the user adds: each decides whether the recorded and the live value at a place match."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PlaceMatcher:
 def with_matchers(
     matchers: Sequence[PlaceMatcher], pair: ReplayedExchange, differences: Sequence[Difference]
 ) -> list[Difference]:
-    """The differences as matchers decide them: at their places, and within, nothing else does."""
+    """Returns the differences after the matchers: a matcher alone decides at its place and within it."""
     decided = [each for matcher in matchers for each in matcher.decided(pair)]
     places = [difference.place for difference, _ in decided]
     others = [each for each in differences if not any(each.place[: len(place)] == place for place in places)]

@@ -36,7 +36,7 @@ Compared = tuple[int, Steps, Json, Json]
 """A hash of the place, the same in each response, the steps that lead there in this one, and both values."""
 
 
-class Shown(NamedTuple):
+class FirstShown(NamedTuple):
     """A recorded and a live value, the number of the exchange that shows them, and a moment of it."""
 
     recorded: Json
@@ -50,9 +50,9 @@ class ShownEarlier:
     """The values that earlier answers showed, and when records were changed, by recorded id."""
 
     changed: dict[str, LastChange] = field(default_factory=dict)
-    _first: dict[Hashable, Shown] = field(default_factory=dict)
+    _first: dict[Hashable, FirstShown] = field(default_factory=dict)
 
-    def earlier(self, key: Hashable, shown: Shown) -> Shown | None:
+    def earlier(self, key: Hashable, shown: FirstShown) -> FirstShown | None:
         """Returns what was shown first; None where nothing was, or the recorded value was another one."""
         before = self._first.get(key)
         if before is not None and before.recorded == shown.recorded:
@@ -83,7 +83,7 @@ class ShownEarlier:
         if not (pair.recorded.success and pair.live.success):
             return
         for place, steps, old, new in _by_form(pair):
-            shown = Shown(_moment(old), _moment(new), pair.number, pair.recorded.time)
+            shown = FirstShown(_moment(old), _moment(new), pair.number, pair.recorded.time)
             before = self.earlier((pair.repeats, place), shown)
             if before is None or before.live == shown.live:
                 continue

@@ -104,8 +104,8 @@ Rule = Callable[[ReplayedExchange, Difference], MeaningOfDifference | None]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A rule that decides every difference of a kind: of the fields with these names, in answers of these
-    operations; of all where there are none."""
+    """A rule gives every difference of a kind its meaning. Its fields and operations limit it, where it names
+    any."""
 
     kind: Kind
     meaning: MeaningOfDifference

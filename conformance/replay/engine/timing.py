@@ -54,7 +54,7 @@ class Timing:
             self._moved += behind
 
     def _before(self, position: int) -> Iterator[int]:
-        """The exchanges that were recorded before another one and have not ended."""
+        """Yields unfinished exchanges with an earlier place in the recording."""
         order = self.plan.order
         while self.ended[order[self._first_unended]]:
             self._first_unended += 1

@@ -19,7 +19,7 @@ from conformance.traffic.values import REDACTED
 
 @dataclass
 class RebuildContext:
-    """``accounts`` are the profile's by recorded email, ``passwords`` the live ones by recorded value.
+    """``accounts`` are the profile's by recorded email.
 
     ``keep`` registers a secret. ``is_over`` says whether the exchange at a position has ended.
     ``chosen`` are the accounts that the user names for recorded emails. ``new_password`` makes a password
@@ -37,7 +37,6 @@ class RebuildContext:
     accounts: dict[str, str] = field(default_factory=dict)
     assumed: dict[str, str] = field(default_factory=dict)
     """Of these, the account that neither the user nor its email names: it changes nothing."""
-    passwords: dict[str, str] = field(default_factory=dict)
     logins: dict[str, str] = field(default_factory=dict)
     """By recorded login session, the account that signs in with it."""
     notes: dict[str, None] = field(default_factory=dict)
@@ -69,7 +68,7 @@ class RebuildContext:
         self.correlation.set(email, account.email)
         password = self.plan.passwords.get(email)
         if password is not None:
-            self.passwords[password] = self._own_passwords[name, password] = account.password
+            self._own_passwords[name, password] = account.password
 
     def _named(self, email: str) -> str | None:
         """Account of the profile for an email: the user's choice, else the account with that email."""
@@ -100,7 +99,7 @@ class RebuildContext:
         return account or self.account_of(sent.get("email"))
 
     def owner(self, recorded: Exchange, client: str | None) -> str | None:
-        """Whose request it is; ``client`` is the account that signed in before."""
+        """Returns the account of a request; ``client`` is the account of its session."""
         if recorded.request.operation_key in MAILED:
             return self.mails.owner(recorded)
         return self.account_for(recorded.sent) or client
@@ -115,7 +114,8 @@ class RebuildContext:
     def password(self, recorded: str, account: str | None) -> str | None:
         """The live password for a recorded one of an account; None where there is none."""
         own = None if account is None else self.own_password(recorded, account)
-        return own or self.passwords.get(recorded)
+        of_any = (live for (_, value), live in self._own_passwords.items() if value == recorded)
+        return own or next(of_any, None)
 
     def mistaken_password(self, recorded: str, account: str | None) -> str | None:
         """The live password of an account with the mistake of a recorded one; None where none is known."""
@@ -146,7 +146,6 @@ class RebuildContext:
         if live is None or live == self.present_password(account):
             live = self.new_password(account)
         self._own_passwords[account, recorded] = live
-        self.passwords.setdefault(recorded, live)
         return live
 
     def counterpart(self, value: str) -> str | None:
@@ -169,7 +168,7 @@ class RebuildContext:
 
     def substitute(self, placeholder: str) -> str:
         """A value in place of a redacted one, the same each time; invented where no live one is paired."""
-        live = self.correlation.live.get(placeholder) or self.passwords.get(placeholder)
+        live = self.correlation.live.get(placeholder) or self.password(placeholder, None)
         if live is not None:
             return live
         if placeholder not in self._substitutes:

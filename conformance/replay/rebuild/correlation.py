@@ -40,8 +40,6 @@ class Correlation:
     generation: int = 0
     """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
     that was rebuilt in this generation would be rebuilt alike."""
-    other_forms: int = 0
-    """How many recorded UUIDs are paired with ids of another form."""
     counts_ids: bool = False
     """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
     doubtful: set[Paired] = field(default_factory=set)
@@ -56,6 +54,12 @@ class Correlation:
     _themselves: dict[Paired, str] = field(default_factory=dict)
     """The live ids under which replaced records show themselves."""
     _watched: set[Paired] = field(default_factory=set)
+
+    @property
+    def other_forms(self) -> int:
+        """How many recorded UUIDs are paired with ids of another form."""
+        ids = ((old, new) for old, new in self.live.items() if isinstance(old, str) and UUID.fullmatch(old))
+        return sum(UUID.fullmatch(new) is None for _, new in ids)
 
     def replace(self, recorded: Paired, live: str) -> None:
         """Lets requests ask for another record in place of a recorded one."""
@@ -102,10 +106,8 @@ class Correlation:
         self.journal.append(recorded)
         if len(self.live) > ROOM:
             self._drop(next(iter(self.live)))
-        if isinstance(recorded, str):
-            self.other_forms += before is None and _has_other_form(recorded, live)
-            if len(recorded) >= SHORTEST_PACKED:
-                self._pair_packed(recorded, live)
+        if isinstance(recorded, str) and len(recorded) >= SHORTEST_PACKED:
+            self._pair_packed(recorded, live)
 
     def add_weak(self, recorded: str, live: str) -> None:
         """Adds a pair from a place that holds no identity. Two that differ make the value ambiguous."""
@@ -138,7 +140,7 @@ class Correlation:
         del self.journal[mark:]
 
     def _pair_of_any_kind(self, recorded: str, live: str) -> None:
-        """Pairs an id that is counted for each kind also by itself, where no other kind has it."""
+        """Pairs a counted id without its kind as well, unless another kind uses the id."""
         if self.live.get(recorded, live) == live and self.recorded.get(live, recorded) == recorded:
             self.set(recorded, live)
 
@@ -191,12 +193,8 @@ class Correlation:
 
 
 def _of_kind(recorded: Paired, live: str) -> Paired:
-    """A live id, with the kind of its record where the recorded one has it."""
+    """Returns the live id, with the record kind of the recorded id, if present."""
     return (recorded[0], live) if isinstance(recorded, tuple) else live
-
-
-def _has_other_form(recorded: str, live: str) -> bool:
-    return UUID.fullmatch(recorded) is not None and UUID.fullmatch(live) is None
 
 
 def inside(value: str) -> Json:

@@ -76,7 +76,7 @@ class Rebuilder:
         the body. Raises Lost, Pending, CannotRebuild."""
         request, operation = recorded.request, recorded.request.operation
         account = self.context.owner(recorded, client.account)
-        values = RequestValues(recorded, self.context, shift=shift, account=account)
+        values = RequestValues(recorded, self.context, shift, account)
         target = values.target(request, operation)
         headers = self.headers.headers(
             request.headers,

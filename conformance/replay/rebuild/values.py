@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode, urlsafe_b64encode
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
@@ -45,6 +46,7 @@ VALIDATION_CODES = frozenset(INVALID_PARAMETER)
 EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 
 
+@dataclass(slots=True)
 class RequestValues:
     """Rebuilds the values of one recorded exchange's request, and collects how far that succeeded.
 
@@ -52,35 +54,35 @@ class RequestValues:
     profile's account whose passwords the request holds.
     """
 
-    def __init__(
-        self, recorded: Exchange, context: RebuildContext, *, shift: float, account: str | None = None
-    ) -> None:
-        self._context = context
-        self._shift = shift
-        self._succeeded = recorded.success
-        self._recorded = recorded
-        self._account = account
-        operation = recorded.request.operation
-        self._operation = recorded.request.operation_key or ""
-        self._changes = operation is not None and operation.impact != "read-only"
-        self._sets_password = recorded.success and self._operation in PASSWORDS
-        self._signs_in = recorded.success and self._operation == LOGIN_INITIATE
-        self._error_code = recorded.code if recorded.response and not recorded.success else None
-        self.has_shifted = False
-        """Whether a time was moved by the clocks' difference."""
-        self.uncorrelated: list[str] = []
-        """The values without a live counterpart: they are sent as recorded."""
-        self.unsourced: list[str] = []
-        """The ids that worked when recorded, and that neither a response nor the profile contains."""
+    recorded: Exchange
+    context: RebuildContext
+    shift: float
+    account: str | None = None
+    has_shifted: bool = False
+    """Whether a time was moved by the clocks' difference."""
+    uncorrelated: list[str] = field(default_factory=list)
+    """The values without a live counterpart: they are sent as recorded."""
+    unsourced: list[str] = field(default_factory=list)
+    """The ids that worked when recorded, and that neither a response nor the profile contains."""
+    made_up: list[str] = field(default_factory=list)
+    """The kinds of redacted secrets in whose place a made-up one of unknown form is sent."""
+    _operation: str = ""
+    _changes: bool = False
 
-        self.made_up: list[str] = []
-        """The kinds of redacted secrets in whose place a made-up one of unknown form is sent."""
+    def __post_init__(self) -> None:
+        operation = self.recorded.request.operation
+        self._operation = self.recorded.request.operation_key or ""
+        self._changes = operation is not None and operation.impact != "read-only"
+
+    @property
+    def _error_code(self) -> Json:
+        return self.recorded.code if self.recorded.response and not self.recorded.success else None
 
     def substitute(self, placeholder: str) -> str:
         """A value in place of a redacted one. Raises Lost, Pending."""
-        live = self._context.substitute(placeholder)
-        if self._context.is_made_up(placeholder):
-            has_form = not self._succeeded and self._context.form(placeholder) is not None
+        live = self.context.substitute(placeholder)
+        if self.context.is_made_up(placeholder):
+            has_form = not self.recorded.success and self.context.form(placeholder) is not None
             self.made_up += [] if has_form else [kind_of_placeholder(placeholder)]
         return live
 
@@ -94,18 +96,18 @@ class RequestValues:
     def live(self, value: str) -> str:
         """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending, and
         CannotRebuild where a change might be made to somebody else's record."""
-        live = self._context.counterpart(value)
+        live = self.context.counterpart(value)
         if live is None:
             self.uncorrelated.append(value)
             return value
-        if self._changes and value in self._context.correlation.doubtful:
+        if self._changes and value in self.context.correlation.doubtful:
             raise CannotRebuild(NOT_SURELY.format(value))
         return live
 
     def _counted(self, name: str, value: str) -> str | None:
         """The live id of a record whose kind the field's name tells; None where it was not returned. Raises
         CannotRebuild as ``live`` does."""
-        correlation, key = self._context.correlation, (record_of(name, self._operation) or "", value)
+        correlation, key = self.context.correlation, (record_of(name, self._operation) or "", value)
         if self._changes and key in correlation.doubtful:
             raise CannotRebuild(NOT_SURELY.format(value))
         return correlation.live.get(key)
@@ -145,25 +147,25 @@ class RequestValues:
     def bot_token(self, value: str) -> str:
         """The profile's bot challenge token; an invalid one where the recorded one was refused."""
         if self._error_code != CHALLENGE_FAILED:
-            return self._context.profile.bot_challenge.token or value
+            return self.context.profile.bot_challenge.token or value
         return "not-a-token" if REDACTED.fullmatch(value) else value
 
     def _path_value(self, name: str, value: str) -> str:
         counted = self._counted(name, value)
         if counted is not None:
             return counted
-        if self._context.plan.counts_ids and is_counted(value):
+        if self.context.plan.counts_ids and is_counted(value):
             return self._record(name, value)  # the same id of another kind is no counterpart
         live = self.live(value)
         return self._record(name, value) if live == value else live
 
     def _record(self, name: str, value: str) -> str:
         """The profile's record in place of an id that worked when recorded, and that no response returned."""
-        if not self._succeeded or name not in RECORDS or value in self._context.plan.sources:
+        if not self.recorded.success or name not in RECORDS or value in self.context.plan.sources:
             return value
-        if name in FILTERS.get(self._operation, ()) and any(self._recorded.at(at) == 0 for at in TOTALS):
+        if name in FILTERS.get(self._operation, ()) and any(self.recorded.at(at) == 0 for at in TOTALS):
             return value  # a filter by the id of nothing, maybe
-        record: str | None = getattr(self._context.profile.records, RECORDS[name])
+        record: str | None = getattr(self.context.profile.records, RECORDS[name])
         if record is None:
             self.unsourced.append(value)
             return value
@@ -171,22 +173,22 @@ class RequestValues:
             self._replace(name, value, record)
             return record
         kind = record_of(name, self._operation)
-        if self._context.plan.counts_ids and kind is not None:
-            self._context.correlation.pair((kind, value), record)
+        if self.context.plan.counts_ids and kind is not None:
+            self.context.correlation.pair((kind, value), record)
         else:
-            self._context.correlation.set(value, record)
+            self.context.correlation.set(value, record)
         return record
 
     def _replace(self, name: str, value: str, record: str) -> None:
         """Has a record of the profile asked for from now on: it is the user's wish, and whether the target
         has the recorded one is not tried."""
         named, kind = RECORDS[name], record_of(name, self._operation)
-        self._context.replaced[
+        self.context.replaced[
             f"{named} {value} was recorded; {record} of [records] is asked for instead, and its values are "
             f"its own. Take {named} out of [records] to ask for the recorded one."
         ] = None
         has_kind = kind is not None and (is_counted(value) or is_counted(record))
-        self._context.correlation.replace((kind or "", value) if has_kind else value, record)
+        self.context.correlation.replace((kind or "", value) if has_kind else value, record)
 
     def _text(self, name: str, value: str) -> str:
         counted = self._counted(name, value)
@@ -195,7 +197,7 @@ class RequestValues:
         if len(value) < 4:
             return value
         live = self.live(value)
-        if live != value or value in self._context.plan.sources:
+        if live != value or value in self.context.plan.sources:
             return live
         if name in RECORDS:
             return self._record(name, value)
@@ -210,7 +212,7 @@ class RequestValues:
             return self.bot_token(value)
         if ISO.match(value):
             self.has_shifted = True
-            return shifted_time(value, self._shift)
+            return shifted_time(value, self.shift)
         if "[" in value and REDACTED.search(value):
             return self._substituted(value)
         return self._packed(name, value)
@@ -220,33 +222,34 @@ class RequestValues:
         it is sent."""
         live = REDACTED.sub(lambda match: self.substitute(match[0]), value)
         if not REDACTED.fullmatch(value):
-            self._context.correlation.set(value, live)
+            self.context.correlation.set(value, live)
         return live
 
     def _accepted_password(self, name: str, value: str) -> str | None:
         """The password that the account has, or gets, where the recorded one was accepted."""
-        if self._account is None or not (self._signs_in or self._sets_password):
+        is_sign_in = self._operation == LOGIN_INITIATE
+        if self.account is None or not (
+            self.recorded.success and (is_sign_in or self._operation in PASSWORDS)
+        ):
             return None
-        if self._signs_in or name.startswith(PRESENT):
-            return self._context.present_password(self._account)
-        own = self._context.own_password(value, self._account)
-        present = self._context.present_password(self._account)
-        return (
-            None if own is not None and own != present else self._context.set_password(value, self._account)
-        )
+        if is_sign_in or name.startswith(PRESENT):
+            return self.context.present_password(self.account)
+        own = self.context.own_password(value, self.account)
+        present = self.context.present_password(self.account)
+        return None if own is not None and own != present else self.context.set_password(value, self.account)
 
     def _password(self, name: str, value: str) -> str:
         """The live password for a recorded one; invented, once, where the recording redacts it.
 
         CannotRebuild: it may be what broke the rules, and its text is not recorded.
         """
-        live = self._accepted_password(name, value) or self._context.password(value, self._account)
-        if live is None and not self._succeeded:
-            live = self._context.mistaken_password(value, self._account)
+        live = self._accepted_password(name, value) or self.context.password(value, self.account)
+        if live is None and not self.recorded.success:
+            live = self.context.mistaken_password(value, self.account)
         if live is not None or not REDACTED.fullmatch(value):
             return live or value
-        is_invalid = self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted
-        if is_invalid and self._context.form(value) is None:
+        is_invalid = self._error_code in VALIDATION_CODES and value not in self.context.plan.accepted
+        if is_invalid and self.context.form(value) is None:
             raise CannotRebuild(f"it was refused ({self._error_code}), maybe for a redacted password")
         return self.substitute(value)
 
@@ -268,7 +271,7 @@ class RequestValues:
             return int(live) if live.isdigit() else live
         if value in EPOCH_MILLISECONDS and kind_of(name) == "time":
             self.has_shifted = True
-            return value + round(self._shift * 1000)
+            return value + round(self.shift * 1000)
         return value
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
 
 from conformance.errors import UsageError
 from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
-from conformance.replay.recording.lineage import Lineages, Trait, trait_of
-from conformance.replay.recording.lines import LineHead, PlanLine, fingerprint, head_of, line_of
+from conformance.replay.recording.lineage import Lineages
+from conformance.replay.recording.lines import PlanLine, fingerprint, line_of
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import (
     CHANNEL_HEADER,
@@ -29,36 +27,30 @@ from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
     is_dynamic,
-    is_only_a_name,
-    packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.target.profile.errors import nearest
-from conformance.traffic.exchange import UNKNOWN_FORMS, Json
+from conformance.traffic.exchange import Json
 from conformance.traffic.values import REDACTED
-
-T = TypeVar("T", LineHead, PlanLine)
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
 MOST_HIDDEN = 20_000
 """Hidden secrets of which is kept what the recorder says."""
-CACHED_BYTES = 16_000_000
-"""Bytes of lines whose analysis is cached, for lines with the same fingerprint."""
 
 
-def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CACHED_BYTES) -> ReplayPlan:
+def planned(store: Store, selection: ReplaySelection) -> ReplayPlan:
     """Analyzes all recorded exchanges twice: first the requests, then the responses.
 
     CaptureError: a line is no exchange. UsageError: none of them is the portal's.
     """
     plan = ReplayPlan(store)
-    requests = RequestAnalysis(plan, selection, cached_bytes)
+    requests = RequestAnalysis(plan, selection)
     for position in range(len(store)):
         requests.add(position, store.line(position))
     requests.finish()
     responses = ResponseAnalysis(plan, requests.sent, sources=plan.sources)
-    responses.add_all(range(len(store)) if responses.reads_numbers else requests.distinct)
+    responses.add_all(range(len(store)))
     plan.handles &= plan.sources.keys()
     plan.arrange()
     if selection.only:
@@ -96,90 +88,52 @@ def _nothing(plan: ReplayPlan) -> str:
     return f"None of the recorded requests has a path below {PORTAL_PATH}: there is nothing to replay."
 
 
-class LineAnalysis(NamedTuple):
-    """Analysis of a line, equal for all lines of a client with its fingerprint. Holds no line, since a
-    recording has many analyses."""
-
-    host: str
-    method: str
-    path: str
-    status: int | None
-    refusal: str | None
-    trait: Trait
-    code: str | None
-    weight: int
-    """How strongly a response speaks for its access code being the portal's."""
-    is_accepted: bool
-    changing: str | None = None
-    """The operation, where it succeeded and may change something."""
-
-    @staticmethod
-    def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
-        status = line.response.status if line.response is not None else None
-        is_accepted = status is not None and status < 300
-        operation = line.operation if is_accepted and line.impact != "read-only" else None
-        return LineAnalysis(
-            host=line.host,
-            method=line.request.method,
-            path=line.path,
-            status=status,
-            refusal=refusal,
-            trait=trait_of(line),
-            code=line.request.header("x-portal-access-code"),
-            weight=10 if status is not None and status < 400 else 1,
-            is_accepted=is_accepted,
-            changing=None if operation is None else operation.key,
-        )
-
-
 class RequestAnalysis:
-    """The first pass: the values that were sent and when first, and the session of each exchange.
+    """The first pass: the values that were sent and when first, and the session of each exchange."""
 
-    ``distinct`` are the positions of the first line of each fingerprint.
-    """
-
-    def __init__(self, plan: ReplayPlan, selection: ReplaySelection, cached_bytes: int) -> None:
-        self.sent: dict[bytes, float] = {}
-        self.distinct = array("i")
+    def __init__(self, plan: ReplayPlan, selection: ReplaySelection) -> None:
+        self.sent: dict[str, float] = {}
         self._plan = plan
         self._selection = selection
-        self._is_partial = selection.is_partial
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        """By file, how often each access code was accepted."""
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
         """By the fingerprint of a request."""
-        self._analyses: dict[tuple[int, int, int, str], LineAnalysis] = {}
-        self._room = self._cached_bytes = cached_bytes
         self._drift = 0.0
         self._opened: set[str | None] = set()
         """The secure channels of which the recording has the plaintext."""
 
     def add(self, position: int, raw: bytes) -> None:
-        plan = self._plan
+        plan, line = self._plan, self._decoded(position, raw)
         sent, response, portal_ms = fingerprint(raw)
-        head, line = self._decoded(position, raw, head_of), None
-        key = plan.store.file_of(position), sent, response, head.client
-        analysis = None if self._is_partial else self._analyses.get(key)
-        if analysis is None:
-            line = self._decoded(position, raw, line_of)
-            analysis = self._analyze(position, line)
-            self._remember(key, analysis, len(raw))
-        began, elapsed = head.began, head.elapsed_ms / 1000
+        began, elapsed = line.began, line.elapsed_ms / 1000
         plan.requests.append(sent)
         plan.responses.append(response)
         self._note_time(began, elapsed, portal_ms)
-        if analysis.changing is not None:
-            plan.changing[position] = analysis.changing
-        if analysis.refusal is not None:
-            plan.refused[position] = analysis.refusal
-            if analysis.refusal in NOT_THE_PORTALS:
-                plan.ignored[analysis.refusal] += 1
+        self._opened.add(opened_channel(line))
+        if line.hidden and len(plan.hidden) < MOST_HIDDEN:
+            self._note_hidden(line.hidden)
+        is_accepted = (line.status or 400) < 300
+        if is_accepted and line.operation is not None and line.impact != "read-only":
+            plan.changing[position] = line.operation.key
+        refusal = refusal_of(line, self._selection, position + 1)
+        if refusal is not None:
+            plan.refused[position] = refusal
+            if refusal in NOT_THE_PORTALS:
+                plan.ignored[refusal] += 1
                 return
-            plan.omissions.note(began, analysis.method, analysis.path, status=analysis.status)
-        plan.hosts[analysis.host] += 1
+            plan.omissions.note(began, line.request.method, line.path, status=line.status)
+        plan.hosts[line.host] += 1
+        code = line.request.header("x-portal-access-code")
+        if code is not None:
+            self._codes[plan.store.file_of(position)][code] += (line.status or 400) < 400
         if self._first_sent.get(sent, began + 1) > began:
-            self._note_request(sent, analysis, line or line_of(raw), began)
-        self._lineages.add(position, analysis.trait, began, elapsed)
+            self._note_values(line.values(), began, is_accepted=is_accepted)
+            _note_account(plan, line, is_accepted=is_accepted)
+            if is_accepted and len(self._first_sent) < MOST_ANALYZED:
+                self._first_sent[sent] = began
+        self._lineages.add(position, line)
 
     def _note_time(self, began: float, elapsed: float, portal_ms: int | None) -> None:
         if portal_ms is not None:
@@ -215,21 +169,11 @@ class RequestAnalysis:
             if (line.status or 0) >= 400:
                 del plan.refused[position]
 
-    def _decoded(self, position: int, raw: bytes, decode: Callable[[bytes], T]) -> T:
+    def _decoded(self, position: int, raw: bytes) -> PlanLine:
         try:
-            return decode(raw)
+            return line_of(raw)
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
-
-    def _analyze(self, position: int, line: PlanLine) -> LineAnalysis:
-        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
-        self.distinct.append(position)
-        self._opened.add(opened_channel(line))
-        if line.hidden and len(self._plan.hidden) < MOST_HIDDEN:
-            self._note_hidden(line.hidden)
-        if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
-            self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
-        return analysis
 
     def _note_hidden(self, hidden: dict[str, Json]) -> None:
         """Takes what the recorder says of secrets; of one it may say several things."""
@@ -239,19 +183,6 @@ class RequestAnalysis:
                 hint = {**before, **hint}
             self._plan.hidden[placeholder] = hint
 
-    def _remember(self, key: tuple[int, int, int, str], analysis: LineAnalysis, size: int) -> None:
-        self._room -= size
-        if self._room < 0:
-            self._analyses.clear()
-            self._room = self._cached_bytes
-        self._analyses[key] = analysis
-
-    def _note_request(self, request: int, analysis: LineAnalysis, line: PlanLine, began: float) -> None:
-        self._note_values(line.values(), began, is_accepted=analysis.is_accepted)
-        _note_account(self._plan, line, is_accepted=analysis.is_accepted)
-        if analysis.is_accepted and len(self._first_sent) < MOST_ANALYZED:
-            self._first_sent[request] = began
-
     def _note_values(self, values: Iterable[PlacedValue], began: float, *, is_accepted: bool) -> None:
         handles, sent = self._plan.handles, self.sent
         for placed in values:
@@ -260,9 +191,7 @@ class RequestAnalysis:
                 self._plan.counts_ids = True
             if not is_dynamic(value):
                 continue
-            raw = value.encode(errors="replace")
-            if sent.get(raw, began + 1) > began:
-                sent[raw] = began
+            sent[value] = min(began, sent.get(value, began))
             if value not in handles and _is_handle(placed):
                 handles.add(value)
             if is_accepted and value[0] == "[" and REDACTED.fullmatch(value):
@@ -292,15 +221,14 @@ class ResponseAnalysis:
     """The second pass: which of the values that were sent an earlier response returned.
 
     ``sent`` has when each was first sent, and gets empty; ``sources`` gets the position of the response.
-    ``reads_numbers``: numbers were sent, so that a repeated response may return something new.
     """
 
-    def __init__(self, plan: ReplayPlan, sent: dict[bytes, float], *, sources: dict[str, int]) -> None:
+    def __init__(self, plan: ReplayPlan, sent: dict[str, float], *, sources: dict[str, int]) -> None:
         self.sources = sources
         self._plan = plan
         self._sent = sent
-        self.reads_numbers = any(value.isdigit() for value in sent)
-        self._unpacked: set[bytes] = set()
+        self._reads_numbers = any(value.isdigit() for value in sent)
+        """Whether numbers were sent, so that a repeated response may return something new."""
         self._analyzed: set[int] = set()
 
     def add_all(self, positions: Iterable[int]) -> None:
@@ -311,31 +239,14 @@ class ResponseAnalysis:
 
     def _add(self, position: int) -> None:
         response = self._plan.responses[position]
-        if response in self._analyzed and not self.reads_numbers:
+        if response in self._analyzed and not self._reads_numbers:
             return
         if len(self._analyzed) < MOST_ANALYZED:
             self._analyzed.add(response)
         line = self._plan.line(position)
-        if line.response is None or line.response.form in UNKNOWN_FORMS:
-            return
         over = self._plan.started[position] + line.elapsed_ms / 1000
-        for text in self._texts(line) & self._sent.keys():
-            if _is_a_name(line, text):
-                continue
+        for text in line.returned() & self._sent.keys():
             # Once returned, or once sent before it was returned, the question is settled.
             first = self._sent.pop(text)
             if first >= over - CLOCK_GRAIN and first > self._plan.started[position]:
-                self.sources[text.decode()] = position
-
-    def _texts(self, line: PlanLine) -> set[bytes]:
-        texts = line.texts(numbers=self.reads_numbers)
-        new = {text for text in texts if len(text) >= 16} - self._unpacked
-        if len(self._unpacked) < MOST_ANALYZED:
-            self._unpacked |= new
-        texts.update(inner for text in new for inner in packed_values(text))
-        return texts
-
-
-def _is_a_name(line: PlanLine, text: bytes) -> bool:
-    assert line.response is not None
-    return is_only_a_name(bytes(line.response.body), text)
+                self.sources[text] = position

@@ -6,8 +6,6 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import msgspec
-
 from conformance.replay.recording.lines import PlanLine
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
@@ -39,34 +37,12 @@ class Lineage:
     last: float
 
 
-class Trait(msgspec.Struct, frozen=True, gc=False):
-    """What identifies the client of an exchange: the values that it sends, the surest first, and receives."""
-
-    group: tuple[str, str]
-    carried: tuple[str, ...]
-    received: tuple[str, ...]
-    lacks_token: bool
-    """Whether the source leaves tokens out."""
-    is_sign_in: bool
-
-
-def trait_of(line: PlanLine) -> Trait:
-    return Trait(
-        _group(line),
-        tuple(_carried(line)),
-        tuple(_received(line)),
-        "authorization" in line.request.lacks,
-        _is_sign_in(line),
-    )
-
-
 @dataclass
 class Lineages:
     """Takes exchanges in the order of the recording. A session is an address and client hash; where one of
     these had several sign-ins at the same time, each of them is a session of its own."""
 
     _of: array[int] = field(default_factory=lambda: array("i"))
-    _groups: list[tuple[str, str]] = field(default_factory=list)
     _group_of: array[int] = field(default_factory=lambda: array("i"))
     _group_numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _by_value: dict[str, int] = field(default_factory=dict)
@@ -75,16 +51,17 @@ class Lineages:
     """By group, the last sign-in: what follows is its, where the source leaves tokens out."""
     _positions: array[int] = field(default_factory=lambda: array("i"))
 
-    def add(self, position: int, trait: Trait, began: float, elapsed: float) -> None:
-        """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
-        group, carried, received = trait.group, trait.carried, trait.received
+    def add(self, position: int, line: PlanLine) -> None:
+        """Takes the next exchange."""
+        group, received, began = _group(line), list(_received(line)), line.began
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
         at = -1
-        for value in carried:
+        for value in _carried(line):
             if value in self._by_value:
                 at = self._by_value[value]
                 break
-        if at < 0 and trait.lacks_token and not (received and trait.is_sign_in):
+        is_sign_in, lacks_token = line.endpoint in SIGN_IN_STEPS, "authorization" in line.request.lacks
+        if at < 0 and lacks_token and not (received and is_sign_in):
             at = self._latest.get(number, -1)
         if received:
             if at < 0:
@@ -95,7 +72,7 @@ class Lineages:
                 self._by_value.setdefault(value, at)
         if at >= 0:
             lineage = self._lineages[at]
-            lineage.last = max(lineage.last, began + elapsed)
+            lineage.last = max(lineage.last, began + line.elapsed_ms / 1000)
         self._positions.append(position)
         self._of.append(at)
         self._group_of.append(number)
@@ -120,10 +97,6 @@ class Lineages:
                 crowded.add(group)
             ends[group] = max(ends.get(group, lineage.last), lineage.last)
         return crowded
-
-
-def _is_sign_in(line: PlanLine) -> bool:
-    return line.endpoint in SIGN_IN_STEPS
 
 
 def _group(line: PlanLine) -> tuple[str, str]:

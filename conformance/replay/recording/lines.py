@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
-from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path, texts_in
+from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path
 from conformance.spec import Impact, Operation, operation_of
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, layout_of
 
 _NO_RAW = msgspec.Raw(b"")
-_COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
 
 
 class PlanRequest(msgspec.Struct, gc=False):
@@ -34,37 +32,21 @@ class PlanRequest(msgspec.Struct, gc=False):
 
 
 class PlanResponse(msgspec.Struct, gc=False):
-    """``body`` and ``headers`` stay undecoded: they are searched as text."""
+    """``body`` stays undecoded until it is read."""
 
     status: int
     body: msgspec.Raw = _NO_RAW
-    headers: msgspec.Raw = _NO_RAW
+    headers: list[Header] = []
     form: Form | None = None
 
 
 class PlanPlain(msgspec.Struct, gc=False):
     request: Json = ABSENT
-    response: msgspec.Raw = _NO_RAW
-
-
-class LineHead(msgspec.Struct, gc=False):
-    """The recorder's own part of a line."""
-
-    started: str
-    elapsed_ms: float = 0.0
-    client: str = ""
-
-    @property
-    def began(self) -> float:
-        """Start of the request in epoch seconds; 0 without a valid time."""
-        try:
-            return datetime.fromisoformat(self.started).timestamp()
-        except ValueError:
-            return 0.0
+    response: Json = ABSENT
 
 
 class PlanLine(msgspec.Struct, gc=False):
-    """One line of a capture. ``body`` and headers of the response stay undecoded."""
+    """One line of a capture."""
 
     started: str
     request: PlanRequest
@@ -75,8 +57,17 @@ class PlanLine(msgspec.Struct, gc=False):
     hidden: dict[str, Json] | None = None
 
     @property
+    def began(self) -> float:
+        """Start of the request in epoch seconds; 0 without a valid time."""
+        try:
+            return datetime.fromisoformat(self.started).timestamp()
+        except ValueError:
+            return 0.0
+
+    @property
     def path(self) -> str:
-        return _target(self.request.method, self.request.url).path
+        place = self.request.url.split("://", 1)[-1].partition("?")[0]
+        return "/" + place.partition("/")[2]
 
     @property
     def status(self) -> int | None:
@@ -94,16 +85,16 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def impact(self) -> Impact:
-        return _target(self.request.method, self.request.url).impact
+        return _impact_of(self.request.method, self.path)
 
     @property
     def operation(self) -> Operation | None:
-        return _target(self.request.method, self.request.url).operation
+        return operation_of(self.request.method, self.path)
 
     def values(self) -> Iterator[PlacedValue]:
         """The values of the request that an earlier response may have returned."""
         yield from in_headers(self.request.headers)
-        yield from _target(self.request.method, self.request.url).values
+        yield from in_path(self.request.url, self.operation)
         yield from in_body(self.sent)
 
     @property
@@ -112,17 +103,15 @@ class PlanLine(msgspec.Struct, gc=False):
             return self.plain.request
         return self.request.body
 
-    def texts(self, *, numbers: bool) -> set[bytes]:
-        """The texts in the response, its headers and its plaintext; their large numbers, if asked for."""
-        texts: set[bytes] = set()
-        if self.response is not None:
-            headers = bytes(self.response.headers)
-            texts |= texts_in(bytes(self.response.body), numbers=numbers) | texts_in(headers, numbers=False)
-            if b"ookie" in headers:
-                texts.update(_COOKIE.findall(headers))
-        if self.plain is not None and self.plain.response:
-            texts |= texts_in(bytes(self.plain.response), numbers=numbers)
-        return texts
+    def returned(self) -> set[str]:
+        """Returns values of the response body, headers and plaintext, and values packed into texts."""
+        headers = [] if self.response is None else self.response.headers
+        bodies = self.response_json(), None if self.plain is None else self.plain.response
+        values = {placed.value for body in bodies for placed in in_body(body)}
+        for name, value in headers:
+            is_cookie = name.lower() == "set-cookie"
+            values.add(value.partition("=")[2].partition(";")[0] if is_cookie else value)
+        return values
 
     def response_json(self) -> Json:
         """The response's body, decoded; None where it is not JSON."""
@@ -133,26 +122,8 @@ class PlanLine(msgspec.Struct, gc=False):
             return None
 
 
-class RequestTarget(NamedTuple):
-    """The target of a request, and the values in its URL."""
-
-    path: str
-    operation: Operation | None
-    impact: Impact
-    values: tuple[PlacedValue, ...]
-
-
-@lru_cache(maxsize=4096)
-def _target(method: str, url: str) -> RequestTarget:
-    place = url.split("://", 1)[-1].partition("?")[0]
-    path = "/" + place.partition("/")[2]
-    operation = operation_of(method, path)
-    return RequestTarget(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
-
-
+_impact_of = lru_cache(maxsize=4096)(impact_of)
 _DECODE = msgspec.json.Decoder(PlanLine).decode
-head_of = msgspec.json.Decoder(LineHead).decode
-"""Decodes the head of a line alone. ValueError: it is none."""
 
 
 def line_of(raw: bytes) -> PlanLine:

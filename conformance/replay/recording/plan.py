@@ -120,10 +120,6 @@ class ReplaySelection:
     hosts: frozenset[str] = frozenset()
     """The hosts whose requests are the portal's; none: all."""
 
-    @property
-    def is_partial(self) -> bool:
-        return bool(self.only or self.skip)
-
     def refusal(self, number: int, key: str) -> str | None:
         """Why an exchange is not wanted, or None."""
         if self.only and not any(_matches(pattern, number, key) for pattern in self.only):

@@ -158,7 +158,6 @@ def _note(plan: ReplayPlan, position: int, sent: _Sent) -> None:
 
 def _sources_within(plan: ReplayPlan, sent: _Sent) -> dict[str, int]:
     """By value that was sent: the first response among these exchanges that returned it."""
-    values = {value.encode(errors="replace"): began for value, began in sent.values.items()}
-    analysis = ResponseAnalysis(plan, values, sources={})
+    analysis = ResponseAnalysis(plan, dict(sent.values), sources={})
     analysis.add_all(sorted(sent.positions))
     return analysis.sources

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import msgspec
-
 from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.needs import signing_in
@@ -85,7 +83,7 @@ class _Marks:
 
     def __init__(self, plan: ReplayPlan) -> None:
         self._plan = plan
-        self._subjects: dict[bytes, frozenset[str]] = {}
+        self._subjects: dict[str, frozenset[str]] = {}
         """By mark, what its record belongs to."""
         self._names: dict[str, set[str]] = {}
         """By account, its names as they were shown."""
@@ -105,8 +103,7 @@ class _Marks:
             known |= names
             names = {id, *known}
         for mark in names if written else ():
-            text = msgspec.json.encode(mark)[1:-1]
-            self._subjects[text] = self._subjects.get(text, frozenset()) | written
+            self._subjects[mark] = self._subjects.get(mark, frozenset()) | written
 
     def shown_at(self, position: int) -> frozenset[str]:
         """The subjects of the changed records that a response shows."""
@@ -114,7 +111,7 @@ class _Marks:
             return frozenset()
         response = self._plan.responses[position]
         if response not in self._shown:
-            marks = self._subjects.keys() & self._plan.line(position).texts(numbers=False)
+            marks = self._subjects.keys() & self._plan.line(position).returned()
             self._shown[response] = frozenset().union(*(self._subjects[mark] for mark in marks))
         return self._shown[response]
 
@@ -144,24 +141,14 @@ class _Touches:
         """By login session or token, the email of its account."""
         self._latest: dict[int, str] = {}
         """By session, the email that signed in last."""
-        self._cached: dict[tuple[int, int, int], Touch] = {}
-        """Of reads with a token, by session and the fingerprints of the exchange."""
 
     def of(self, position: int) -> Touch:
-        plan = self._plan
-        session = plan.session_of[position]
-        key_of_read = session, plan.requests[position], plan.responses[position]
-        cached = self._cached.get(key_of_read)
-        if cached is not None:
-            return cached
-        line = plan.line(position)
+        line, session = self._plan.line(position), self._plan.session_of[position]
         key = line.endpoint
         email = self._email(position, line, key)
         self._follow(line, key, session, email)
         touch = _touch(line, key, email)
         self.marks.note(line, key, touch.writes - {_own(email)})
-        if not touch.writes and line.request.header("authorization") is not None and not _carried(line):
-            self._cached[key_of_read] = touch
         return touch
 
     def _email(self, position: int, line: PlanLine, key: str) -> str:

@@ -6,11 +6,8 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
-
-import msgspec
 
 from conformance.checks.access.sign_in import claims_of
 from conformance.spec import Operation
@@ -68,15 +65,17 @@ class PlacedValue(NamedTuple):
 
 def in_headers(headers: list[Header]) -> Iterator[PlacedValue]:
     """The values of headers that an earlier response may have returned."""
-    for at, lower in _dynamic_headers(tuple([name for name, _ in headers])):
-        yield from _in_header(lower, headers[at][1])
-
-
-@lru_cache(maxsize=1024)
-def _dynamic_headers(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """The positions of headers whose values a response may return, and their names in lower case."""
-    lower = [name.lower() for name in names]
-    return tuple((at, name) for at, name in enumerate(lower) if not is_of_transport(name))
+    for name, value in headers:
+        lower = name.lower()
+        if lower == "authorization":
+            scheme, _, credentials = value.partition(" ")
+            yield PlacedValue("headers.authorization", credentials.strip() or scheme)
+        elif lower == "cookie":
+            for pair in value.split(";"):
+                key, _, inner = pair.strip().partition("=")
+                yield PlacedValue(f"headers.cookie.{key}", inner)
+        elif not is_of_transport(lower):
+            yield PlacedValue(f"headers.{lower}", value)
 
 
 def is_of_transport(name: str) -> bool:
@@ -89,18 +88,6 @@ def in_body(body: Json) -> Iterator[PlacedValue]:
     if body is not ABSENT:
         for place, leaf in leaves(body, "body"):
             yield from unfolded(place, leaf)
-
-
-def _in_header(name: str, value: str) -> Iterator[PlacedValue]:
-    if name == "authorization":
-        scheme, _, credentials = value.partition(" ")
-        yield PlacedValue("headers.authorization", credentials.strip() or scheme)
-    elif name == "cookie":
-        for pair in value.split(";"):
-            key, _, inner = pair.strip().partition("=")
-            yield PlacedValue(f"headers.cookie.{key}", inner)
-    else:
-        yield PlacedValue(f"headers.{name}", value)
 
 
 def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
@@ -160,44 +147,3 @@ def packed_text(value: str) -> str | None:
 def is_dynamic(value: str) -> bool:
     """Whether a value may come from a response: it is long enough, and no code of an enumeration."""
     return len(value) >= SHORTEST and value not in CODES and value.lower() not in ("true", "false", "null")
-
-
-# --- the texts of a response, without decoding it
-
-_TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
-_NUMBER = re.compile(rb"[:\[,]\s*(\d{6,})(?=\s*[,}\]])")
-
-
-def texts_in(raw: bytes, *, numbers: bool) -> set[bytes]:
-    """The texts between quotes in some JSON, names included; and its large numbers, if asked for."""
-    texts = _TEXT.findall(raw) if b'\\"' in raw else raw.split(b'"')[1::2]
-    values = set(texts)
-    if numbers:
-        values.update(_NUMBER.findall(raw))
-    return values
-
-
-def packed_values(text: bytes) -> Iterator[bytes]:
-    """The values packed into a text of some JSON: claims of a JWT, JSON, base64."""
-    try:
-        value = text.decode()
-        if "\\" in value:
-            value = msgspec.json.decode(b'"' + text + b'"')
-    except ValueError:
-        return
-    if value[:1] in "{[" or value.startswith("eyJ") or packed_text(value) is not None:
-        yield from (inner.value.encode() for inner in unfolded("", value) if inner.place)
-
-
-def is_only_a_name(raw: bytes, text: bytes) -> bool:
-    """Whether a text stands in some JSON as the name of members only."""
-    quoted = b'"%b"' % text
-    at = first = raw.find(quoted)
-    while at >= 0:
-        end = at + len(quoted)
-        while raw[end : end + 1].isspace():
-            end += 1
-        if raw[end : end + 1] != b":":
-            return False
-        at = raw.find(quoted, at + 1)
-    return first >= 0
