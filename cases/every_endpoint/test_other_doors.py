@@ -107,6 +107,15 @@ def test_no_other_door_leads_past_the_token_or_the_ingress(
         verify("AUTHN-025", shows_nothing(door.open(portal, row.path), served))
         outside = door.open(portal, row.path, token=admin.token, headers={ACCESS_CODE: None})
         verify("HEADER-025", shows_nothing(outside, served))
+    verify("AUTHN-025", shows_no_length(answered(portal.get(row.path, method="HEAD")), served))
+
+
+def shows_no_length(head: Exchange, served: Exchange) -> Comparison:
+    """Whether HEAD without a token is not answered as the GET of whom the endpoint serves."""
+    length = served.at("headers.content-length")
+    is_shown = head.status == served.status and head.at("headers.content-length") == length
+    message = "HEAD without a token was answered with the length of what the endpoint holds"
+    return holds(head, "status", not is_shown, "a refusal", served, actual=head.status, message=message)
 
 
 @mark.requirement("AUTHN-025")
