@@ -211,7 +211,7 @@ def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Pa
     }
     assert html.index('id="finding-SECURE-007"') < html.index('id="finding-ENV-008"')
     assert SEVERITIES["secret"] in html
-    assert list(RANK) == ["access", "secret", "data", "client", "differs"]
+    assert list(RANK) == ["access", "secret", "data", "client", "differs", "own"]
 
 
 def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> None:

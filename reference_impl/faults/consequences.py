@@ -106,7 +106,9 @@ CONSEQUENCES = {
     "access-token-of-7200": "TOKEN-020 TOKEN-029",
     "access-token-in-milliseconds": "TOKEN-020 TOKEN-029",
     "refresh-is-refused": "AUTHN-012",
+    "a-refresh-token-need-only-begin-well": "TOKEN-032",
     "any-refresh-token-refreshes": (
+        "TOKEN-032 "
         "TOKEN-016 SESSION-027 SESSION-036 SESSION-040 MFA-013 MODEL-010 MODEL-012 TOKEN-030 TOKEN-031"
     ),
     "refresh-gives-the-same-token": "TOKEN-014 TOKEN-029",
@@ -123,15 +125,15 @@ CONSEQUENCES = {
         "SESSION-031 SESSION-035 SESSION-043 MODEL-007 MODEL-012"
     ),
     "session-config-without-token": (
-        "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 SESSION-029 SESSION-030 MODEL-010"
+        "AUTHN-025 AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 SESSION-029 SESSION-030 MODEL-010"
     ),
     "history-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MODEL-007",
-    "ip-whitelist-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MODEL-010",
+    "ip-whitelist-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MODEL-010 IPWHITELIST-003",
     "mfa-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MFA-006 MODEL-010 MODEL-018",
     "own-invitations-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 INVITATION-032 MODEL-008",
     "current-workspace-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 WORKSPACE-015",
     "my-workspaces-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009",
-    "roles-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 AUTHN-020",
+    "roles-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 AUTHN-020 AUTHN-025",
     "file-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 FILE-020 FILE-021 FILE-022",
     "terminate-all-without-token": "AUTHN-006 AUTHN-009",
     "accounts-query-without-token": "AUTHN-013 SESSION-025",

@@ -71,6 +71,18 @@ def _in_lower_case(scope: Scope, names: Names) -> str | None:
     return f"{front}/{last.lower()}" if last.isupper() and last.isalpha() else None
 
 
+def _media_type_first(seen: Seen, answer: Answer) -> None:
+    is_forged = answer.status == 401 and "authorization" in seen.asked.headers
+    if is_forged and seen.asked.media_type != "application/json":
+        answer.status, answer.body = 415, answer.body | {"code": "MEDIA_TYPE", "message": "no JSON"}
+
+
+def _institution_named(seen: Seen, answer: Answer) -> None:
+    institution = seen.portal.records["institution"].get(seen.parameters["institutionBizId"])
+    if answer.status == 401 and institution is not None:
+        answer.body["message"] = f"Sign in to read {institution['institutionName']}"
+
+
 def _form_first(plan: Plan) -> None:
     def rewriting(seen: Seen, answer: Answer) -> None:
         if answer.status == 401:
@@ -361,6 +373,8 @@ ROWS = {
     "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
     "AUTHN-020 a-token-under-any-scheme": adding(_any_scheme),
     "AUTHN-023 a-body-is-judged-before-the-token": Change(_form_first, (op.SET_WHITELIST,)),
+    "AUTHN-023 a-media-type-is-judged-before-a-forged-token": rewritten(_media_type_first, op.SET_WHITELIST),
+    "AUTHN-026 a-refusal-names-the-institution": rewritten(_institution_named, op.INSTITUTION),
     "AUTHN-025 an-address-in-upper-case-needs-no-token": other_door(_in_lower_case, _as_anybody),
     "AUTHN-025 a-path-parameter-leads-past-the-token": other_door(
         lambda scope, names: scope["path"].partition(";")[0] if ";" in scope["path"] else None, _as_anybody

@@ -15,12 +15,12 @@ def causes_in_words(run: Run) -> str:
     """``3 causes at most: 1 may let someone in, 2 break a client``, the gravest first; empty without any: one
     fault of a portal may contradict several rules. A pinned reading that differs is no cause, nor is
     a rule of the user's own."""
-    failures, own = failures_of(run), run.own_ids
+    failures = failures_of(run)
     leads = [group.lead for group in grouped(gravest_first(run, failures.new), failures.accepted)]
     found = [(lead.requirement, severity_of(lead)) for lead in leads]
     bare = [(each.requirement.id, "client") for each in failures.blockers if not each.findings]
-    others = [row for row in (*found, *bare) if row[0] not in own and not row[0].startswith(PINNED)]
-    counts = Counter(severity for _, severity in others)
+    counts = Counter(severity for rule, severity in (*found, *bare) if not rule.startswith(PINNED))
+    del counts["own"]
     parts = [(counts[each], predicate(words, counts[each])) for each, words in SEVERITIES.items()]
     grave = [(count, words) for count, words in parts if count]
     if counts.total() == 1:

@@ -96,8 +96,8 @@ class OtherPlaceEntry(Part):
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
-    ``severity`` is ``access``, ``secret``, ``data``, ``client`` or ``differs``; ``filters`` are those of the
-    requests whose listing was compared, where a finding is about which records it holds."""
+    ``severity`` is ``access``, ``secret``, ``data``, ``client``, ``differs`` or ``own``; ``filters`` are
+    those of the requests whose listing was compared, where a finding is about which records it holds."""
 
     requirement: str
     verdict: VerdictName

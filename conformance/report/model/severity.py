@@ -6,12 +6,12 @@ from typing import Literal
 
 from conformance.report.model.run import FindingEntry
 from conformance.spec import BY_KEY, REQUIREMENTS
-from conformance.spec.requirements import Requirement
+from conformance.spec.requirements import PINNED, Requirement
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 from conformance.verdicts.findings import Finding
 
-Severity = Literal["access", "secret", "data", "client", "differs"]
+Severity = Literal["access", "secret", "data", "client", "differs", "own"]
 
 SEVERITIES: dict[Severity, str] = {
     "access": "may let someone in",
@@ -19,6 +19,7 @@ SEVERITIES: dict[Severity, str] = {
     "data": "may lose data",
     "client": "breaks a client",
     "differs": "differs from what is shown",
+    "own": "violates a rule of your own",
 }
 """What each severity means, the gravest first."""
 
@@ -40,7 +41,7 @@ ACCESS_CODES = frozenset(
 """The error codes that keep somebody out; the others refuse a request for its form, or for its time."""
 
 DISCLOSED = frozenset(
-    {"CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
+    {"AUTHN-026", "CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
 )
 """The requirements by which an answer shows what nobody, or nobody else, may see."""
 
@@ -72,6 +73,8 @@ def severity_of(finding: FindingEntry | Finding) -> Severity:
     """What the contradiction does, whatever its level. Where it neither lets in, nor shows or loses anything,
     a contradicted must breaks a client, and a should differs."""
     row = REQUIREMENTS.get(finding.requirement)
+    if row is None and not finding.requirement.startswith(PINNED):
+        return "own"
     if row is None:
         return "client" if finding.verdict == "fail" else "differs"
     if _is_let_through(finding, row):
