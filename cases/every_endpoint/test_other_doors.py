@@ -14,6 +14,7 @@ from cases.premises import answered, form, granted
 from cases.reading import read
 from conformance.cases import (
     BY_KEY,
+    HELD,
     Account,
     Comparison,
     Exchange,
@@ -22,6 +23,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    is_refused,
     mark,
     op,
     operation_of,
@@ -115,7 +117,7 @@ def shows_no_length(head: Exchange, served: Exchange) -> Comparison:
     length = served.at("headers.content-length")
     is_shown = head.status == served.status and head.at("headers.content-length") == length
     message = "HEAD without a token was answered with the length of what the endpoint holds"
-    return holds(head, "status", not is_shown, "a refusal", served, actual=head.status, message=message)
+    return holds(head, "status", not is_shown, 401, served, message=message)
 
 
 @mark.requirement("AUTHN-025")
@@ -146,4 +148,4 @@ def shows_nothing(answer: Exchange, served: Exchange) -> Comparison:
     """Whether an answer has other fields than the endpoint's; whatever else stands at the address is none."""
     is_shown = answered(answer).success and form(answer.data) == form(served.data)
     message = "an endpoint that asks for it at its own address was served under another one"
-    return holds(answer, "data", not is_shown, "a refusal", served, actual=form(answer.data), message=message)
+    return is_refused(answer, served, message=message) if is_shown else HELD
