@@ -15,8 +15,7 @@ from conformance.judging.described import DescriptionJudge
 from conformance.learning.against import lacking, unseen
 from conformance.learning.document import document_of
 from conformance.learning.learner import Learner
-from conformance.report.formats.finding_text import values
-from conformance.report.model.run import finding_entry
+from conformance.report.formats.finding_text import expectation
 from conformance.report.model.visible import one_line
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import matching, place_of
@@ -74,7 +73,7 @@ def _write(learner: Learner, out: Path) -> None:
 
 def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str, Finding]) -> None:
     differing = (
-        f"{row.endpoint}: {row.path}: {values(finding_entry(row))}"
+        f"{row.endpoint}: {row.path}: expected {expectation(row.expected)}"
         for row in deviations.values()
         if row.path != "status"
     )

@@ -35,14 +35,9 @@ class RepeatedStep(ReplayStep, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class RequestTemplate:
-    """A request that was sent, without its head, and how it is sent anew."""
+    """A request that was sent, and is sent anew with another id."""
 
     send: Send
-    id_at: int | None
-    """Where among the headers its own id stands; None where it has none."""
-    before_id: bytes
-    after_id: bytes
-    """The head on the wire before and after that id; all of it is before where there is none."""
     generation: int
     """The correlation's generation in which it was rebuilt: it holds no longer than that."""
     response: CachedResponse | None = None
@@ -91,13 +86,12 @@ class FastLane:
 
     def _send(self, template: RequestTemplate, position: int) -> Send:
         """Request of a template, with a new request id if the template has one."""
-        send, request, head = template.send, template.send.request, template.before_id
-        at = template.id_at
-        if at is not None:
-            headers = request.headers.copy()
-            id = self._headers.next_id()
+        send, request, head = template.send, template.send.request, template.send.head
+        at = request.layout.get(REQUEST_ID)
+        if at is not None and self._headers.is_own_id(before := request.headers[at][1]):
+            headers, id = request.headers.copy(), self._headers.next_id()
             headers[at] = (headers[at][0], id)
-            head = b"%b%b%b" % (template.before_id, id.encode(), template.after_id)
+            head = head.replace(before.encode(), id.encode(), 1)
             request = replace(request, headers=headers)
         due = self._machine.timing.due(position)
         return Send(position, request, head, send.body, due, client=send.client)
@@ -126,16 +120,8 @@ class FastLane:
             self._templates.clear()
             self._size = 0
         self._correlation.watch(rebuilt.uncorrelated)
-        template = self._templates[self._key(send.position)] = self._template_of(send, rebuilt.generation)
+        template = self._templates[self._key(send.position)] = RequestTemplate(send, rebuilt.generation)
         return template
-
-    def _template_of(self, send: Send, generation: int) -> RequestTemplate:
-        at, before, after = send.request.layout.get(REQUEST_ID), send.head, b""
-        if at is not None and self._headers.is_own_id(id := send.request.headers[at][1]):
-            before, _, after = send.head.partition(id.encode())
-        else:
-            at = None
-        return RequestTemplate(replace(send, head=b""), at, before, after, generation)
 
 
 def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:

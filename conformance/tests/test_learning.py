@@ -160,7 +160,7 @@ def test_against_says_what_either_lacks(tmp_path: Path, capsys: pytest.CaptureFi
     first, differs, unseen = shown.split("\n\n")
     assert "GET /web/v1/system/wallets/query: query parameter page, 6 times" in first
     assert "GET /web/v1/system/wallets/{id}: 12 times, statuses 200, 404" in first
-    assert "data.bizId" in differs
+    assert "data.bizId: expected a value" in differs
     assert unseen.split("\n")[1:3] == [
         "  GET /web/v1/system/wallets/query: query parameter size",
         "  GET /web/v1/system/audit",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.cli import main
 from conformance.replay import ReplayResult
-from conformance.replay.compare.callers import ServedCallers, SessionOwners
+from conformance.replay.compare.callers import ServedCallers, foreign_sessions
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import Difference, Kind, Meaning, ReplayedExchange
@@ -340,12 +340,12 @@ def test_a_refusal_that_comes_or_goes_names_the_rule_or_the_gap(
 
 
 def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not() -> None:
-    owners = SessionOwners()
+    owners: dict[str, str] = {}
     entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}
 
     def listed(account: str, *entries: object) -> list[Difference]:
         exchange = answer(op.SESSIONS, list(entries))
-        return list(owners.foreign(ReplayedExchange(1, exchange, exchange, account=account)))
+        return list(foreign_sessions(ReplayedExchange(1, exchange, exchange, account=account), owners))
 
     assert listed("admin", entry) == listed("admin", entry) == []
     assert listed("spare", {"sessionId": "another"}) == []

@@ -15,7 +15,7 @@ from conformance.replay.compare.callers import (
     Authenticators,
     CredentialCheck,
     ServedCallers,
-    SessionOwners,
+    foreign_sessions,
     why_nothing_is_shown,
 )
 from conformance.replay.compare.clocks import clocks_of
@@ -66,7 +66,8 @@ class Assessor:
     reveals: Callable[[Json], bool] = lambda value: False
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
-    owners: SessionOwners = field(default_factory=SessionOwners)
+    owners: dict[str, str] = field(default_factory=dict)
+    """By id of a session, the account that was shown it first."""
     authenticators: Authenticators = field(default_factory=Authenticators)
     served: ServedCallers = field(default_factory=ServedCallers)
     matchers: Sequence[PlaceMatcher] = ()
@@ -133,7 +134,7 @@ class Assessor:
             if pair.shows_another:
                 self.meanings.note_change_instead(pair, record)
         compared, is_stable = self.comparer.compare(pair)
-        differences = [*compared, *self.owners.foreign(pair)]
+        differences = [*compared, *foreign_sessions(pair, self.owners)]
         places = {each.place for each in differences}
         repeated = self.comparer.earlier.broken(pair)
         differences += [each for each in repeated if each.place not in places]

@@ -26,26 +26,21 @@ SHORTEST_ID = 16
 BASIS = "a list of the caller's own sessions shows one that another account was shown"
 
 
-@dataclass
-class SessionOwners:
-    """By id of a listed session, the account that was shown it first."""
-
-    _owners: dict[str, str] = field(default_factory=dict)
-
-    def foreign(self, pair: ReplayedExchange) -> Iterator[Difference]:
-        """The entries of a live list that belong to another account."""
-        name = IDS.get(pair.operation)
-        if name is None or pair.account is None or not pair.live.success:
-            return
-        data: Json = pair.live.data
-        place: tuple[str, ...] = ("data",)
-        if isinstance(data, dict):
-            data, place = data.get("items"), ("data", "items")
-        for at, entry in enumerate(data if isinstance(data, list) else ()):
-            id = dig(entry, [name])
-            is_telling = isinstance(id, str) and len(id) >= SHORTEST_ID
-            if is_telling and self._owners.setdefault(id, pair.account) != pair.account:
-                yield Difference("value", (*place, at, name), None, id)
+def foreign_sessions(pair: ReplayedExchange, owners: dict[str, str]) -> Iterator[Difference]:
+    """Yields the entries of a live list of sessions that belong to another account. ``owners`` gets, by id of
+    a session, the account that was shown it first."""
+    name = IDS.get(pair.operation)
+    if name is None or pair.account is None or not pair.live.success:
+        return
+    data: Json = pair.live.data
+    place: tuple[str, ...] = ("data",)
+    if isinstance(data, dict):
+        data, place = data.get("items"), ("data", "items")
+    for at, entry in enumerate(data if isinstance(data, list) else ()):
+        id = dig(entry, [name])
+        is_telling = isinstance(id, str) and len(id) >= SHORTEST_ID
+        if is_telling and owners.setdefault(id, pair.account) != pair.account:
+            yield Difference("value", (*place, at, name), None, id)
 
 
 NOT_OFFERED_ANY_MORE = "MFA-012"

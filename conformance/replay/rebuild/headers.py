@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import secrets as random
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -21,7 +20,7 @@ from conformance.traffic.redaction.places import HEADERS as SECRET_HEADERS
 from conformance.traffic.values import REDACTED
 
 Treatment = Literal[
-    "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "bot", "value"
+    "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "value"
 ]
 
 DROPPED = HOP_BY_HOP | {"host", "content-length", "expect"}
@@ -29,8 +28,6 @@ EDGE = frozenset(name.lower() for name in edge_headers()) | {"cf-worker", "cf-tc
 DECODED = ("gzip", "deflate", "identity")
 
 
-STATIC = frozenset({"code", "edge", "encodings", "origin"})
-DYNAMIC = frozenset({"token", "request id", "cookie", "bot", "value"})
 BOT_HEADERS = frozenset(name for name, kind in SECRET_HEADERS.items() if kind == "bot-token")
 
 
@@ -55,7 +52,7 @@ def treatment(lower: str) -> Treatment:
 
 
 class HeaderRebuild:
-    """Rebuilds headers for one target. Static ones are looked up, dynamic ones computed for each request."""
+    """Rebuilds the headers of requests for one target."""
 
     def __init__(self, plan: ReplayPlan, profile: Profile) -> None:
         portal = profile.portal
@@ -73,7 +70,6 @@ class HeaderRebuild:
         self._ids = itertools.count()
         drawn = random.token_hex(8)
         self._prefix = f"{drawn[:8]}-{drawn[8:12]}-4{drawn[12:15]}-8{drawn[15]}00-"
-        self._rules = lru_cache(maxsize=4096)(self._rule)
 
     def headers(
         self, recorded: list[Header], values: RequestValues, *, needs_token: bool, token: str | None
@@ -82,13 +78,10 @@ class HeaderRebuild:
         may lack it, and the headers of an edge that it has not. ``needs_token``: a token without a source
         cannot be sent as recorded. Raises Lost, Pending, CannotRebuild."""
         live: list[Header] = [("Host", self._host)]
-        for pair in recorded:
-            rule, static = self._rules(*pair)
-            if static is not None:
-                live.append(static)
-            elif rule in DYNAMIC:
-                name = self._bot_header_for(pair[0]) if rule == "bot" else pair[0]
-                live.append((name, self._dynamic(rule, pair, values, needs_token=needs_token)))
+        for name, value in recorded:
+            header = self._header(name, value, values, needs_token=needs_token)
+            if header is not None:
+                live.append(header)
         live.extend(self._own.values())
         if self._edge:
             present = {name.lower() for name, _ in live}
@@ -104,34 +97,30 @@ class HeaderRebuild:
     def is_own_id(self, value: str) -> bool:
         return value.startswith(self._prefix)
 
-    def _rule(self, name: str, value: str) -> tuple[Treatment, Header | None]:
-        """Rule for a header, with its static replacement."""
+    def _header(self, name: str, value: str, values: RequestValues, *, needs_token: bool) -> Header | None:
+        """The live header in place of a recorded one; None where none is sent. Portals choose the name of the
+        header for the bot token."""
         lower = name.lower()
-        is_bot = lower == self._bot.header.lower() or lower in BOT_HEADERS or value.startswith("[bot-token-")
-        rule = "bot" if is_bot else treatment(lower)
-        if lower in self._own:
-            return ("edge" if rule == "edge" else "drop"), None
-        if rule == "keep":
-            return rule, (name, value)
-        if rule not in STATIC:
-            return rule, None
-        static = self._static(rule, value)
-        return rule, None if static is None else (name, static)
+        rule = treatment(lower)
+        if lower in self._own or rule == "drop" or (rule == "edge" and not self._portal.edge_headers):
+            return None
+        if lower == self._bot.header.lower() or lower in BOT_HEADERS or value.startswith("[bot-token-"):
+            return name if self._bot.token is None else self._bot.header, values.bot_token(value)
+        if rule in ("keep", "edge"):
+            return name, value
+        return name, self._value(rule, lower, value, values, needs_token=needs_token)
 
-    def _static(self, rule: Treatment, value: str) -> str | None:
+    def _value(
+        self, rule: Treatment, lower: str, value: str, values: RequestValues, *, needs_token: bool
+    ) -> str:
         match rule:
             case "code":
                 return self._access_code(value)
-            case "edge":
-                return value if self._portal.edge_headers else None
             case "encodings":
                 offered = [part.strip() for part in value.split(",")]
                 return ", ".join(part for part in offered if part.partition(";")[0] in DECODED) or "identity"
-        return self._portal.url + _after_origin(value)
-
-    def _dynamic(self, rule: Treatment, pair: Header, values: RequestValues, *, needs_token: bool) -> str:
-        name, value = pair
-        match rule:
+            case "origin":
+                return self._portal.url + _after_origin(value)
             case "token":
                 scheme, _, credentials = value.partition(" ")
                 live = self._credentials(credentials or scheme, values, needs_token=needs_token)
@@ -140,13 +129,7 @@ class HeaderRebuild:
                 return self.next_id()
             case "cookie":
                 return "; ".join(_cookie(pair.strip(), values) for pair in value.split(";"))
-            case "bot":
-                return values.bot_token(value)
-        return str(values.value(name.lower(), value))
-
-    def _bot_header_for(self, recorded: str) -> str:
-        """Returns the profile's header name if the profile has a bot token: portals choose the name."""
-        return recorded if self._bot.token is None else self._bot.header
+        return str(values.value(lower, value))
 
     def _credentials(self, value: str, values: RequestValues, *, needs_token: bool) -> str:
         live = values.live(value)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -67,7 +66,8 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def path(self) -> str:
-        return _target(self.request.method, self.request.url).path
+        place = self.request.url.split("://", 1)[-1].partition("?")[0]
+        return "/" + place.partition("/")[2]
 
     @property
     def status(self) -> int | None:
@@ -85,16 +85,16 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def impact(self) -> Impact:
-        return _target(self.request.method, self.request.url).impact
+        return _impact_of(self.request.method, self.path)
 
     @property
     def operation(self) -> Operation | None:
-        return _target(self.request.method, self.request.url).operation
+        return operation_of(self.request.method, self.path)
 
     def values(self) -> Iterator[PlacedValue]:
         """The values of the request that an earlier response may have returned."""
         yield from in_headers(self.request.headers)
-        yield from _target(self.request.method, self.request.url).values
+        yield from in_path(self.request.url, self.operation)
         yield from in_body(self.sent)
 
     @property
@@ -122,23 +122,7 @@ class PlanLine(msgspec.Struct, gc=False):
             return None
 
 
-class RequestTarget(NamedTuple):
-    """The target of a request, and the values in its URL."""
-
-    path: str
-    operation: Operation | None
-    impact: Impact
-    values: tuple[PlacedValue, ...]
-
-
-@lru_cache(maxsize=4096)
-def _target(method: str, url: str) -> RequestTarget:
-    place = url.split("://", 1)[-1].partition("?")[0]
-    path = "/" + place.partition("/")[2]
-    operation = operation_of(method, path)
-    return RequestTarget(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
-
-
+_impact_of = lru_cache(maxsize=4096)(impact_of)
 _DECODE = msgspec.json.Decoder(PlanLine).decode
 
 

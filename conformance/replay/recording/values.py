@@ -6,7 +6,6 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -66,15 +65,17 @@ class PlacedValue(NamedTuple):
 
 def in_headers(headers: list[Header]) -> Iterator[PlacedValue]:
     """The values of headers that an earlier response may have returned."""
-    for at, lower in _dynamic_headers(tuple([name for name, _ in headers])):
-        yield from _in_header(lower, headers[at][1])
-
-
-@lru_cache(maxsize=1024)
-def _dynamic_headers(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """The positions of headers whose values a response may return, and their names in lower case."""
-    lower = [name.lower() for name in names]
-    return tuple((at, name) for at, name in enumerate(lower) if not is_of_transport(name))
+    for name, value in headers:
+        lower = name.lower()
+        if lower == "authorization":
+            scheme, _, credentials = value.partition(" ")
+            yield PlacedValue("headers.authorization", credentials.strip() or scheme)
+        elif lower == "cookie":
+            for pair in value.split(";"):
+                key, _, inner = pair.strip().partition("=")
+                yield PlacedValue(f"headers.cookie.{key}", inner)
+        elif not is_of_transport(lower):
+            yield PlacedValue(f"headers.{lower}", value)
 
 
 def is_of_transport(name: str) -> bool:
@@ -87,18 +88,6 @@ def in_body(body: Json) -> Iterator[PlacedValue]:
     if body is not ABSENT:
         for place, leaf in leaves(body, "body"):
             yield from unfolded(place, leaf)
-
-
-def _in_header(name: str, value: str) -> Iterator[PlacedValue]:
-    if name == "authorization":
-        scheme, _, credentials = value.partition(" ")
-        yield PlacedValue("headers.authorization", credentials.strip() or scheme)
-    elif name == "cookie":
-        for pair in value.split(";"):
-            key, _, inner = pair.strip().partition("=")
-            yield PlacedValue(f"headers.cookie.{key}", inner)
-    else:
-        yield PlacedValue(f"headers.{name}", value)
 
 
 def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from conformance.errors import ProfileError
+from conformance.errors import UsageError
 from conformance.target.profile.errors import sentences
 from conformance.target.profile.model import NO_ACCOUNT, Profile, tables_of, text_of
 from conformance.target.profile.positions import Positions
@@ -52,7 +52,8 @@ def validate(path: Path) -> Validation:
         stand_ins = StandIns(Positions(str(path), text))
         tables = tables_of(text, stand_ins, name=str(path))
         profile = Profile.model_validate(tables)
-    except ProfileError as problem:
+        profile.extend.within(path.parent).described().read()
+    except UsageError as problem:
         problems = str(problem).splitlines()
     except ValidationError as problem:
         problems = list(sentences(problem, Profile, stand_ins.positions, stand_in=STAND_IN))
