@@ -40,7 +40,7 @@ SQUARE = ((0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 0, 1), (1, 1, 2), (1, 2, 0), (2, 
 """Every pair of an id, a body and a media type, once."""
 
 SENT_TO_EACH = 2
-"""Of these requests, so many are sent to an endpoint: all of them are to a few that follow each other."""
+"""Of these requests, so many are sent to an endpoint; neighbours differ in the body and the media type."""
 
 COOKIE = {"Cookie": "suite=none"}
 """With a cookie the request is none of those that checks judge as lacking a token and no more."""
@@ -75,7 +75,7 @@ class Wrong:
 def wrong_requests(portal: Portal, row: Operation) -> Iterator[Wrong]:
     """Some requests for an endpoint; an id that exists is sent only where that changes nothing."""
     for turn in range(SENT_TO_EACH):
-        of_ids, of_bodies, of_media_types = SQUARE[(row.number + 4 * turn) % len(SQUARE)]
+        of_ids, of_bodies, of_media_types = SQUARE[(row.number + turn) % len(SQUARE)]
         ids = dict.fromkeys(row.parameters, "%") if IDS[of_ids] == "malformed" else some_ids(row)
         if IDS[of_ids] == "known" and row.impact == "read-only":
             with suppress(Untestable):

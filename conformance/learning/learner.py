@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from conformance.judging.described import WITHOUT_TOKEN
 from conformance.judging.dispatch import is_of_an_endpoint
-from conformance.learning.shapes import Shape
+from conformance.learning.shapes import LearnedShape
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import MOST_SEGMENTS, UNDESCRIBED, endpoint_key, is_word
 from conformance.spec.tables import TOKEN_REFUSED
@@ -40,7 +40,7 @@ class LearnedAnswer:
 
     witnesses: int = 0
     media_types: Counter[str] = field(default_factory=Counter)
-    shape: Shape = field(default_factory=Shape)
+    shape: LearnedShape = field(default_factory=LearnedShape)
 
 
 @dataclass(eq=False)
@@ -53,8 +53,8 @@ class LearnedOperation:
     example: str
     witnesses: int = 0
     answers: dict[int, LearnedAnswer] = field(default_factory=dict)
-    query: dict[str, Shape] = field(default_factory=dict)
-    body: Shape = field(default_factory=Shape)
+    query: dict[str, LearnedShape] = field(default_factory=dict)
+    body: LearnedShape = field(default_factory=LearnedShape)
     ids: list[set[str]] = field(default_factory=list)
     served_without_token: int = 0
     refused_without_token: int = 0
@@ -79,7 +79,7 @@ class LearnedOperation:
         self.refused_without_token += other.refused_without_token
         self.body.merge(other.body)
         for name, shape in other.query.items():
-            self.query.setdefault(name, Shape()).merge(shape)
+            self.query.setdefault(name, LearnedShape()).merge(shape)
         for status, answer in other.answers.items():
             own = self.answers.setdefault(status, LearnedAnswer())
             own.witnesses += answer.witnesses
@@ -208,7 +208,7 @@ def _add_request(operation: LearnedOperation, exchange: Exchange) -> None:
     request = exchange.request
     for name, value in request.query:
         if name in operation.query or len(operation.query) < MOST_PARAMETERS:
-            operation.query.setdefault(name, Shape()).add(_typed(value))
+            operation.query.setdefault(name, LearnedShape()).add(_typed(value))
     if exchange.sent is not ABSENT:
         operation.body.add(exchange.sent)
     if WITHOUT_TOKEN.takes(exchange):
