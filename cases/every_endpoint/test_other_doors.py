@@ -14,6 +14,7 @@ from cases.premises import answered, form, granted
 from cases.reading import read
 from conformance.cases import (
     BY_KEY,
+    HELD,
     Account,
     Comparison,
     Exchange,
@@ -22,6 +23,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    is_refused,
     mark,
     op,
     operation_of,
@@ -107,6 +109,15 @@ def test_no_other_door_leads_past_the_token_or_the_ingress(
         verify("AUTHN-025", shows_nothing(door.open(portal, row.path), served))
         outside = door.open(portal, row.path, token=admin.token, headers={ACCESS_CODE: None})
         verify("HEADER-025", shows_nothing(outside, served))
+    verify("AUTHN-025", shows_no_length(answered(portal.get(row.path, method="HEAD")), served))
+
+
+def shows_no_length(head: Exchange, served: Exchange) -> Comparison:
+    """Whether HEAD without a token is not answered as the GET of whom the endpoint serves."""
+    length = served.at("headers.content-length")
+    is_shown = head.status == served.status and head.at("headers.content-length") == length
+    message = "HEAD without a token was answered with the length of what the endpoint holds"
+    return holds(head, "status", not is_shown, 401, served, message=message)
 
 
 @mark.requirement("AUTHN-025")
@@ -137,4 +148,4 @@ def shows_nothing(answer: Exchange, served: Exchange) -> Comparison:
     """Whether an answer has other fields than the endpoint's; whatever else stands at the address is none."""
     is_shown = answered(answer).success and form(answer.data) == form(served.data)
     message = "an endpoint that asks for it at its own address was served under another one"
-    return holds(answer, "data", not is_shown, "a refusal", served, actual=form(answer.data), message=message)
+    return is_refused(answer, served, message=message) if is_shown else HELD

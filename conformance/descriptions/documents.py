@@ -34,15 +34,10 @@ _Loader.add_implicit_resolver(_BOOLEAN, re.compile(r"(?:true|True|TRUE|false|Fal
 def document_of(path: Path, what: str) -> dict[str, Json]:
     """The object that a file holds. UsageError: it cannot be read; ``what`` names its kind."""
     try:
-        text = document_text(path)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file. Name {what}.") from None
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise UsageError(f"{path}: cannot be read ({reason}). Name {what}.") from None
-    except UnicodeDecodeError as problem:
-        raise UsageError(f"{path}: cannot be read ({problem}). Save it as UTF-8.") from None
-    value = _parsed(path, text)
+        value = _parsed(path, document_text(path))
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = (isinstance(problem, OSError) and problem.strerror) or str(problem)
+        raise UsageError(f"{path}: cannot be read ({reason.lower()}). Name {what}.") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path}: this is not {what}: it holds no object.")
     return value
@@ -78,13 +73,9 @@ def _plain(value: Json) -> Json:
         if count > MOST_NODES or depth > DEEPEST:
             raise ValueError("it is too large")
         if isinstance(value, dict):
-            return {_name(name): plain(inner, depth + 1) for name, inner in value.items()}
+            return {str(name): plain(inner, depth + 1) for name, inner in value.items()}
         if isinstance(value, list):
             return [plain(inner, depth + 1) for inner in value]
         return value if value is None or isinstance(value, str | int | float) else str(value)
 
     return plain(value, 0)
-
-
-def _name(name: Json) -> str:
-    return name if isinstance(name, str) else json.dumps(name, default=str)

@@ -47,7 +47,6 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 SKIPS_SPECIFIED = "x-portal-skip-specified"
 """By this key the author of a file agrees that its paths of the specification are left out."""
 
-MOST_NOTES = 200
 MOST_NAMED = 3
 DEEPEST_REFERENCE = 40
 SCHEMA_PROBLEMS = (SchemaError, UnknownType, Unresolvable, ValueError, RecursionError, TypeError)
@@ -70,10 +69,7 @@ def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
             if first is not operation:
                 notes.append(f"{operation.source}: {first.source} describes it already, and is used.")
         notes += reader.closing_notes()
-    unused = len(notes) - MOST_NOTES
-    return Descriptions(
-        list(operations.values()), [*notes[:MOST_NOTES], *([f"and {unused} more"] if unused > 0 else [])]
-    )
+    return Descriptions(list(operations.values()), notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +235,7 @@ class _Reader:
                 yield status.upper() if status != "default" else status, DescribedAnswer(schemas)
 
     def _schema(self, content: _Node) -> BodySchema | None:
-        """The schema of a body; None where it has none, and where it is none, which is noted."""
+        """The schema of a media type; None without a schema. An invalid schema is noted, and left out."""
         node = content["schema"]
         if node.value is None:
             return None

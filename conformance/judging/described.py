@@ -39,7 +39,7 @@ PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
 
 
 class DescriptionJudge:
-    """Compares each exchange with the operation that describes it, if one does."""
+    """A judge of exchanges at described paths: it compares an answer with the described operation."""
 
     def __init__(self, descriptions: Descriptions) -> None:
         self._descriptions = descriptions
@@ -145,7 +145,7 @@ def _differences(
 
 
 def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:
-    """What the description requires of a request, and is not there."""
+    """Required parameters, and a required body, that a request lacks."""
     request = exchange.request
     sent = {name for name, _ in request.query}
     for parameter in operation.parameters:

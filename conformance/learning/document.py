@@ -16,7 +16,7 @@ BEARER: Json = [{"bearer": []}]
 
 
 def document_of(learner: Learner) -> dict[str, Json]:
-    """The document. It has no value of the traffic."""
+    """The OpenAPI document of the learned operations, without values of the traffic."""
     paths: dict[str, dict[str, Json]] = {}
     for operation in sorted(learner.operations.values(), key=lambda each: (each.path, each.method)):
         template, names = _named(operation.path)
@@ -32,7 +32,7 @@ def document_of(learner: Learner) -> dict[str, Json]:
 
 
 def _named(path: str) -> tuple[str, list[str]]:
-    """The template with names for its parameters, by the segment before each, and these names."""
+    """A path template whose parameters are named after the segment before each, and the parameters' names."""
     segments = path.strip("/").split("/")
     names: list[str] = []
     for at, segment in enumerate(segments):

@@ -38,16 +38,16 @@ KINDS: dict[type, str] = {
 
 
 @dataclass(eq=False)
-class Shape:
-    """What the values at one place have in common. ``member`` is that of the values of a map, which has ids
-    for names."""
+class LearnedShape:
+    """Types and names of the values at one place of answers. ``member`` is the shape of the values of a map:
+    of an object whose names are ids."""
 
     witnesses: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    fields: dict[str, Shape] = field(default_factory=dict)
-    member: Shape | None = None
-    item: Shape | None = None
+    fields: dict[str, LearnedShape] = field(default_factory=dict)
+    member: LearnedShape | None = None
+    item: LearnedShape | None = None
 
     def add(self, value: Json, depth: int = 0) -> None:
         self.witnesses += 1
@@ -58,7 +58,7 @@ class Shape:
         if isinstance(value, dict):
             self._add_fields(value, depth)
         elif isinstance(value, list):
-            self.item = self.item or Shape()
+            self.item = self.item or LearnedShape()
             for inner in value:
                 self.item.add(inner, depth + 1)
         elif isinstance(value, str):
@@ -68,29 +68,29 @@ class Shape:
         is_map = bool(value) and not any(map(is_word, value))
         for name, inner in value.items():
             if is_map or (name not in self.fields and len(self.fields) >= MOST_FIELDS):
-                self.member = self.member or Shape()
+                self.member = self.member or LearnedShape()
                 self.member.add(inner, depth + 1)
             else:
-                self.fields.setdefault(name, Shape()).add(inner, depth + 1)
+                self.fields.setdefault(name, LearnedShape()).add(inner, depth + 1)
 
-    def merge(self, other: Shape) -> None:
+    def merge(self, other: LearnedShape) -> None:
         self.witnesses += other.witnesses
         self.kinds += other.kinds
         self.formats += other.formats
         for name, shape in other.fields.items():
-            self.fields.setdefault(name, Shape()).merge(shape)
+            self.fields.setdefault(name, LearnedShape()).merge(shape)
         for inner in ("member", "item"):
             shape = getattr(other, inner)
             if shape is not None:
-                own = getattr(self, inner) or Shape()
+                own = getattr(self, inner) or LearnedShape()
                 own.merge(shape)
                 setattr(self, inner, own)
 
     @property
-    def outline(self) -> tuple[str, ...]:
+    def outline(self) -> set[str]:
         """The names two levels deep: what tells the answers of two endpoints apart."""
         inner = (f"{name}.{below}" for name, shape in self.fields.items() for below in shape.names)
-        return tuple(sorted({*self.fields, *inner}))
+        return {*self.fields, *inner}
 
     @property
     def names(self) -> set[str]:

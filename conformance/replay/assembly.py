@@ -81,10 +81,8 @@ class Replay:
         """The actions of every session; one sequence of actions, if the replay has no concurrency."""
         plan = self.plan
         sessions: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
-        for position in plan.order:
-            session = plan.session_of[position]
-            if session >= 0:
-                sessions[session if concurrency > 1 else 0].append(position)
+        for position in plan.wanted():
+            sessions[plan.session_of[position] if concurrency > 1 else 0].append(position)
         return [self._session(positions) for positions in sessions.values()]
 
     def _session(self, positions: Iterable[int]) -> Actions:

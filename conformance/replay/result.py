@@ -186,14 +186,10 @@ def session_rows(plan: ReplayPlan, accounts: Mapping[str, str], *, worker: int |
     """The first sessions: the number of the first exchange of each, how many it has, which accounts of the
     profile sign in, and the worker. ``accounts`` are the profile's by recorded email."""
     sessions: dict[int, list[int]] = {}
-    session_of = plan.session_of
-    for position in plan.order:
-        session = session_of[position]
-        positions = sessions.get(session)
-        if positions is not None:
-            positions.append(position)
-        elif session >= 0 and len(sessions) < SHOWN_SESSIONS:
-            sessions[session] = [position]
+    for position in plan.wanted():
+        session = plan.session_of[position]
+        if session in sessions or len(sessions) < SHOWN_SESSIONS:
+            sessions.setdefault(session, []).append(position)
     return [
         {
             "first": plan.number_of(positions[0]),
@@ -219,8 +215,7 @@ def _accounts(plan: ReplayPlan, positions: list[int], accounts: Mapping[str, str
 
 def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
     """The spread of the recorded durations by endpoint, of the exchanges that a replay sends."""
-    session_of = plan.session_of
-    sent = [position for position in plan.order if session_of[position] >= 0]
+    sent = list(plan.wanted())
     spreads: dict[str, Spread] = {}
     operations: dict[int, Operation | None] = {}
     """By the fingerprint of a request."""

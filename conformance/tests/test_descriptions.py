@@ -322,7 +322,7 @@ def test_a_profile_names_descriptions_beside_it(tmp_path: Path) -> None:
 
     assert [row.key for row in load(profile).extend.described().read().operations] == [f"GET {PATH}"]
     shutil.move(tmp_path / "more.json", tmp_path / "gone.json")
-    with pytest.raises(UsageError, match=r"more\.json: there is no such file"):
+    with pytest.raises(UsageError, match=r"more\.json: cannot be read \(no such file"):
         load(profile).extend.described().read()
 
 

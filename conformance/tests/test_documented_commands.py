@@ -183,6 +183,9 @@ LONGER = [text for text in RUN_HERE if not SHORT.match(text)]
 def test_a_longer_command_runs_as_it_is_printed(text: str, workshop: Workshop, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     shutil.copytree(workshop.folder, folder)
+    if text.startswith("portal-conformance replay"):  # the portal that it calls has no further endpoint
+        recording = folder / "today.jsonl"
+        recording.write_bytes(b"".join(recording.read_bytes().splitlines(keepends=True)[:-1]))
 
     ended = done(command(*shlex.split(text)[1:]), folder / "reports", environment(text, folder))
 

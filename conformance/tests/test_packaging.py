@@ -382,6 +382,14 @@ def test_the_lowest_versions_are_tried_of_all_that_a_user_may_install() -> None:
     assert [bound for bound in bounds if ">=" not in bound] == []
 
 
+def test_no_next_major_version_is_installed_of_what_broke_with_one() -> None:
+    """``pip install --pre`` took an httpx 1 that lacks what is used."""
+    bounds = {re.split(r"[^\w-]", bound)[0]: bound for bound in PROJECT["dependencies"]}
+
+    assert bounds["httpx"].endswith(",<1")
+    assert [name for name in ("click", "pydantic", "pytest", "starlette") if "<" not in bounds[name]] == []
+
+
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
     product = [
         file

@@ -120,6 +120,20 @@ def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
     assert all(re.match(r"portal\.toml:\d+: ", line) for line in lines)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_value_that_ends_a_line_ends_before_it(tmp_path: Path, end: str) -> None:
+    """Shells and editors leave a line end behind a secret; none is sent."""
+    (tmp_path / "code").write_bytes(f"ingress{end}".encode())
+    text = MINIMAL.replace("a password", "${ADMIN_PASSWORD}").replace(
+        "ingress", f"${{file:{tmp_path / 'code'}}}"
+    )
+
+    profile = parse(text, {"ADMIN_PASSWORD": f" a password{end}"})
+
+    assert profile.accounts["admin"].password == " a password"
+    assert profile.portal.access_code == "ingress"
+
+
 def test_the_environment_and_files_fill_in_what_the_profile_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("from the file\n")
     path = tmp_path / "portal.toml"

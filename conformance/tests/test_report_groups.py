@@ -177,6 +177,8 @@ SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
     ("LOGIN-040", PROFILE, "code", WRONG, ACCEPTED, "access"),
     ("LOGIN-040", PROFILE, "code", WRONG, REFUSED, "client"),
     ("LOGIN-043", PROFILE, "code", INVALID, ACCEPTED, "client"),
+    ("LOGIN-060", COMPLETE, "code", INVALID, ACCEPTED, "access"),
+    ("LOGIN-001", COMPLETE, "status", 200, 201, "client"),
     ("LOGIN-025", PROFILE, "code", "AUTH.MFA_SEND_COOLDOWN", ACCEPTED, "client"),
     ("PROFILE-011", PROFILE, "data.accountName", None, "x", "data"),
     ("ACCOUNT-020", PROFILE, "status", 403, 200, "differs"),

@@ -24,7 +24,7 @@ STATEMENTS = {f"{authority}-{part}": text for authority in (YOURS, LEARNED) for 
 MOST_DEVIATIONS = 1_000
 """Deviations that are kept one by one."""
 
-MOST_NAMED = 3
+MOST_NAMED, MOST_NOTES = 3, 50
 
 
 @dataclass
@@ -42,4 +42,6 @@ class DescribedTraffic:
             more = f" and {len(silent) - MOST_NAMED:,} more" if len(silent) > MOST_NAMED else ""
             names = f", and not {', '.join(silent[:MOST_NAMED])}{more}" if silent else ""
             yield f"{count} described endpoints answered{names}."
-        yield from self.notes
+        yield from self.notes[:MOST_NOTES]
+        if len(self.notes) > MOST_NOTES:
+            yield f"{len(self.notes) - MOST_NOTES:,} more notes on descriptions are left out."

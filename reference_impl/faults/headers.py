@@ -116,7 +116,8 @@ ROWS = {
     ),
     "HEADER-022 an-access-code-need-only-begin-well": adding(_code_that_begins_well),
     "HEADER-025 two-slashes-lead-past-the-ingress": other_door(
-        lambda path, names: path.replace("//", "/") if "//" in path else None, _ingress_open
+        lambda scope, names: scope["path"].replace("//", "/") if "//" in scope["path"] else None,
+        _ingress_open,
     ),
     "HEADER-001 HEADER-023 an-account-is-updated-without-access-code": adding(
         _ingress_open, op.ACCOUNT_UPDATE

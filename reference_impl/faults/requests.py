@@ -59,22 +59,23 @@ class OtherDoor:
     ``address`` returns the address that a request names so, or None."""
 
     app: ASGIApp
-    address: Callable[[str, Names], str | None]
+    address: Callable[[Scope, Names], str | None]
     change: Callable[[Scope, Names], Names]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = names(scope)
-        address = self.address(scope["path"], sent)
+        address = self.address(scope, sent)
         if address is not None:
             changed = self.change(scope, sent)
             headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
-            method = sent.get("x-http-method-override", scope["method"])
+            is_head = scope["method"] == "HEAD"
+            method = sent.get("x-http-method-override", "GET" if is_head else scope["method"])
             scope = {**scope, "path": address, "method": method, "headers": headers}
         await self.app(scope, receive, send)
 
 
 def other_door(
-    address: Callable[[str, Names], str | None], change: Callable[[Scope, Names], Names]
+    address: Callable[[Scope, Names], str | None], change: Callable[[Scope, Names], Names]
 ) -> Change:
     return wrapped(lambda app: OtherDoor(app, address, change))
 

@@ -66,8 +66,8 @@ def _as_anybody(scope: Scope, names: Names) -> Names:
     return signed_in(names, portal, next(iter(portal.sessions.values()), None))
 
 
-def _in_lower_case(path: str, names: Names) -> str | None:
-    front, _, last = path.rpartition("/")
+def _in_lower_case(scope: Scope, names: Names) -> str | None:
+    front, _, last = scope["path"].rpartition("/")
     return f"{front}/{last.lower()}" if last.isupper() and last.isalpha() else None
 
 
@@ -377,13 +377,16 @@ ROWS = {
     "AUTHN-026 a-refusal-names-the-institution": rewritten(_institution_named, op.INSTITUTION),
     "AUTHN-025 an-address-in-upper-case-needs-no-token": other_door(_in_lower_case, _as_anybody),
     "AUTHN-025 a-path-parameter-leads-past-the-token": other_door(
-        lambda path, names: path.partition(";")[0] if ";" in path else None, _as_anybody
+        lambda scope, names: scope["path"].partition(";")[0] if ";" in scope["path"] else None, _as_anybody
     ),
     "AUTHN-025 a-header-that-names-the-address-needs-no-token": other_door(
-        lambda path, names: names.get("x-original-url"), _as_anybody
+        lambda scope, names: names.get("x-original-url"), _as_anybody
+    ),
+    "AUTHN-025 a-head-needs-no-token": other_door(
+        lambda scope, names: scope["path"] if scope["method"] == "HEAD" else None, _as_anybody
     ),
     "AUTHN-025 an-overridden-method-needs-no-token": other_door(
-        lambda path, names: path if "x-http-method-override" in names else None, _as_anybody
+        lambda scope, names: scope["path"] if "x-http-method-override" in names else None, _as_anybody
     ),
     "AUTHN-024 files-are-read-by-expired-tokens": adding(_outlives, op.FILE),
     "AUTHN-024 roles-are-read-after-a-logout": adding(_by_its_account, op.ROLES),

@@ -44,8 +44,7 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
 
 def foreseen(plan: ReplayPlan, profile: Profile, accounts: Mapping[str, str]) -> Iterator[str]:
     """What a replay would send, and what it would omit. ``accounts`` are the profile's by recorded email."""
-    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
-    sent = [position for position in wanted if position not in plan.refused]
+    wanted, sent = list(plan.wanted()), list(plan.sent())
     url = profile.portal.url
     yield f"{len(sent)} of {len(wanted)} requests of {plural(plan.sessions, 'client')} would go to {url}."
     operations: Counter[str] = Counter()
@@ -81,10 +80,7 @@ def losses_foreseen(plan: ReplayPlan) -> Iterator[str]:
 
 def _changing(plan: ReplayPlan) -> Iterator[int]:
     """The positions of what would be sent and changes something that outlives the replay."""
-    for position in plan.changing:
-        is_sent = plan.session_of[position] >= 0 and position not in plan.refused
-        if is_sent and is_noted(plan.changing[position]):
-            yield position
+    return (at for at in plan.sent() if is_noted(plan.changing.get(at, "")))
 
 
 def _losing(plan: ReplayPlan) -> Iterator[int]:

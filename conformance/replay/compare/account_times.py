@@ -15,8 +15,6 @@ from conformance.replay.recording.kinds import is_address
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json, dig
 
-SIGN_INS = frozenset({op.LOGIN_INITIATE, op.LOGIN_COMPLETE})
-
 
 @dataclass
 class OwnRequests:
@@ -26,7 +24,7 @@ class OwnRequests:
 
     def note(self, pair: ReplayedExchange) -> None:
         is_success = bool(pair.recorded.success)
-        if pair.operation in MOVING | SIGN_INS and is_success is bool(pair.live.success):
+        if is_success is bool(pair.live.success):
             self._counts[pair.account, pair.operation, is_success] += 1
 
     def has_done(self, account: str | None, operation: str) -> bool:
@@ -126,9 +124,6 @@ MOVED_BY: Mapping[tuple[str, str], frozenset[str]] = {
     (op.SESSIONS, BEGAN): frozenset({op.LOGIN_COMPLETE}),
 }
 """By operation and field, the operations that move a time of the caller's."""
-
-MOVING = frozenset({op.BACKUP_CODES_GENERATE}).union(*MOVED_BY.values())
-"""The operations that are noted: these, and the one that writes other values of the caller's anew."""
 
 
 def _shown(pair: ReplayedExchange, name: str) -> Iterator[tuple[Steps, Json, Json]]:

@@ -23,7 +23,7 @@ from conformance.replay.rebuild.actions import (
     Await,
     CannotRebuild,
     FindKey,
-    Lost,
+    LostValue,
     PassTime,
     Pending,
     Received,
@@ -33,10 +33,10 @@ from conformance.replay.rebuild.actions import (
     exchange_of,
 )
 from conformance.replay.rebuild.context import unique_name
+from conformance.replay.rebuild.correlation import names_replaced
 from conformance.replay.rebuild.factors import Client
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_ins import SignInCodes, SignInOrder
-from conformance.replay.rebuild.values import names_replaced
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
@@ -94,12 +94,10 @@ class ReplayMachine:
 
     def step(self, position: int, first: Attempt | None = None) -> StepActions:
         """Replays the exchange at a position. ``first`` is its first attempt, where it was sent already."""
-        client = self.progress.client(position)
-        recorded = None if first is None else first.recorded
-        recorded = recorded or self.plan.store.exchange(position)
+        client, recorded = self.progress.client(position), self.plan.store.exchange(position)
         try:
             attempt = yield from self._attempts(position, recorded, client, first)
-        except Lost as lost:
+        except LostValue as lost:
             root = self.progress.root(lost.position)
             endpoint = self.plan.line(self.plan.order[root - 1]).endpoint
             reason = f"exchange {root} ({endpoint}) did not return what it needs"

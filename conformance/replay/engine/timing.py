@@ -33,10 +33,7 @@ class Timing:
     def __post_init__(self) -> None:
         self._rank: dict[int, int] = {}
         if self.schedule is not None:
-            sent = (at for at in self.plan.order if self.plan.session_of[at] >= 0)
-            self._rank = {
-                at: rank for rank, at in enumerate(at for at in sent if at not in self.plan.refused)
-            }
+            self._rank = {at: rank for rank, at in enumerate(self.plan.sent())}
         self._first = self.plan.order[0] if self.plan.order else 0
         self._live_start = self.now()
         self._moved = 0.0

@@ -121,7 +121,7 @@ class Secret:
     kind: str
 
 
-class Lost(Exception):
+class LostValue(Exception):
     """A value is needed that the response at this position lacked."""
 
     def __init__(self, value: str, position: int) -> None:

@@ -6,7 +6,7 @@ import secrets as random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.replay.rebuild.actions import Lost, Pending, Secret
+from conformance.replay.rebuild.actions import LostValue, Pending, Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.password_mails import MAILED, PasswordMails
 from conformance.replay.recording.needs import NO_ACCOUNT
@@ -149,12 +149,12 @@ class RebuildContext:
         return live
 
     def counterpart(self, value: str) -> str | None:
-        """The live value that stands for a recorded one; None where nothing does. Raises Lost, Pending."""
+        """The live value for a recorded one; None where there is none. Raises LostValue, Pending."""
         live = self.correlation.live.get(value)
         if live is not None or value not in self.plan.handles:
             return live
         position = self.plan.sources[value]
-        raise Lost(value, position) if self.is_over(position) else Pending(position)
+        raise LostValue(value, position) if self.is_over(position) else Pending(position)
 
     def form(self, placeholder: str) -> dict[str, Json] | None:
         """The form of a refused password or code, where the recorder says it."""

@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from conformance.checks.access.sign_in import claims_of
-from conformance.replay.recording.values import leaves, packed_text
+from conformance.replay.recording.kinds import record_of
+from conformance.replay.recording.values import in_body, in_path, leaves, packed_text
 from conformance.traffic.capture.bodies import json_in
-from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 Paired = str | tuple[str, str]
 """A recorded value, or the kind and the recorded id of a record whose ids are counted for each kind."""
@@ -205,3 +206,13 @@ def inside(value: str) -> Json:
     if inner is None and (text := packed_text(value)) is not None:
         inner = json_in(text) or text
     return ABSENT if inner is None else inner
+
+
+def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:
+    """Whether a request names a record in whose place another one is asked for."""
+    request, replaced = recorded.request, correlation.replaced
+    if not replaced:
+        return False
+    values, key = [*in_path(request.url, request.operation), *in_body(recorded.sent)], request.operation_key
+    named = ((each.place.rpartition(".")[2].partition("[")[0], each.value) for each in values)
+    return any(text in replaced or (record_of(name, key or ""), text) in replaced for name, text in named)

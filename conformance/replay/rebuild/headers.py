@@ -76,7 +76,7 @@ class HeaderRebuild:
     ) -> list[Header]:
         """The headers of a request, but for those that frame it. ``token`` is added where the recording
         may lack it, and the headers of an edge that it has not. ``needs_token``: a token without a source
-        cannot be sent as recorded. Raises Lost, Pending, CannotRebuild."""
+        cannot be sent as recorded. Raises LostValue, Pending, CannotRebuild."""
         live: list[Header] = [("Host", self._host)]
         for name, value in recorded:
             header = self._header(name, value, values, needs_token=needs_token)

@@ -119,9 +119,7 @@ class PasswordMails:
 
     def _positions(self) -> list[int]:
         """Positions of requests that had a code mailed or set a password by mailed code, in replay order."""
-        plan = self.plan
-        positions = (at for at, key in plan.changing.items() if key in MAILED or key in MAILING)
-        return sorted((at for at in positions if plan.session_of[at] >= 0), key=plan.number_of)
+        return [at for at in self.plan.wanted() if self.plan.changing.get(at) in MAILED | MAILING]
 
     def _setting(self, position: int, exchange: Exchange, last: dict[str | None, int]) -> PasswordSetting:
         sent = sent_fields(exchange)

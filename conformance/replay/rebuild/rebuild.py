@@ -73,7 +73,7 @@ class Rebuilder:
         self, recorded: Exchange, client: Client, *, shift: float, fields: Mapping[str, Json] = NO_FIELDS
     ) -> Rebuilt:
         """The live request. ``shift``, in seconds, is added to recorded times; ``fields`` replace those of
-        the body. Raises Lost, Pending, CannotRebuild."""
+        the body. Raises LostValue, Pending, CannotRebuild."""
         request, operation = recorded.request, recorded.request.operation
         account = self.context.owner(recorded, client.account)
         values = RequestValues(recorded, self.context, shift, account)

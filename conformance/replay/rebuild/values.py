@@ -12,9 +12,8 @@ import msgspec
 
 from conformance.replay.rebuild.actions import CannotRebuild
 from conformance.replay.rebuild.context import RebuildContext
-from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import ISO, is_counted, kind_of, record_of
-from conformance.replay.recording.values import LEAST_NUMBER, leaves, packed_text
+from conformance.replay.recording.values import LEAST_NUMBER, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.requests import FILTERS
@@ -79,7 +78,7 @@ class RequestValues:
         return self.recorded.code if self.recorded.response and not self.recorded.success else None
 
     def substitute(self, placeholder: str) -> str:
-        """A value in place of a redacted one. Raises Lost, Pending."""
+        """A value in place of a redacted one. Raises LostValue, Pending."""
         live = self.context.substitute(placeholder)
         if self.context.is_made_up(placeholder):
             has_form = not self.recorded.success and self.context.form(placeholder) is not None
@@ -94,7 +93,7 @@ class RequestValues:
         return "not-a-token"
 
     def live(self, value: str) -> str:
-        """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending, and
+        """The live counterpart of a recorded value, else the value itself. Raises LostValue, Pending, and
         CannotRebuild where a change might be made to somebody else's record."""
         live = self.context.counterpart(value)
         if live is None:
@@ -127,13 +126,13 @@ class RequestValues:
         return f"{path}?{self.query(query)}" if query else path
 
     def query(self, query: str) -> str:
-        """A query with live values. Raises Lost, Pending."""
+        """A query with live values. Raises LostValue, Pending."""
         pairs = parameters(query)
         rebuilt = [(name, str(self.value(name, value))) for name, value in pairs]
         return query if rebuilt == [*pairs] else urlencode(rebuilt)
 
     def value(self, name: str, value: Json) -> Json:
-        """A JSON value of a request with live values. Raises Lost, Pending."""
+        """A JSON value of a request with live values. Raises LostValue, Pending."""
         if type(value) is str:
             return self._text(name, value)
         if type(value) is dict:
@@ -278,19 +277,6 @@ class RequestValues:
 def kind_of_placeholder(placeholder: str) -> str:
     """What was redacted: ``token``, ``password``."""
     return placeholder.strip("[]").rpartition("-")[0]
-
-
-def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:
-    """Whether a request names a record in whose place another one is asked for."""
-    request, replaced = recorded.request, correlation.replaced
-    if not replaced:
-        return False
-    operation = request.operation
-    match = operation.pattern.match(request.path[request.path.find(PORTAL_PATH) :]) if operation else None
-    named = [*(match.groupdict().items() if match else ()), *parameters(request.parts.query)]
-    named += [(place.rpartition(".")[2].partition("[")[0], text) for place, text in leaves(recorded.sent, "")]
-    key = request.operation_key or ""
-    return any(text in replaced or (record_of(name, key), text) in replaced for name, text in named)
 
 
 def shifted_time(value: str, seconds: float) -> str:

@@ -20,7 +20,7 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
     It is sent and not compared. What stays left out is noted anew: later responses may differ for it.
     """
     finder = Needs(plan)
-    wanted = [at for at in plan.order if plan.session_of[at] >= 0 and at not in plan.refused]
+    wanted = list(plan.sent())
     while wanted:
         for position in finder.of(wanted.pop()):
             if plan.refused.get(position) in reasons:
@@ -58,9 +58,7 @@ class Needs:
         """By login session, the requests that have its code mailed."""
         self._sign_ins: defaultdict[int, list[int]] = defaultdict(list)
         """By session, the sign-ins that were completed in it."""
-        for position in plan.order:
-            if plan.session_of[position] < 0:
-                continue
+        for position in plan.wanted():
             line = plan.line(position)
             if line.endpoint == LOGIN_MFA_SEND:
                 self._mails[str(dig(line.sent, ["sessionId"]))].append(position)
@@ -121,9 +119,8 @@ def refuse_changes(plan: ReplayPlan, assumed: Mapping[str, str]) -> None:
             f"[accounts.{name}] signs in for {email}, and changes nothing in its place: name the account "
             f"that may, --account {email}={name}"
         )
-        for position in plan.order:
-            is_sent = position not in plan.refused and plan.session_of[position] >= 0
-            if is_sent and plan.line(position).impact != "read-only":
+        for position in plan.sent():
+            if plan.line(position).impact != "read-only":
                 plan.refuse(position, reason)
 
 
@@ -142,9 +139,7 @@ def following(plan: ReplayPlan, emails: Collection[str], *, accepted: bool = Fal
     if not emails:
         return []
     needs, lost = Needs(plan), dict[int, None]()
-    for position in plan.order:
-        if plan.session_of[position] < 0 or position in plan.refused:
-            continue
+    for position in plan.sent():
         if _signs_in(plan, position, accepted=accepted) in emails or any(
             at in lost for at in needs.surely_of(position)
         ):

@@ -211,7 +211,15 @@ class ReplayPlan:
 
     def exchanges(self) -> Iterator[Exchange]:
         """The portal's, in the order of the replay."""
-        return (self.store.exchange(at) for at in self.order if self.session_of[at] >= 0)
+        return map(self.store.exchange, self.wanted())
+
+    def wanted(self) -> Iterator[int]:
+        """Yields the positions of the portal's exchanges, in the order of the replay."""
+        return (at for at in self.order if self.session_of[at] >= 0)
+
+    def sent(self) -> Iterator[int]:
+        """Yields the positions of these that are not refused."""
+        return (at for at in self.wanted() if at not in self.refused)
 
     def omit(self, position: int) -> None:
         """Notes that an exchange is not replayed: later ones may differ without it."""

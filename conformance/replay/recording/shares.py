@@ -132,10 +132,8 @@ class _Sent:
 def _sent_by_session(plan: ReplayPlan) -> dict[int, _Sent]:
     sessions: dict[int, _Sent] = {}
     seen: set[tuple[int, int]] = set()
-    for position in plan.order:
+    for position in plan.wanted():
         session = plan.session_of[position]
-        if session < 0:
-            continue
         sent = sessions.setdefault(session, _Sent())
         sent.positions.append(position)
         same = session, plan.requests[position]

@@ -48,8 +48,7 @@ def turns_of(plan: ReplayPlan) -> Mapping[int, tuple[int, ...]]:
     """Maps each position to earlier positions of other sessions that must end before it is sent."""
     turns: dict[int, tuple[int, ...]] = {}
     subjects: dict[str, _Subject] = {}
-    touches, sent = _Touches(plan), [at for at in plan.order if plan.session_of[at] >= 0]
-    sent = [position for position in sent if position not in plan.refused]
+    touches, sent = _Touches(plan), list(plan.sent())
     touched = [touches.of(position) for position in sent]
     for position, touch in zip(sent, touched, strict=True):
         session, shown = plan.session_of[position], touches.marks.shown_at(position)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from conformance.report.model.run import FindingEntry
 from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.spec import endpoints as op
 from conformance.spec.requirements import PINNED, Requirement
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
@@ -39,6 +40,9 @@ ACCESS_CODES = frozenset(
     | {"AUTH.MFA_CODE_INVALID", "4010", "4030"}
 )
 """The error codes that keep somebody out; the others refuse a request for its form, or for its time."""
+
+ISSUING = frozenset({op.LOGIN_COMPLETE, op.TOKEN_REFRESH})
+"""The endpoints whose success lets somebody in, whatever it was that had to be refused."""
 
 DISCLOSED = frozenset(
     {"AUTHN-026", "CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
@@ -90,6 +94,8 @@ def _is_let_through(finding: FindingEntry | Finding, row: Requirement) -> bool:
     """Whether a success was seen where somebody is to be kept out."""
     if not _is_success(finding.actual):
         return False
+    if finding.endpoint in ISSUING and finding.path in ("code", "success", "status"):
+        return not _is_success(finding.expected)
     if finding.path == "code":
         return _is_code_of_access(finding.expected)
     if row.chapter not in ACCESS_CHAPTERS:
