@@ -6,8 +6,9 @@ Its answers are compared with the description on the wire. Nothing that changes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import quote, urlencode
 
@@ -36,35 +37,48 @@ OF_AN_ID = re.compile(r"(_?[Bb]iz)?_?(Id|id|ID)\Z")
 @mark.requirement("HEADER-001", "HEADER-002", "AUTHN-001", "AUTHN-006", "AUTHN-007")
 @mark.needs("descriptions")
 def test_what_a_description_adds_is_guarded(portal: Portal, verify: Verify, admin: Account) -> None:
-    for row in _reads(portal):
+    for read in _reads(portal, admin.token):
         with suppress(Untestable):
-            _verify_guarded(portal, verify, admin.token, row)
+            _verify_guarded(portal, verify, admin.token, read)
 
 
 @mark.requirement("AUTHN-001")
 @mark.needs("descriptions")
 def test_an_unknown_id_is_answered_as_described(portal: Portal, admin: Account) -> None:
-    for row in _reads(portal):
+    for read in _reads(portal, admin.token):
         with suppress(Untestable):
-            _ask_for_nobody(portal, row, admin.token)
+            _ask_for_nobody(portal, read, admin.token)
 
 
-def _ask_for_nobody(portal: Portal, row: DescribedOperation, token: str) -> None:
-    *others, last = _ids(portal, row, token) or [""]
-    if last:
-        asked_for_nobody(portal, last, lambda id: portal.get(_path(row, *others, id), token=token))
+def _ask_for_nobody(portal: Portal, read: DescribedRead, token: str) -> None:
+    if read.ids:
+        asked_for_nobody(portal, read.ids[-1], lambda id: portal.get(read.path(id), token=token))
 
 
-def _verify_guarded(portal: Portal, verify: Verify, token: str, row: DescribedOperation) -> None:
+@dataclass(frozen=True)
+class DescribedRead:
+    """A described endpoint that reads, with ids for its path and what its query requires."""
+
+    row: DescribedOperation
+    ids: tuple[str, ...]
+    query: str
+
+    def path(self, last: str | None = None) -> str:
+        """The path with its ids; ``last`` stands in place of the last one."""
+        values = iter(self.ids if last is None else (*self.ids[:-1], last))
+        return PARAMETER.sub(lambda _: quote(next(values), safe=""), self.row.path) + self.query
+
+
+def _verify_guarded(portal: Portal, verify: Verify, token: str, read: DescribedRead) -> None:
     """Without an access code, with others, without a token, with none and with a forged one. Raises
     Untestable where the endpoint cannot be called."""
-    path = _path(row, *_ids(portal, row, token))
+    path = read.path()
     served = granted(portal.get(path, token=token))
-    for rule, code in foreign_codes(portal, row.key):
+    for rule, code in foreign_codes(portal, read.row.key):
         rejected = answered(portal.get(path, token=token, headers={ACCESS_CODE: code}))
         verify(rule, is_rejected(rejected, served))
     without = answered(portal.get(path))
-    if row.is_protected or without.code in TOKEN_REFUSED:
+    if read.row.is_protected or without.code in TOKEN_REFUSED:
         verify("AUTHN-001", is_refused(without, served, message="a request without a token was served"))
         verify("AUTHN-006", is_refused(answered(portal.get(path, token=portal.secrets.made_up(NONE_AT_ALL)))))
         verify(
@@ -72,44 +86,41 @@ def _verify_guarded(portal: Portal, verify: Verify, token: str, row: DescribedOp
         )
 
 
-def _reads(portal: Portal) -> list[DescribedOperation]:
-    return [row for row in portal.profile.extend.described().read().operations if row.method == "GET"]
+def _reads(portal: Portal, token: str) -> Iterator[DescribedRead]:
+    """The GETs of the descriptions, those without ids first: what these list are ids of the others."""
+    rows = [row for row in portal.profile.extend.described().read().operations if row.method == "GET"]
+    listed: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: row.path.count("{")):
+        with suppress(Untestable):
+            ids = tuple(_id(portal, row, name, listed) for name in PARAMETER.findall(row.path))
+            read = DescribedRead(row, ids, _query(row))
+            if not ids:
+                records = records_in(answered(portal.get(read.path(), token=token)).data)
+                shown = [id for record in records for id in own_ids(record)[:1]]
+                listed[row.path] = shown
+                listed.setdefault(row.path.rpartition("/")[0], shown)
+            yield read
 
 
-def _path(row: DescribedOperation, *ids: str) -> str:
-    """The path with these ids, and what its query requires. Raises Untestable where no value is shown."""
+def _query(row: DescribedOperation) -> str:
+    """What the query of an endpoint requires. Raises Untestable where no value of it is shown."""
     needed = [each for each in row.parameters if each.place == "query" and each.is_required]
     if any(not each.examples for each in needed):
         raise Untestable(f"the description of {row.key} shows no value of a parameter that it requires")
-    values = iter(ids)
-    path = PARAMETER.sub(lambda _: quote(next(values), safe=""), row.path)
     query = urlencode({each.name: each.examples[0] for each in needed})
-    return f"{path}?{query}" if query else path
+    return f"?{query}" if query else ""
 
 
-def _ids(portal: Portal, row: DescribedOperation, token: str) -> list[str]:
-    return [_id(portal, row, name, token) for name in PARAMETER.findall(row.path)]
-
-
-def _id(portal: Portal, row: DescribedOperation, name: str, token: str) -> str:
-    """The id of a record that is known, or that a listing or the description shows. Raises Untestable."""
+def _id(portal: Portal, row: DescribedOperation, name: str, listed: Mapping[str, list[str]]) -> str:
+    """The id of a record that the profile names, or that a listing or the description shows. ``listed``: ids
+    by the beginning of their paths. Raises Untestable."""
     record = RECORD_OF_PARAMETER.get(name, OF_AN_ID.sub("", name).lower())
     if hasattr(portal.profile.records, record):
         with suppress(Untestable):
             return portal.record(record)
     examples = chain.from_iterable(each.examples for each in row.parameters if each.name == name)
-    shown = chain(_listed(portal, row.path.partition(f"/{{{name}}}")[0], token), map(str, examples))
+    shown = chain(listed.get(row.path.partition(f"/{{{name}}}")[0], ()), map(str, examples))
     id = next(shown, None)
     if id is None:
         raise Untestable(f"no id is known for {name} of {row.key}")
     return id
-
-
-def _listed(portal: Portal, before: str, token: str) -> Iterator[str]:
-    """The ids that described listings show at the beginning of a path, or one word below it."""
-    for row in _reads(portal):
-        if "{" not in row.path and before in (row.path, row.path.rpartition("/")[0]):
-            with suppress(Untestable):
-                answer = granted(portal.get(_path(row), token=token))
-                for listed in records_in(answer.data):
-                    yield from own_ids(listed)[:1]

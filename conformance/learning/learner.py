@@ -3,6 +3,7 @@ memory."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,8 +24,10 @@ MOST_PARAMETERS = 100
 """Names in queries that are told apart for an operation."""
 
 MOST_VALUES = 100_000
-"""Texts of answers that are remembered while traffic is read: a segment of a path that is one of them is an
-id, whatever it looks like."""
+"""Ids in answers that are remembered while traffic is read: a segment of a path that is one of them is an id,
+whatever it looks like."""
+
+NAMES_OF_IDS = re.compile(r"(?i)(id|code|key|ref|symbol|currency|slug|name|no)\Z")
 
 LONGEST_ID = 64
 DISTINCT_IDS = 3
@@ -68,10 +71,18 @@ class LearnedOperation:
         return any(status < 400 for status in self.answers)
 
     @property
-    def outline(self) -> tuple[str, ...]:
-        return tuple(
-            name for status, answer in self.answers.items() if status < 300 for name in answer.shape.outline
-        )
+    def segments(self) -> list[str]:
+        return self.path.strip("/").split("/")
+
+    @property
+    def outline(self) -> frozenset[str]:
+        """The names in its answers."""
+        return frozenset(name for answer in self.answers.values() for name in answer.shape.outline)
+
+    def with_id(self, at: int) -> str:
+        """The path with an id in place of a segment."""
+        segments = self.segments
+        return "/" + "/".join((*segments[:at], ID, *segments[at + 1 :]))
 
     def merge(self, other: LearnedOperation) -> None:
         self.witnesses += other.witnesses
@@ -94,7 +105,7 @@ class Learner:
     operations: dict[str, LearnedOperation] = field(default_factory=dict)
     unsure: list[str] = field(default_factory=list)
     left_out: int = 0
-    _values: set[str] = field(default_factory=set)
+    _ids: set[str] = field(default_factory=set)
 
     def add(self, exchange: Exchange) -> None:
         """Takes an exchange. What another than the endpoint answered says nothing, nor does a server
@@ -103,7 +114,7 @@ class Learner:
         if response is None:
             return
         if exchange.envelope is not None:
-            self._remember_values(exchange.data)
+            self._remember_ids(exchange.data)
         if request.operation_key != UNDESCRIBED or request.method not in METHODS or response.status >= 500:
             return
         if exchange.is_sealed or is_held_back(exchange):
@@ -132,14 +143,18 @@ class Learner:
                 distinct.add(id)
         return operation
 
-    def _remember_values(self, value: Json) -> None:
+    def _remember_ids(self, value: Json) -> None:
+        """Remembers words that an answer shows as an id or a code."""
         waiting = [value]
-        while waiting and len(self._values) < MOST_VALUES:
+        while waiting and len(self._ids) < MOST_VALUES:
             value = waiting.pop()
-            if isinstance(value, str) and len(value) <= LONGEST_ID and is_word(value):
-                self._values.add(value)
-            elif isinstance(value, dict | list):
-                waiting += value.values() if isinstance(value, dict) else value
+            if isinstance(value, list):
+                waiting += value
+            for name, inner in value.items() if isinstance(value, dict) else ():
+                if isinstance(inner, dict | list):
+                    waiting.append(inner)
+                elif isinstance(inner, str) and NAMES_OF_IDS.search(name) and len(inner) <= LONGEST_ID:
+                    self._ids.add(inner)
 
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
@@ -157,37 +172,34 @@ class Learner:
                     self.unsure.append(f"{operation.key}: its parameter {place + 1} had one value alone.")
 
     def _alike(self, at: int) -> Iterator[list[LearnedOperation]]:
-        """Operations that differ in the word of one segment, and answer alike."""
-        groups: dict[tuple[str, ...], list[LearnedOperation]] = {}
+        """Operations that differ in the word of one segment, and show no name that the fullest of them
+        lacks."""
+        groups: dict[tuple[str, str], list[LearnedOperation]] = {}
         for operation in self.operations.values():
-            segments = operation.path.strip("/").split("/")
-            if at < len(segments) and segments[at] != ID:
-                place = (*segments[:at], ID, *segments[at + 1 :])
-                groups.setdefault((operation.method, *place, "", *operation.outline), []).append(operation)
-        yield from groups.values()
+            if at < len(operation.segments) and operation.segments[at] != ID:
+                groups.setdefault((operation.method, operation.with_id(at)), []).append(operation)
+        for same in groups.values():
+            fullest = max((operation.outline for operation in same), key=len)
+            yield [operation for operation in same if operation.outline <= fullest]
 
     def _take_for_ids(self, alike: list[LearnedOperation], at: int) -> None:
-        """Merges those whose word is a value of an answer; of others, many alike are unsure."""
-        words = {operation.key: operation.path.strip("/").split("/")[at] for operation in alike}
-        shown = [operation for operation in alike if words[operation.key] in self._values]
-        has_digits = any(letter.isdigit() for operation in shown for letter in words[operation.key])
-        if len(shown) > 1 or has_digits:
+        """Merges those whose word an answer shows as an id; of others, many alike are unsure."""
+        shown = [operation for operation in alike if operation.segments[at] in self._ids]
+        is_template = f"{alike[0].method} {alike[0].with_id(at)}" in self.operations
+        has_digits = any(letter.isdigit() for operation in shown for letter in operation.segments[at])
+        if len(shown) > 1 or has_digits or is_template:
             for operation in shown:
                 self._rename(operation, at)
-        elif len(alike) >= ALIKE_ENDPOINTS:
-            names = ", ".join(sorted(words.values())[:5])
+        elif len(alike) >= ALIKE_ENDPOINTS and alike[0].outline:
+            names = ", ".join(sorted(operation.segments[at] for operation in alike)[:5])
             self.unsure.append(f"{alike[0].key}: segment {at + 1} may be an id, as {names} answer alike.")
 
     def _rename(self, operation: LearnedOperation, at: int) -> None:
-        segments = operation.path.strip("/").split("/")
-        path = "/" + "/".join((*segments[:at], ID, *segments[at + 1 :]))
         del self.operations[operation.key]
-        key = f"{operation.method} {path}"
-        if key in self.operations:
-            self.operations[key].merge(operation)
-        else:
-            operation.path, operation.ids = path, []
-            self.operations[key] = operation
+        operation.path, operation.ids = operation.with_id(at), []
+        first = self.operations.setdefault(operation.key, operation)
+        if first is not operation:
+            first.merge(operation)
 
 
 LONG_ID = 12

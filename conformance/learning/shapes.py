@@ -87,10 +87,10 @@ class LearnedShape:
                 setattr(self, inner, own)
 
     @property
-    def outline(self) -> tuple[str, ...]:
+    def outline(self) -> set[str]:
         """The names two levels deep: what tells the answers of two endpoints apart."""
         inner = (f"{name}.{below}" for name, shape in self.fields.items() for below in shape.names)
-        return tuple(sorted({*self.fields, *inner}))
+        return {*self.fields, *inner}
 
     @property
     def names(self) -> set[str]:

@@ -26,6 +26,7 @@ from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.certificates import authority
+from conformance.tests.hostile.elsewhere import clock_only, odd_clock
 from conformance.tests.hostile.plays import everywhere, raw
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
@@ -306,6 +307,14 @@ def test_a_clock_that_is_none_is_a_mistake_of_the_profile(name: str, origin: str
             clock_of(known).now()
 
     assert portal.trapped == []
+
+
+@pytest.mark.parametrize("now", [b'"2031-05-06T07:08:09Z"', b'"2031-05-06T07:08:09"', b"1935817689"])
+def test_a_clock_says_its_time_as_a_number_or_in_iso_8601(now: bytes, origin: str, tmp_path: Path) -> None:
+    row = Row("clock", "Says its time.", odd_clock(b'{"now":%s}' % now), clock_only, is_clock=True)
+    with Hostile(row, origin, tmp_path) as portal:
+        known = parse(MINIMAL + f'\n[clock]\nadvance = "{portal.url}/clock/advance"\n', {})
+        assert clock_of(known).now() == pytest.approx(1_935_817_689, abs=60)
 
 
 def test_an_endpoint_that_stays_silent_is_given_up_and_counted(tmp_path: Path) -> None:

@@ -106,6 +106,30 @@ def test_what_is_learned_has_templates_and_types_and_no_value(tmp_path: Path) ->
     assert "properties" not in data["properties"]["byCurrency"]
 
 
+def test_a_word_is_an_id_where_an_answer_shows_it_as_one(tmp_path: Path) -> None:
+    ids = ("wal-main", "wal-7", "wal-rest")
+    listed = wallets(
+        envelope(data=[{"bizId": id, "action": "export"} for id in ids]), url=f"{SYSTEM}/wallets"
+    )
+    read = [wallets(envelope(data={"bizId": id}), url=f"{SYSTEM}/wallets/{id}") for id in ids]
+    word = [
+        wallets(envelope(data={"total": 1}), url=f"{SYSTEM}/wallets/{word}") for word in ("export", "sum")
+    ]
+    reports = [
+        wallets(envelope(data=[{"day": 1}]), url=f"{SYSTEM}/reports/{word}") for word in ("a", "b", "c")
+    ]
+
+    document = learned(tmp_path, listed, *read, *word, *reports)
+
+    assert [path.removeprefix("/web/v1/system") for path in document["paths"]] == [
+        "/reports/a", "/reports/b", "/reports/c",
+        "/wallets", "/wallets/export", "/wallets/sum", "/wallets/{walletId}",
+    ]  # fmt: skip
+    assert [note.partition(": ")[2] for note in document["x-portal-unsure"]] == [
+        "segment 5 may be an id, as a, b, c answer alike."
+    ]
+
+
 def test_another_day_of_the_same_portal_shows_no_drift(tmp_path: Path) -> None:
     learned(tmp_path, *traffic(1))
 
