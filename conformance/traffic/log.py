@@ -85,6 +85,13 @@ class RedactedLines:
             shutil.copyfileobj(lines, out)
 
 
+def first_seen_in(exchange: Exchange) -> str:
+    """The origin of the secrets that an exchange is the first to hold."""
+    request, match = exchange.request, exchange.request.operation
+    endpoint = match.key if match is not None else f"{request.method} {request.path}"
+    return f"first seen in #{exchange.n}, {endpoint}{f' by {exchange.client}' if exchange.client else ''}"
+
+
 class ExchangeLog:
     """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows.
 
@@ -111,7 +118,7 @@ class ExchangeLog:
 
     def write(self, exchange: Exchange) -> str:
         """Writes an exchange; returns its line."""
-        self._secrets.add_from(exchange)
+        self._secrets.add_from(exchange, origin=first_seen_in(exchange))
         with self._lock:
             self._note_new_secrets()
             line = self._secrets.redact_line(_ENCODER.encode(exchange).decode())

@@ -276,11 +276,17 @@ PROVING = frozenset({"token", "refresh-token", "code"})
 refused is held against the target."""
 
 
+SERVER_ERROR = 500
+"""The status from which on an answer says that the portal failed, whatever was sent."""
+
+
 def why_nothing_is_shown(pair: ReplayedExchange) -> str | None:
     """Why two responses are not comparable: the secret that the replay does not have may decide them."""
     if not pair.made_up or (pair.recorded.success and pair.live.success):
         return None
     if pair.live.response is None or pair.recorded.response is None:
+        return None
+    if pair.live.response.status >= SERVER_ERROR > pair.recorded.response.status:
         return None
     is_taken_for_right = pair.live.success and not PROVING.isdisjoint(pair.made_up)
     if not pair.recorded.success and (pair.recorded.code in WRONG_ANYHOW or is_taken_for_right):

@@ -89,7 +89,7 @@ def _top(run: Run) -> Iterator[str]:
     if changes_in_words(run):
         yield f"Changes: {changes_in_words(run)}"
         yield ""
-    fails_on = f", fails on {run.fails_on}"
+    fails_on = "" if run.command == "replay" else f", fails on {run.fails_on}"
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
         f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{fails_on}"
@@ -133,7 +133,8 @@ def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
     if not blockers and not entries:
         return
     yield ""
-    yield f"### What fails the run ({len(blockers) + len(entries)})"
+    title = "What contradicts a rule" if run.command == "replay" else "What fails the run"
+    yield f"### {title} ({len(blockers) + len(entries)})"
     for blocker in blockers[:MOST_FAILURES]:
         yield from _blocker(run, blocker)
     if len(blockers) > MOST_FAILURES:

@@ -34,8 +34,8 @@ from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
 from conformance.traffic.http_library import httpx
+from conformance.traffic.log import first_seen_in
 from conformance.traffic.redaction.redact import Secrets, secrets_in
-from conformance.verdicts.findings import endpoint_of
 
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
@@ -228,8 +228,7 @@ class Transport:
         for value, kind in secrets_in(exchange):
             if kind in FROM_PROFILE and self._secrets.placeholder(value) is None:
                 self._secrets.made_up(value)
-        by = f" by {exchange.client}" if exchange.client else ""
-        self._secrets.add_from(exchange, origin=f"first seen in #{exchange.n}, {endpoint_of(exchange)}{by}")
+        self._secrets.add_from(exchange, origin=first_seen_in(exchange))
 
     def _exchange(
         self,

@@ -129,7 +129,8 @@ def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
         ("When", f"{day_and_time(run.started)}, took {duration(run.seconds)}"),
         ("Impact", ALLOWED.get(run.impact, run.impact)),
     ]
-    facts.append(("Fails on", f"{FAILING[run.fails_on].words} (--fail-on {run.fails_on})"))
+    if run.command != "replay":  # its page says by what a replay fails
+        facts.append(("Fails on", f"{FAILING[run.fails_on].words} (--fail-on {run.fails_on})"))
     if changes_in_words(run):
         facts.append(("Changes", changes_in_words(run)))
     if exchanges:
