@@ -355,6 +355,7 @@ REFUSED = refusal(op.PROFILE, "ACCESS.TOKEN_INVALID", 401)
         (ACCEPTED, REFUSED, "token", False),
         (REFUSED, REFUSED, "token", False),
         (REFUSED, ACCEPTED, "token", True),
+        (REFUSED, refusal(op.PROFILE, "5000", 500), "token", True),
         (REFUSED, ACCEPTED, "password", False),
         (refusal(op.LOGIN_INITIATE, "AUTH.INVALID_CREDENTIALS", 401), REFUSED, "password", True),
     ],

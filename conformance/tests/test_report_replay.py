@@ -131,6 +131,7 @@ def test_the_plan_says_what_was_replayed_by_whom() -> None:
         "Workers": "1, whose results are merged here: worker 1: 1 session with 9 exchanges",
         "Fails on": "contradictions and breaking changes (--fail-on breaking)",
     }
+    assert "--fail-on security" not in page
     assert "#4 of the recording" in page
     assert "each with its accounts and its worker" in page
 

@@ -142,10 +142,10 @@ class Secrets:
     def add_from(self, exchange: Exchange, *, origin: str = "") -> None:
         """Registers what an exchange shows by its place, except what the suite made up, in a recorded run as
         well: its names begin alike, and would be redacted as parts of each other. ``origin`` is that of the
-        secrets that are new."""
+        secrets that have none yet."""
         for value, kind in secrets_in(exchange):
             if value not in self._made_up and not NAME_OF_A_RUN.match(value):
-                self.add(value, kind, "" if self.placeholder(value) else origin)
+                self.add(value, kind, "" if self.placeholder(value) in self.origins else origin)
 
     def made_up(self, value: str) -> str:
         """The value, which the suite made up as a wrong one: in a place for secrets it is no secret."""
