@@ -78,7 +78,8 @@ def _verify_guarded(portal: Portal, verify: Verify, token: str, read: DescribedR
         rejected = answered(portal.get(path, token=token, headers={ACCESS_CODE: code}))
         verify(rule, is_rejected(rejected, served))
     without = answered(portal.get(path))
-    if read.row.is_protected or without.code in TOKEN_REFUSED:
+    is_protected = read.row.is_protected and not read.row.is_hypothesis
+    if is_protected or without.code in TOKEN_REFUSED:
         verify("AUTHN-001", is_refused(without, served, message="a request without a token was served"))
         verify("AUTHN-006", is_refused(answered(portal.get(path, token=portal.secrets.made_up(NONE_AT_ALL)))))
         verify(

@@ -136,7 +136,6 @@ class Assembly:
                 frozenset(rebuilder.context.stand_ins), self.plan.taken_from, comparer.correlation
             ),
             matchers=matchers_of(self.profile),
-            no_cache=no_cache,
         )
 
     def replay(self, on_step: OnStep) -> Replay:

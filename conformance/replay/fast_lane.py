@@ -61,7 +61,7 @@ class FastLane:
         template = self._templates.get(self._key(position))
         if template is None or not self._is_valid(template):
             step = yield from self._machine.step(position)
-            template = None if step.attempt is None else self._new_template(step.attempt)
+            template = self._new_template(step)
         else:
             send = self._send(template, position)
             received = yield send
@@ -71,7 +71,7 @@ class FastLane:
                 number, live = self._plan.number_of(position), attempt.live
                 outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
                 return RepeatedStep(position, outcome, attempt)
-            attempt = attempt or self._machine.attempt(send, received, None)
+            attempt = attempt or self._machine.attempt(send, received)
             step = yield from self._machine.step(position, attempt)
         if template is not None and step.attempt is not None and step.outcome.is_stable and not step.findings:
             template.response = cached_response_of(step.attempt)
@@ -106,12 +106,14 @@ class FastLane:
         if live is None:
             return None
         cached.write(machine.numbered(live), machine.log)
-        return Attempt(None, send, received, cached.latest, None, machine.judge(cached.latest))
+        return Attempt(send, received, cached.latest, None, machine.judge(cached.latest))
 
-    def _new_template(self, attempt: Attempt) -> RequestTemplate | None:
+    def _new_template(self, step: ReplayStep) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
-        rebuilt, recorded, send = attempt.rebuilt, attempt.recorded, attempt.send
-        if rebuilt is None or recorded is None or not _is_repeatable(rebuilt, recorded):
+        if step.attempt is None or step.attempt.rebuilt is None or step.pair is None:
+            return None
+        rebuilt, send = step.attempt.rebuilt, step.attempt.send
+        if not _is_repeatable(rebuilt, step.pair.recorded):
             return None
         if not self._correlation.live.keys().isdisjoint(rebuilt.uncorrelated):
             return None

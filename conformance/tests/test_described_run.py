@@ -36,8 +36,8 @@ def wallets_of(serves: Callable[[Scope], bool]) -> Callable[[ASGIApp], ASGIApp]:
     return wrap
 
 
-def ran(folder: Path, serves: Callable[[Scope], bool]) -> Run:
-    document = described(security=[{"bearer": []}])
+def ran(folder: Path, serves: Callable[[Scope], bool], *, status: str = "accepted") -> Run:
+    document = described(security=[{"bearer": []}]) | {"x-portal-status": status}
     answer = document["paths"]["/web/v1/system/wallets/query"]["get"]["responses"]["200"]
     answer["content"]["application/json"]["schema"]["properties"]["data"] = {"type": "array"}
     one = {"200": {"description": ""}, "404": {"description": ""}}
@@ -71,10 +71,21 @@ def is_forged(scope: Scope) -> bool:
     return any(name == b"authorization" and b"not-a-token" in value for name, value in scope["headers"])
 
 
+def has_no_token(scope: Scope) -> bool:
+    return b"authorization" not in dict(scope["headers"])
+
+
+def test_a_learned_description_fails_nothing(tmp_path: Path) -> None:
+    run = ran(tmp_path, has_no_token, status="learned")
+
+    assert [row for row in run.findings if row.verdict == "fail"] == []
+    assert "LEARNED-TOKEN" in {row.requirement for row in run.deviations}
+
+
 @pytest.mark.parametrize(
     "serves, rules",
     [
-        (lambda scope: b"authorization" not in dict(scope["headers"]), {"AUTHN-001"}),
+        (has_no_token, {"AUTHN-001"}),
         (is_forged, {"AUTHN-006"}),
         (lambda scope: b"x-portal-access-code" not in dict(scope["headers"]), {"HEADER-001"}),
     ],

@@ -175,7 +175,7 @@ class Lane:
         send, received = self.sent(ID), Received(came, "2026-11-22T02:49:34Z", 1.0)
         exchange = exchange_of(send, received, largest_body=LARGEST_ANSWER)
         self.log.write(exchange)
-        return cached_response_of(Attempt(None, send, received, exchange))
+        return cached_response_of(Attempt(send, received, exchange))
 
     def again(self, cached: CachedResponse | None, came: WireResponse, id: str = ID) -> Exchange | None:
         """The exchange with a later response, where it is recognised, which is logged then."""

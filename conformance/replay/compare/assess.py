@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from conformance.checks.records import sent_fields
-from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.callers import (
     OF_A_REFUSAL,
@@ -39,7 +38,7 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
 from conformance.target.portal.login import METHODS
 from conformance.traffic.exchange import Json
 from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
-from conformance.verdicts.findings import Finding, Ledger, Verdict
+from conformance.verdicts.findings import Finding, Verdict
 
 KEYS_STAY_SECRET = "SECURE-007"
 
@@ -71,12 +70,6 @@ class Assessor:
     authenticators: Authenticators = field(default_factory=Authenticators)
     served: ServedCallers = field(default_factory=ServedCallers)
     matchers: Sequence[PlaceMatcher] = ()
-    no_cache: bool = True
-    """Judges recorded exchanges without the cache of verdicts."""
-
-    def __post_init__(self) -> None:
-        judge = judge_of(no_cache=self.no_cache, model=False)
-        self._judge_recorded: Watch = watch(Ledger(REQUIREMENTS), judge=judge)
 
     def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         """The outcome of one exchange; ``findings`` are the judge's on the live response."""
@@ -154,7 +147,7 @@ class Assessor:
     ) -> ExchangeOutcome:
         """Specification and difference together: a difference that it forbids is a regression, one from what
         it forbids is a repair."""
-        before = [finding for finding in self._judge_recorded(pair.recorded) if finding.verdict in WEIGHED]
+        before = [finding for finding in self.baseline.judge(pair.recorded) if finding.verdict in WEIGHED]
         weighed = [(each, self._meaning(pair, each, before, after)) for each in differences]
         if not any(each.kind in ("status", "code") for each in differences):
             others = [each for each in after if not any(_is_about(each, other) for other in differences)]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.checks.access.claims import claim_kinds
 from conformance.checks.access.sign_in import claims_of
-from conformance.judging import judge_of, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.outcome import Difference
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
@@ -36,10 +36,16 @@ class RecordedBaseline:
     reported: set[str] = field(default_factory=set)
     """Signatures of contradictions that were reported as new already."""
 
+    def __post_init__(self) -> None:
+        self.judge = self._judging(Ledger(REQUIREMENTS))
+
+    def _judging(self, ledger: Ledger) -> Watch:
+        return watch(ledger, judge=judge_of(no_cache=self.no_cache, model=False))
+
     @cached_property
     def signatures(self) -> frozenset[str]:
         ledger = Ledger(REQUIREMENTS)
-        judge = watch(ledger, judge=judge_of(no_cache=self.no_cache, model=False))
+        judge = self._judging(ledger)
         for number, exchange in enumerate(self.exchanges, 1):
             judge(replace(exchange, n=number))
         return frozenset(finding.signature for finding in ledger.findings)

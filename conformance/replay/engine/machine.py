@@ -128,14 +128,12 @@ class ReplayMachine:
         state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
         return self._unsent(position, state, refusal)
 
-    def attempt(
-        self, send: Send, received: Received, recorded: Exchange | None, rebuilt: Rebuilt | None = None
-    ) -> Attempt:
+    def attempt(self, send: Send, received: Received, rebuilt: Rebuilt | None = None) -> Attempt:
         """The attempt that a response completes: decoded and logged."""
         exchange = self.numbered(exchange_of(send, received, largest_body=self._largest_body))
         self.find_secrets(exchange)
         self.log.write(exchange)
-        return Attempt(recorded, send, received, exchange, rebuilt)
+        return Attempt(send, received, exchange, rebuilt)
 
     def numbered(self, exchange: Exchange) -> Exchange:
         """Exchange numbered by its line in the log."""
@@ -213,7 +211,7 @@ class ReplayMachine:
         )
         received = yield send
         assert isinstance(received, Received)
-        attempt = self.attempt(send, received, recorded, rebuilt)
+        attempt = self.attempt(send, received, rebuilt)
         if change is not None:
             self.changes.finish(position, attempt.live)
         return attempt

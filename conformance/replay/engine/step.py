@@ -20,11 +20,9 @@ from conformance.verdicts.findings import Finding, endpoint_of
 class Attempt(msgspec.Struct, frozen=True, gc=False):
     """One request that was sent for a recorded exchange, and its response: ``live``, as it was logged.
 
-    ``recorded`` is None where the response was recognised without it, ``rebuilt`` where the request was not
-    rebuilt for it, ``findings`` where it is not yet judged.
+    ``rebuilt`` is None where the request was not rebuilt for it, ``findings`` where it is not yet judged.
     """
 
-    recorded: Exchange | None
     send: Send
     received: Received
     live: Exchange

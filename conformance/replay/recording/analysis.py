@@ -35,6 +35,7 @@ from conformance.traffic.values import REDACTED
 
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
+ACCEPTED_WEIGHT = 1_000_000_000
 MOST_HIDDEN = 20_000
 """Hidden secrets of which is kept what the recorder says."""
 
@@ -96,7 +97,7 @@ class RequestAnalysis:
         self._plan = plan
         self._selection = selection
         self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        """By file, how often each access code was accepted."""
+        """By file, how often each access code was sent; an accepted one outweighs all that were refused."""
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
         """By the fingerprint of a request."""
@@ -127,7 +128,8 @@ class RequestAnalysis:
         plan.hosts[line.host] += 1
         code = line.request.header("x-portal-access-code")
         if code is not None:
-            self._codes[plan.store.file_of(position)][code] += (line.status or 400) < 400
+            weight = ACCEPTED_WEIGHT if (line.status or 400) < 400 else 1
+            self._codes[plan.store.file_of(position)][code] += weight
         if self._first_sent.get(sent, began + 1) > began:
             self._note_values(line.values(), began, is_accepted=is_accepted)
             _note_account(plan, line, is_accepted=is_accepted)
