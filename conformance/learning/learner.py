@@ -144,7 +144,7 @@ class Learner:
         return operation
 
     def _remember_ids(self, value: Json) -> None:
-        """Remembers words that an answer shows as an id or a code."""
+        """Remembers what an answer shows as an id or a code, in lower case."""
         waiting = [value]
         while waiting and len(self._ids) < MOST_VALUES:
             value = waiting.pop()
@@ -154,7 +154,7 @@ class Learner:
                 if isinstance(inner, dict | list):
                     waiting.append(inner)
                 elif isinstance(inner, str) and NAMES_OF_IDS.search(name) and len(inner) <= LONGEST_ID:
-                    self._ids.add(inner)
+                    self._ids.add(inner.lower())
 
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
@@ -184,7 +184,7 @@ class Learner:
 
     def _take_for_ids(self, alike: list[LearnedOperation], at: int) -> None:
         """Merges those whose word an answer shows as an id; of others, many alike are unsure."""
-        shown = [operation for operation in alike if operation.segments[at] in self._ids]
+        shown = [operation for operation in alike if operation.segments[at].lower() in self._ids]
         is_template = f"{alike[0].method} {alike[0].with_id(at)}" in self.operations
         has_digits = any(letter.isdigit() for operation in shown for letter in operation.segments[at])
         if len(shown) > 1 or has_digits or is_template:

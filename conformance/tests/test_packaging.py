@@ -204,13 +204,13 @@ def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
     (tmp_path / "known failures.toml").touch()
 
     run = run_action(
-        installed, tmp_path, **{"known": "known failures.toml", "wait-for-target": "60s", "strict": "true"}
+        installed, tmp_path, **{"known": "known failures.toml", "wait-for-target": "60s", "fail-on": "should"}
     )
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert (tmp_path / "output").read_text() == "exit-code=0\nresults=reports/results.json\n"
     assert (tmp_path / "summary").read_text() == (tmp_path / "reports" / "summary.md").read_text()
-    assert json.loads((tmp_path / "reports" / "results.json").read_text())["strict"] is True
+    assert json.loads((tmp_path / "reports" / "results.json").read_text())["fail_on"] == "should"
 
 
 def test_the_action_writes_each_further_report_with_what_it_installs(
