@@ -40,13 +40,14 @@ def document(run: Run) -> str:
     """What ``--fail-on`` weighs is a failure, UNTESTED is skipped; what a baseline lists passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
-    failures = failures_of(run)
+    failures, failing = failures_of(run), failing_rules(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     for section in suites:
         cases = [
-            _case(run, row, by_requirement.get(row.id, []), failures.accepted) for row in section.requirements
+            _case(run, row, by_requirement.get(row.id, []), failures.accepted, failing)
+            for row in section.requirements
         ]
         root.append(_suite(run, section, cases))
     root.extend(_beside_the_rules(run, failures))
@@ -174,12 +175,16 @@ def _difference(same: Sequence[RegressedPlace]) -> str:
 
 
 def _case(
-    run: Run, row: RequirementEntry, findings: Sequence[FindingEntry], accepted: frozenset[str]
+    run: Run,
+    row: RequirementEntry,
+    findings: Sequence[FindingEntry],
+    accepted: frozenset[str],
+    failing_ids: frozenset[str],
 ) -> ElementTree.Element:
     case = _test_case(f"{row.id} {row.statement}", row.chapter)
     fresh = [finding for finding in findings if finding.signature not in accepted]
     failing = [finding for finding in fresh if weighs(run, finding)]
-    if failing or (not findings and row.id in failing_rules(run)):
+    if failing or (not findings and row.id in failing_ids):
         first = failing[0] if failing else None
         message = f"{first.endpoint}: {message_of(first)}" if first else row.reason or row.statement
         _ended(case, "failure", message, kind=row.verdict, text=_text(run, row, fresh))

@@ -64,7 +64,8 @@ def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
     if run.command == "check":
         return "portal-conformance check exchanges.jsonl"
     profile = run.target.profile or ""
-    words = ["portal-conformance", "run", "--only" if name in run.own_ids else "--rerun", name]
+    is_own = any(row.is_own for row in run.requirements if row.id == name)
+    words = ["portal-conformance", "run", "--only" if is_own else "--rerun", name]
     if profile not in BUNDLED:
         words += ["--target", run.target.url, "--profile", profile]
     elif not profile and run.target.url:
