@@ -31,7 +31,7 @@ RANK = {name: rank for rank, name in enumerate(SEVERITIES)}
 
 ACCESS_CHAPTERS = frozenset(
     {"AUTHN", "HEADER", "LOGIN", "TOKEN", "MFA", "PASSWORD", "SESSION", "LOGOUT", "SECURE", "IPWHITELIST"}
-    | {"BACKUP", "INVITE", "INVITATION", "FILE", "ORDER"}
+    | {"BACKUP", "INVITATION", "FILE", "ORDER"}
 )
 """The chapters that decide who is let in; what they refuse must stay out."""
 
