@@ -18,8 +18,8 @@ from conformance.spec.tables import ERROR_BY_CODE
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 from conformance.verdicts.comparisons import contradicts, is_held_back
-from conformance.verdicts.deviations import LEARNED, YOURS
-from conformance.verdicts.findings import Finding, Ledger, Verdict
+from conformance.verdicts.deviations import LEARNED, MOST_UNKNOWN, YOURS
+from conformance.verdicts.findings import Finding, Ledger, Verdict, endpoint_of
 
 MOST_OF_ONE_ANSWER = 50
 """Deviations of one answer that are noted."""
@@ -51,7 +51,10 @@ class DescriptionJudge:
         if request.operation_key != UNDESCRIBED or response is None:
             return []
         operation = self._descriptions.operation_of(request.method, request.path)
-        if operation is None or not _is_comparable(exchange, response, operation):
+        if operation is None:
+            self._note_unknown(exchange, ledger)
+            return []
+        if not _is_comparable(exchange, response, operation):
             return []
         ledger.described.endpoints[operation.key] = True
         for deviation in islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER):
@@ -61,6 +64,13 @@ class DescriptionJudge:
             finding = ledger.decide("AUTHN-001", contradiction, case=PROTECTED_BY_DESCRIPTION)
             return [] if finding is None else [finding]
         return []
+
+    def _note_unknown(self, exchange: Exchange, ledger: Ledger) -> None:
+        """Notes an endpoint that serves and that no description has."""
+        unknown, endpoint = ledger.described.unknown, endpoint_of(exchange)
+        is_served = exchange.success and is_of_an_endpoint(exchange)
+        if is_served and self._descriptions.operations and len(unknown) < MOST_UNKNOWN:
+            unknown[endpoint] = None
 
 
 def _is_comparable(exchange: Exchange, response: Response, operation: DescribedOperation) -> bool:

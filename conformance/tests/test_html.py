@@ -176,7 +176,7 @@ def test_the_top_says_target_time_permission_verdict_and_numbers(tmp_path: Path)
         "21 Nov 2026, 09:53 UTC",
         "read-only: sign in and read",
         "Not conformant",
-        "5 causes at most: 1 shows a secret, 4 break a client.",
+        "5 causes at most: 1 shows a secret, 4 break a client; 1 warning beside.",
     ):
         assert told in top
 

@@ -243,7 +243,7 @@ def test_rules_that_another_value_at_one_place_contradicts_share_a_card_whatever
     assert len(grouped([limit, page, other], NONE)) == 2
 
 
-def test_two_answers_that_disagree_are_one_group_whichever_comes_later() -> None:
+def test_answers_that_disagree_are_one_group_and_the_odd_one_leads() -> None:
     def seen(endpoint: str, other: str, record: str) -> FindingEntry:
         place = OtherPlaceEntry(exchange=3, endpoint=other, record=record, field="roleName")
         return finding(requirement="AGREE-002", verdict="warn", endpoint=endpoint, other=place)
@@ -251,7 +251,12 @@ def test_two_answers_that_disagree_are_one_group_whichever_comes_later() -> None
     rows = [seen(ROLES, PROFILE, "a"), seen(PROFILE, ROLES, "a"), seen(ROLES, PROFILE, "b")]
 
     assert len(grouped(rows, NONE)) == 1
-    assert len(grouped([*rows, seen(ROLES, ACCOUNTS, "a")], NONE)) == 2
+
+    (odd,) = grouped(
+        [seen(PROFILE, ROLES, "a"), seen(ACCOUNTS, ROLES, "a"), seen(ROLES, ACCOUNTS, "b")], NONE
+    )
+    assert (odd.lead.endpoint, len(odd.findings)) == (ROLES, 3)
+    assert len(grouped([*rows, seen(ACCOUNTS, CHANGE, "a")], NONE)) == 2
 
 
 ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"

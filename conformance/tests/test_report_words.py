@@ -30,7 +30,12 @@ def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Ru
 LOST = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")
 
 HEADLINES: list[tuple[Run, str, str, str]] = [
-    (sample().run(), "bad", "Not conformant", "5 causes at most: 1 shows a secret, 4 break a client."),
+    (
+        sample().run(),
+        "bad",
+        "Not conformant",
+        "5 causes at most: 1 shows a secret, 4 break a client; 1 warning beside.",
+    ),
     (conformant().run(exit_code=2), "unsure", "Interrupted", "The report covers what was judged before"),
     (
         sample().run(exit_code=2),
@@ -80,7 +85,8 @@ def test_a_pinned_reading_that_differs_contradicts_no_requirement_of_the_specifi
     head = headline(run.model_copy(update={"requirements": [*run.requirements, pin]}))
 
     assert head.sentence == (
-        "5 causes at most: 1 shows a secret, 4 break a client; 1 reading that the profile pins differs."
+        "5 causes at most: 1 shows a secret, 4 break a client; 1 reading that the profile pins differs; "
+        "1 warning beside."
     )
 
 
@@ -94,7 +100,7 @@ def test_under_a_verdict_stands_how_much_was_tested_what_was_not_and_what_would_
     assert headline(conformant().run()).sentence == "Nothing contradicted."
     assert standing(builder.run(scope=Scope(more=more))) == [
         ("tested", f"96 % of {MUSTS} musts · 1 min 42 s"),
-        ("untested", "3 rules, 2 because of what the portal answered, 1 for other reasons"),
+        ("untested", "3 rules, 2 of them because of what the portal answered"),
         ("more", "; ".join(more)),
     ]
 
@@ -155,7 +161,8 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
     known = [finding.signature for finding in run.findings if finding.requirement in ("ENV-008", "ENV-011")]
 
     assert headline(with_baseline(run, *known)).sentence == (
-        "3 causes at most: 1 shows a secret, 2 break a client; 2 others are known from the baseline."
+        "3 causes at most: 1 shows a secret, 2 break a client; 1 warning beside; "
+        "2 others are known from the baseline."
     )
     assert "baseline" not in headline(run).sentence
 

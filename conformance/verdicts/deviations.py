@@ -24,16 +24,17 @@ STATEMENTS = {f"{authority}-{part}": text for authority in (YOURS, LEARNED) for 
 MOST_DEVIATIONS = 1_000
 """Deviations that are kept one by one."""
 
-MOST_NAMED, MOST_NOTES = 3, 50
+MOST_NAMED, MOST_NOTES, MOST_UNKNOWN = 3, 50, 100
 
 
 @dataclass
 class DescribedTraffic:
     """The endpoints of descriptions, each with whether an answer was compared; ``notes`` say what of the
-    descriptions could not be used."""
+    descriptions could not be used; ``unknown`` are endpoints that answered and that no description has."""
 
     endpoints: dict[str, bool] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unknown: dict[str, None] = field(default_factory=dict)
 
     def sentences(self) -> Iterator[str]:
         silent = [endpoint for endpoint, is_compared in self.endpoints.items() if not is_compared]
@@ -42,6 +43,9 @@ class DescribedTraffic:
             more = f" and {len(silent) - MOST_NAMED:,} more" if len(silent) > MOST_NAMED else ""
             names = f", and not {', '.join(silent[:MOST_NAMED])}{more}" if silent else ""
             yield f"{count} described endpoints answered{names}."
+        if self.unknown:
+            are = "1 endpoint is" if len(self.unknown) == 1 else f"{len(self.unknown):,} endpoints are"
+            yield f"{are} in no description and answered: {', '.join(self.unknown)}."
         yield from self.notes[:MOST_NOTES]
         if len(self.notes) > MOST_NOTES:
             yield f"{len(self.notes) - MOST_NOTES:,} more notes on descriptions are left out."

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
 from conformance.spec.requirements import PINNED
-from conformance.spec.tables import INVALID_PARAMETER
+from conformance.spec.tables import ERROR_BY_CODE, INVALID_PARAMETER
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -81,6 +81,10 @@ class Cause(NamedTuple):
 
 # The most certain patterns come first.
 CAUSES: Final = (
+    Cause(
+        lambda clue: clue.exchange.status >= 500 and clue.exchange.code in ERROR_BY_CODE,
+        "The answer has a code of the specification, and another status than that code has.",
+    ),
     Cause(
         lambda clue: clue.exchange.status >= 500,
         "The portal failed with an exception that nothing handles. Search its log for the X-Request-Id of "

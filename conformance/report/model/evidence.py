@@ -71,8 +71,9 @@ class Times:
 class RunEvidence:
     """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, and the
     ``timings`` of all. ``earliest`` and ``latest`` are the first
-    and last start, 0 where none is known."""
+    and last start, 0 where none is known; ``folder`` is where the file was read."""
 
+    folder: str = "reports"
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     earliest: float = 0.0
     latest: float = 0.0
@@ -177,6 +178,7 @@ def read(path: Path, wanted: Iterable[int], *, counted: RunEvidence | None = Non
     to the last one that is wanted are read.
     """
     evidence = RunEvidence() if counted is None else counted
+    evidence.folder = str(path.parent)
     named = set(wanted)
     last, room = max(named, default=0), MOST_KEPT
     for number, line in _lines(path):

@@ -64,7 +64,7 @@ def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(map(FindingGroup, findings), lambda group: _manner(group.lead), _join_elsewhere)
     groups = _joined(groups, _answer, _join_at_once)
     groups = _joined(groups, _value, _join_at_once)
-    groups = _joined(groups, _rule_and_answer, _join_elsewhere)
+    groups = _with_the_odd_one_first(_joined(groups, _rule_and_answer, _join_elsewhere))
     return _of_one_filter(_of_the_same_answers(_without_consequences(groups)))
 
 
@@ -293,6 +293,32 @@ def _manner(finding: FindingEntry) -> Key:
     name = pattern_of(finding.path).rpartition(".")[2]
     kind = type(finding.actual).__name__
     return (finding.requirement, finding.verdict, name, _text(finding.expected), kind, finding.missing)
+
+
+def _with_the_odd_one_first(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
+    """The groups. Where one endpoint disagrees with several others in a field, it is the odd one: these
+    groups are one, and its finding leads."""
+    rest: list[FindingGroup] = []
+    for group in groups:
+        first = next((each for each in rest if _odd_one(each, group) is not None), None)
+        if first is None:
+            rest.append(group)
+            continue
+        odd = _odd_one(first, group)
+        every = sorted((*first.findings, *group.findings), key=lambda finding: finding.endpoint != odd)
+        first.lead, first.elsewhere, first.at_once = every[0], every[1:], []
+    return rest
+
+
+def _odd_one(first: FindingGroup, second: FindingGroup) -> str | None:
+    """The only endpoint that all comparisons of two groups have in common."""
+    findings = (*first.findings, *second.findings)
+    rules = {(each.requirement, each.verdict, each.other.field if each.other else None) for each in findings}
+    if len(rules) != 1 or any(each.other is None for each in findings):
+        return None
+    places = [{each.endpoint, each.other.endpoint} for each in findings if each.other is not None]
+    common = set.intersection(*places)
+    return common.pop() if len(common) == 1 else None
 
 
 def _text(value: object) -> str:

@@ -234,12 +234,15 @@ def standing(run: Run) -> list[tuple[str, str]]:
 
 
 def _untested_in_words(run: Run) -> str:
-    """``42 rules, 12 because of what the portal answered, 30 for other reasons``; empty without any."""
+    """``42 rules, 12 of them because of what the portal answered``; empty without any."""
     rules = [row for row in run.by_verdict("untested") if not (row.untestable or is_left_out(run, row))]
-    answered = sum(row.fault_class == "target" for row in rules)
-    of_all = f"{answered or 'none'} because of what the portal answered"
-    others = f", {len(rules) - answered:,} for other reasons" if 0 < answered < len(rules) else ""
-    return f"{plural(len(rules), 'rule')}, {of_all}{others}" if rules else ""
+    answered = sum(row.fault_class in BY_ANSWERS for row in rules)
+    because = f", {answered:,} of them because of what the portal answered" if answered else ""
+    return f"{plural(len(rules), 'rule')}{because}" if rules else ""
+
+
+BY_ANSWERS = ("target", "credentials")
+"""Classes of reasons that an answer gave: also the refusal of a sign-in."""
 
 
 def changes_in_words(run: Run) -> str:
@@ -479,6 +482,9 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
     if pins:
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
+    beside = len(failures_of(run).warnings)
+    if beside:
+        parts.append(f"{plural(beside, 'warning')} beside")
     if any(blocker.requirement.verdict == "warn" for blocker in blockers):
         parts.append(f"warnings count too (--fail-on {run.fails_on})")
     if others:

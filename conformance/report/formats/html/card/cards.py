@@ -165,10 +165,10 @@ class Cards:
         return weighs(self.run, finding)
 
     def _accept(self, findings: Sequence[FindingEntry]) -> str | None:
-        """The command that accepts the findings of a card, from the usual folder; None without findings."""
+        """The command that accepts the findings of a card; None without findings."""
         ids = dict.fromkeys(finding.id for finding in findings)
         file = self.run.baseline.file if self.run.baseline else "known.toml"
-        words = ["portal-conformance", "compare", "reports", "--known", file]
+        words = ["portal-conformance", "compare", self.evidence.folder, "--known", file]
         return shlex.join([*words, *(f"--accept={id}" for id in islice(ids, MOST_ACCEPTED))]) if ids else None
 
     def _anchor(self, finding: FindingEntry) -> str:
