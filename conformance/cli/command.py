@@ -129,7 +129,8 @@ class DocumentedCommand(click.RichCommand):
         write_closing(formatter, self.examples, list(self._notes(ctx)), has_codes=has_codes)
 
     def _notes(self, ctx: click.Context) -> Iterator[str]:
-        named = [each for each in self.params if isinstance(each, CommandOption) and not each.is_flag]
+        options = [each for each in self.params if isinstance(each, CommandOption) and not each.is_flag]
+        named = [each for each in options if each.variable(ctx) is not None]
         shown = next((each for each in named if each.name == "time_budget"), next(iter(named), None))
         if shown is not None:
             yield f"Each option has an environment variable: {shown.opts[0]} is {shown.variable(ctx)}."
