@@ -48,8 +48,8 @@ def _decided(rule: OwnRule, examples: Json, name: str) -> list[Comparison]:
         place = f"{rule.id}: {name} example{f' number {number}' if len(several) > 1 else ''}"
         exchange = _exchange(rule, _row(example, place), number, place)
         if exchange.request.operation_key not in rule.check.on.keys or not rule.check.on.takes(exchange):
-            seen = f"{endpoint_of(exchange)}, {shown(summary(exchange))}"
-            raise RuleError(f"{place} is none of the answers that the rule is about: {seen}.")
+            answer = f"{endpoint_of(exchange)}, {shown(summary(exchange))}"
+            raise RuleError(f"{place} is none of the answers that the rule is about: {answer}.")
         try:
             decided += rule.check.judging(exchange, *memory)
         except BrokenRule as broken:

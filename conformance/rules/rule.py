@@ -149,15 +149,17 @@ def _guarded(judging: Judging, conditions: Sequence[Predicate], where: str) -> J
     return guarded
 
 
-def _several(given: Json) -> Iterable[Json]:
+def _several(result: Json) -> Iterable[Json]:
     """What a function yields, or the one comparison that it returns, if it returns any."""
-    return () if given is None else (given,) if isinstance(given, Comparison) else given
+    return () if result is None else (result,) if isinstance(result, Comparison) else result
 
 
-def _comparison(given: Json) -> Comparison:
-    if isinstance(given, Comparison):
-        return given
-    raise RuleError(f"it yields {shown(given)}. Yield what holds(…), equal(…) or another comparison returns.")
+def _comparison(result: Json) -> Comparison:
+    if isinstance(result, Comparison):
+        return result
+    raise RuleError(
+        f"it yields {shown(result)}. Yield what holds(…), equal(…) or another comparison returns."
+    )
 
 
 def in_words(bug: BaseException) -> str:

@@ -101,8 +101,8 @@ def _operands(tests: Mapping[str, Json]) -> Mapping[str, Json]:
         raise ValueError("is empty. Compare the place, such as { at-least = 0 }")
     for name in tests:
         if name not in OPERATORS:
-            known = f" There are {', '.join(OPERATORS)}."
-            raise ValueError(f'has no comparison "{name}".{hint_at(name, OPERATORS, known)}')
+            listing = f" There are {', '.join(OPERATORS)}."
+            raise ValueError(f'has no comparison "{name}".{hint_at(name, OPERATORS, listing)}')
     return tests
 
 

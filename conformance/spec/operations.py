@@ -234,8 +234,9 @@ _AROUND_PARAMETER: Mapping[tuple[str, ...], Operation] = MappingProxyType(
 UNDESCRIBED = "undescribed"
 """Stands for the key of an operation where a path of the portal is none of the 88."""
 
-_WORD = re.compile(r"[A-Za-z]{1,40}\d{0,2}(?:[-_.](?:[A-Za-z]{1,40}\d{0,2}|\d{1,4}))*", re.ASCII)
-"""A segment of a path that may name something; any other is taken for an id."""
+_NAME = r"(?:[A-Za-z]{1,40}\d{0,2}|[A-Za-z]\d{1,2}[A-Za-z])"
+_WORD = re.compile(rf"{_NAME}(?:[-_.](?:{_NAME}|\d{{1,4}}))*", re.ASCII)
+"""A segment of a path that may name something, also ``i18n`` and ``k8s``; any other is taken for an id."""
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_-]+", re.ASCII)
 """A code such as ``USD`` or ``WLT-1001``, which is an id as well."""

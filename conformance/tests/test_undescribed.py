@@ -185,6 +185,7 @@ def test_an_endpoint_has_one_row_with_its_statuses_whatever_the_ids(tmp_path: Pa
 def test_names_of_a_path_stay_in_its_template() -> None:
     for path in ("/web/v1/system/wallet-types/v2/query", "/web/v1/notification.center/iso-3166/oauth2"):
         assert endpoint_key("GET", path) == f"GET {path}"
+    assert endpoint_key("GET", "/web/v1/system/i18n/vi") == "GET /web/v1/system/i18n/vi"
     assert endpoint_key("GET", "/web/v1/system/rates/USDT") == "GET /web/v1/system/rates/{id}"
     assert endpoint_key("GET", "/assets/logo.png") is None
 
