@@ -21,7 +21,8 @@ from reference_impl.wrappers import Answer, Rewriting, Seen
 class Variant:
     """A lawful portal. ``gap`` is what permits it; of one ``about`` only one variant holds at a time.
 
-    ``is_alone``: it lets so few requests through that what other variants do would not be seen.
+    ``is_alone``: it lets so few requests through, or changes times so, that what other variants do would not
+    be seen.
     """
 
     name: str
