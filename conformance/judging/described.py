@@ -74,14 +74,31 @@ class DescriptionJudge:
 
 
 def _is_comparable(exchange: Exchange, response: Response, operation: DescribedOperation) -> bool:
-    """Whether the endpoint surely gave the answer. A file, or a page, is one that its description names."""
+    """Whether the endpoint surely gave the answer. Without an envelope, a success that is no page is its own,
+    and an error of the request that its description shows; others may come from a gateway."""
     if exchange.is_sealed or is_held_back(exchange):
         return False
-    if is_of_an_endpoint(exchange) or response.status in GONE:
+    if is_of_an_endpoint(exchange) or response.status in GONE or _is_led_away(operation, exchange):
         return True
     answer = operation.answers.get(str(response.status))
-    label = response.header("content-type") or ""
-    return response.status < 300 and answer is not None and answer.media_type_of(label) is not None
+    label = (response.header("content-type") or "").lower()
+    if answer is None or "html" in label:
+        return answer is not None and answer.media_type_of(label) is not None
+    return response.status < 300 or (response.status in OF_THE_REQUEST and "json" in label)
+
+
+OF_THE_REQUEST = frozenset({400, 409, 422})
+"""Statuses that no gateway gives for the portal."""
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def _is_led_away(operation: DescribedOperation, exchange: Exchange) -> bool:
+    """Whether a request without a token was redirected to another path, in place of being refused."""
+    if exchange.status not in REDIRECTS or operation.is_protected is not True:
+        return False
+    location = str(exchange.at("headers.location") or "")
+    return exchange.request.path not in location and WITHOUT_TOKEN.takes(exchange)
 
 
 def _is_served_without_token(operation: DescribedOperation, exchange: Exchange) -> bool:

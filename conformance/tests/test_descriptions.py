@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.check import CheckOptions, check
 from conformance.descriptions import DescriptionFiles, Descriptions
@@ -23,6 +24,7 @@ from conformance.tests.test_undescribed import (
     WALLETS,
     envelope,
     error,
+    page,
     wallets,
     without_token,
 )
@@ -68,6 +70,15 @@ def compared(folder: Path, document: Json, *exchanges: Exchange, **options: Any)
     return check([traffic], CheckOptions(out=folder / "out", described=files, **options)).run
 
 
+PROTECTED: dict[str, Json] = {"security": [{"bearer": []}]}
+
+
+def led_away() -> Exchange:
+    exchange = without_token(page(302))
+    assert exchange.response is not None
+    return replace(exchange, response=replace(exchange.response, headers=[("location", "/login")]))
+
+
 def deviating(run: Run) -> list[tuple[str, ...]]:
     return [(*row.requirement.split("-"), row.path) for row in run.deviations]
 
@@ -97,6 +108,10 @@ def wallet(**changes: Json) -> Exchange:
             wallets({"detail": "Not Found"}, status=404, url=f"{WALLETS}?page=1"), {},
             "STATUS", "status", id="a framework that has no such path",
         ),
+        pytest.param(
+            page(200, "application/xml"), {}, "BODY", "headers.content-type", id="a success in XML"
+        ),
+        pytest.param(led_away(), PROTECTED, "STATUS", "status", id="led away without a token"),
         pytest.param(
             wallet(), {"parameters": [{"name": "page", "in": "query", "required": True}]},
             "REQUIRED", "request.query.page", id="served without a required parameter",
