@@ -137,7 +137,7 @@ def test_a_file_that_is_no_capture_says_which_files_are(tmp_path: Path) -> None:
 def test_a_page_in_place_of_the_envelope_is_not_judged_and_named(tmp_path: Path) -> None:
     page = Response(status=200, headers=[("content-type", "text/html")], body={"length": 13}, form="not-json")
     checked = check([written(tmp_path, exchange(response=page))], CheckOptions(tmp_path / "out"))
-    assert "0 exchanges were judged." in checked.run.notes
+    assert "0 exchanges of the specification's endpoints were judged." in checked.run.notes
     taken = "taken for that of a firewall or proxy, not judged."
     assert (
         f"1 answer is an HTML page in place of the envelope (GET /web/v1/system/roles): {taken}"

@@ -120,11 +120,12 @@ class Coverage:
     def sentences(self) -> Iterator[str]:
         """Coverage for readers, one line per aspect."""
         judged = self.judged
-        yield "1 exchange was judged." if judged == 1 else f"{judged:,} exchanges were judged."
+        count = "1 exchange" if judged == 1 else f"{judged:,} exchanges"
+        yield f"{count} of the specification's endpoints {'was' if judged == 1 else 'were'} judged."
         yield f"{len(self.operations)} of {len(OPERATIONS)} operations were answered."
-        count = sum(self.expected.values())
-        shown_fields = count - sum(map(len, self.missing.values()))
-        yield f"{shown_fields} of the {count} fields that their answers may have were seen."
+        fields = sum(self.expected.values())
+        shown_fields = fields - sum(map(len, self.missing.values()))
+        yield f"{shown_fields} of the {fields} fields that their answers may have were seen."
         listed = sum(code in ERROR_BY_CODE for code in self.codes)
         yield f"{listed} of {len(ERROR_BY_CODE)} error codes were seen."
         states = [(state, f"{times} {state}") for state, times in _most_first(self.unknown_bodies)]

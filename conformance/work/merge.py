@@ -57,8 +57,8 @@ BUFFER = 1 << 17
 
 MERGED = ("check", "replay")
 REGENERATED = (
-    " exchange was judged.",
-    " exchanges were judged.",
+    " of the specification's endpoints was judged.",
+    " of the specification's endpoints were judged.",
     " not judged: record with --open-channel",
     " operations were answered.",
     " fields that their answers may have were seen.",
