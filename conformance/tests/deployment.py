@@ -118,5 +118,6 @@ def deployed(folder: Path, **how: Any) -> Iterator[Deployment]:
 
 def options_of_run(**changes: Any) -> SimpleNamespace:
     """The options of ``run`` without any, but for those that change."""
-    values = dict.fromkeys(BY_NAME) | {"only": (), "skip": (), "formats": (), "further": [], "brief": True}
+    values: dict[str, Any] = {name: () if row.repeats else None for name, row in BY_NAME.items()}
+    values |= {"formats": (), "further": [], "brief": True}
     return SimpleNamespace(**values | changes)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import compares_answers, gravity
 from conformance.spec import BY_KEY, REQUIREMENTS, Requirement
 from conformance.spec.requests import FILTERS
@@ -299,9 +299,13 @@ def _with_the_odd_one_first(groups: Sequence[FindingGroup]) -> list[FindingGroup
     """The groups. Where one endpoint disagrees with several others in a field, it is the odd one: these
     groups are one, and its finding leads."""
     rest: list[FindingGroup] = []
+    compared: dict[Key, list[FindingGroup]] = {}
     for group in groups:
-        first = next((each for each in rest if _odd_one(each, group) is not None), None)
+        lead = group.lead
+        alike = [] if lead.other is None else compared.setdefault(_compared(lead, lead.other), [])
+        first = next((each for each in alike if _odd_one(each, group) is not None), None)
         if first is None:
+            alike.append(group)
             rest.append(group)
             continue
         odd = _odd_one(first, group)
@@ -310,13 +314,16 @@ def _with_the_odd_one_first(groups: Sequence[FindingGroup]) -> list[FindingGroup
     return rest
 
 
+def _compared(finding: FindingEntry, other: OtherPlaceEntry) -> Key:
+    return finding.requirement, finding.verdict, other.field
+
+
 def _odd_one(first: FindingGroup, second: FindingGroup) -> str | None:
     """The only endpoint that all comparisons of two groups have in common."""
-    findings = (*first.findings, *second.findings)
-    rules = {(each.requirement, each.verdict, each.other.field if each.other else None) for each in findings}
-    if len(rules) != 1 or any(each.other is None for each in findings):
-        return None
-    places = [{each.endpoint, each.other.endpoint} for each in findings if each.other is not None]
+    places = [
+        {each.endpoint, each.other.endpoint} if each.other is not None else set()
+        for each in (*first.findings, *second.findings)
+    ]
     common = set.intersection(*places)
     return common.pop() if len(common) == 1 else None
 

@@ -128,11 +128,11 @@ class Caller:
         clock that is moved what stands before may go by its own."""
         clock = self._clock
         longest = A_MINUTE if key in OF_PASSWORDS or clock.is_simulated else LONGEST_PAUSE
-        waited = 0.0
+        waited: list[float] = []
         for seconds in _pauses(answer):
             if seconds > longest or self._pauses_left <= seconds or not _is_turned_away(answer):
                 break
-            waited += seconds
+            waited.append(seconds)
             with suppress(OutOfTime):
                 clock.wait(seconds + MARGIN, PASSES)
                 answer = self._counted(key, outgoing, waits=True)
@@ -143,7 +143,7 @@ class Caller:
             # A target that turns everything away is not to be waited for again and again.
             self._pauses_left -= MOST_PAUSES / 3
         elif not clock.is_simulated:
-            self._pauses_left -= waited
+            self._pauses_left -= sum(waited)
         return answer
 
     def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
