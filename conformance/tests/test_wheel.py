@@ -52,6 +52,8 @@ def test_the_wheel_says_what_it_is(tmp_path_factory: pytest.TempPathFactory) -> 
     classifiers = metadata.get_all("Classifier", [])
     assert {"Framework :: Pytest", "Typing :: Typed", "Environment :: Console"} <= set(classifiers)
     assert "conformance" in metadata["Keywords"].split(",")
-    assert {"replay", "scale", "mcp", "docs", "dev"} == set(metadata.get_all("Provides-Extra", []))
+    assert {"replay", "scale", "mcp", "describe", "docs", "dev"} == set(
+        metadata.get_all("Provides-Extra", [])
+    )
     assert metadata["Summary"]
     assert metadata["Requires-Python"] == ">=3.11"
