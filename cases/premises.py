@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from conformance.cases import (
@@ -192,6 +192,14 @@ def code_of(record: dict[str, Json], field: str) -> str | None:
 
 def without(record: dict[str, Json], *names: str) -> dict[str, Json]:
     return {name: value for name, value in record.items() if name not in names}
+
+
+def texts_within(value: Json) -> Iterator[str]:
+    """Every text, at whatever depth."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_within(inner)
 
 
 def form(data: Json) -> Json:

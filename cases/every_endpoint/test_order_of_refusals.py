@@ -12,7 +12,7 @@ import pytest
 
 from cases.every_endpoint.test_tokens import HARMLESS, PROTECTED, ask
 from cases.every_endpoint.tokens import changed_signature, forged
-from cases.premises import answered, granted
+from cases.premises import answered, granted, texts_within
 from cases.reading import READABLE, ids_where_known, known_ids, read, some_ids
 from conformance.cases import (
     Account,
@@ -115,8 +115,8 @@ def test_a_refusal_shows_nothing_of_the_record(
     is_refused_for_its_token = not refused.success and refused.status == 401
     if not is_refused_for_its_token:
         raise Untestable("the request was not refused for want of a token", "target")
-    texts = set(texts_in(shown.data)) - set(ids.values())
-    told = sorted(text for text in texts if text in " ".join(texts_in(refused.envelope)))
+    texts = set(long_texts(shown.data)) - set(ids.values())
+    told = sorted(text for text in texts if text in " ".join(long_texts(refused.envelope)))
     expected = "nothing of the record"
     verify("AUTHN-026", holds(refused, "message", not told, expected, shown))
 
@@ -125,10 +125,5 @@ LONG = 8
 """Letters from which on a text of a record is surely its own, and no word of a message."""
 
 
-def texts_in(value: Json) -> Iterator[str]:
-    """The long texts in a JSON value."""
-    if isinstance(value, str) and len(value) >= LONG:
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from texts_in(inner)
+def long_texts(value: Json) -> Iterator[str]:
+    return (text for text in texts_within(value) if len(text) >= LONG)

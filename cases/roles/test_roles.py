@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from cases.premises import authorized, code_of, granted, listed
+from cases.premises import authorized, code_of, granted, listed, texts_within
 from conformance.cases import (
     RECORD_UNKNOWN,
     Account,
@@ -89,11 +87,3 @@ def texts_of(item: Json) -> set[str]:
     """The texts of a permission, which may be one itself."""
     values = item.values() if isinstance(item, dict) else [item]
     return {value for value in values if isinstance(value, str)}
-
-
-def texts_within(value: Json) -> Iterator[str]:
-    """Every text, at whatever depth: permissions may be listed as a tree."""
-    if isinstance(value, str):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from texts_within(inner)
