@@ -67,10 +67,9 @@ class DescriptionJudge:
 
     def _note_unknown(self, exchange: Exchange, ledger: Ledger) -> None:
         """Notes an endpoint that serves and that no description has."""
-        unknown, endpoint = ledger.described.unknown, endpoint_of(exchange)
-        is_served = exchange.success and is_of_an_endpoint(exchange)
-        if is_served and self._descriptions.operations and len(unknown) < MOST_UNKNOWN:
-            unknown[endpoint] = None
+        unknown = ledger.described.unknown
+        if exchange.success and self._descriptions and len(unknown) < MOST_UNKNOWN:
+            unknown[endpoint_of(exchange)] = None
 
 
 def _is_comparable(exchange: Exchange, response: Response, operation: DescribedOperation) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TextIO
 
 import msgspec
 
+from conformance.spec.operations import endpoint_key
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.replacing import not_following, written_whole
@@ -87,8 +88,8 @@ class RedactedLines:
 
 def first_seen_in(exchange: Exchange) -> str:
     """The origin of the secrets that an exchange is the first to hold."""
-    request, match = exchange.request, exchange.request.operation
-    endpoint = match.key if match is not None else f"{request.method} {request.path}"
+    request = exchange.request
+    endpoint = endpoint_key(request.method, request.path) or f"{request.method} {request.path}"
     return f"first seen in #{exchange.n}, {endpoint}{f' by {exchange.client}' if exchange.client else ''}"
 
 
