@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import threading
 import time
@@ -18,7 +17,7 @@ from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
 from conformance.target.clock import LONGEST_WAIT, Clock
 from conformance.target.portal.budget import Budget, retry_after
 from conformance.target.portal.calls.caller import Caller
-from conformance.target.portal.codes import Codes, wrong_code
+from conformance.target.portal.codes import UNTOUCHED, Codes, wrong_code
 from conformance.target.portal.inboxes import POLL_SECONDS, InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     CODE_INVALID,
@@ -30,13 +29,13 @@ from conformance.target.portal.login import (
     refusal,
     text_at,
 )
-from conformance.target.portal.sign_ins.advice import (
+from conformance.target.portal.sign_ins.attempts import (
+    Attempts,
     mail_advice,
     otp_advice,
     password_advice,
     password_problem,
 )
-from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.portal.sign_ins.calls import MAILED_BEFORE, Login
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.authenticator import STEP
@@ -137,13 +136,7 @@ class ProfileAccount:
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
 
     def can(self, factor: str) -> bool:
-        return bool(
-            self._settings.otp_secret
-            if factor == "OTP"
-            else self._settings.inbox
-            if factor == "EMAIL"
-            else ""
-        )
+        return bool({"OTP": self._settings.otp_secret, "EMAIL": self._settings.inbox}.get(factor))
 
     @property
     def is_otp_proven(self) -> bool:
@@ -173,7 +166,7 @@ class ProfileAccount:
         if refused == 0 or self.attempts.has_held_token:
             return codes.totp(self._otp_secret)
         if self._means.clock.is_simulated:
-            return (codes.untouched_totp if refused == 1 else codes.totp)(self._otp_secret)
+            return codes.totp(self._otp_secret, steps_ahead=UNTOUCHED if refused == 1 else 0)
         return codes.adjacent_totp(self._otp_secret, refused)
 
     def arrival(self, longest: float) -> float:
@@ -465,14 +458,12 @@ class ProfileAccount:
         """
         if initiated.success:
             self.attempts.is_password_accepted = True
-        elif self._is_refused_for_the_password(initiated) and not self.attempts.is_password_accepted:
+            return
+        is_too_long_or_short = password_problem(self.password) is not None
+        wrong = ("AUTH.INVALID_CREDENTIALS", *(INVALID_PARAMETER if is_too_long_or_short else ()))
+        if initiated.code in wrong and not self.attempts.is_password_accepted:
             advice = password_advice(self.name, self.password)
             raise self.attempts.password_refused(refusal(initiated), advice)
-
-    def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
-        if initiated.code == "AUTH.INVALID_CREDENTIALS":
-            return True
-        return initiated.code in INVALID_PARAMETER and password_problem(self.password) is not None
 
     def next_password(self, number: int | None = None) -> str:
         """A new password, made from the profile's and the run's id, so that a clean-up can make it again."""
@@ -483,9 +474,7 @@ class ProfileAccount:
 
     def password_of(self, run_id: str, number: int) -> str:
         """The password that a run made as its ``number``-th for this account."""
-        digest = hmac.new(
-            self._settings.password.encode(), f"{run_id}/{number}".encode(), hashlib.sha256
-        ).digest()
+        digest = hmac.digest(self._settings.password.encode(), f"{run_id}/{number}".encode(), "sha256")
         letters = base64.b32encode(digest).decode()[:16]
         password = "aZ7!" + (letters * 8)[: LONG_PASSWORD - 4 if number >= LONG_FROM else 16]
         self._means.secrets.add(password, "password", f"made up for accounts.{self.name}")
