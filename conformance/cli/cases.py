@@ -113,6 +113,3 @@ def plan_run(options: Options) -> int:
     from conformance.cli.outlook import show_plan
 
     return show_plan(options)
-
-
-COMMANDS = {each.name: each for each in (run_cases, plan_run)}

@@ -170,6 +170,8 @@ def option(*names: str, **settings: Any) -> click.RichOption:
     """One option; without a type it takes a text that is not empty."""
     if not settings.get("is_flag"):
         settings.setdefault("type", TEXT)
+    if settings.get("type") is PATH:
+        settings.setdefault("metavar", "FILE")
     if isinstance(choice := settings.get("type"), Choice):
         what, default, rest = str(settings["help"]).partition(" (default")
         settings |= {"metavar": "WORD", "help": f"{what}: {choice.listed}{default}{rest}"}
@@ -178,6 +180,11 @@ def option(*names: str, **settings: Any) -> click.RichOption:
 
 def flag(*names: str, **settings: Any) -> click.RichOption:
     return option(*names, is_flag=True, **settings)
+
+
+def repeated(*names: str, **settings: Any) -> click.RichOption:
+    """An option that takes several values."""
+    return option(*names, multiple=True, **{**settings, "help": f"{settings['help']}; may be repeated"})
 
 
 def argument(name: str, metavar: str, **settings: Any) -> click.RichArgument:

@@ -54,8 +54,9 @@ class Program(click.RichGroup):
 def loaded(name: str) -> click.RichCommand:
     """The command itself. KeyError: there is none of this name."""
     module = import_module(f"conformance.cli.{BY_COMMAND[name].module}")
-    commands: dict[str, click.RichCommand] = module.COMMANDS
-    return commands[name]
+    return next(
+        each for each in vars(module).values() if isinstance(each, click.RichCommand) and each.name == name
+    )
 
 
 def _panels() -> list[click.RichPanel[Any, Any]]:
