@@ -130,11 +130,11 @@ class BaselineRow:
     @property
     def text(self) -> str:
         """TOML text of the row, without default values."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = ((each, getattr(self, each.name)) for each in fields(self))
         shown = {
-            each.name: visible(value) if isinstance(value := values[each.name], str) else value
-            for each in fields(self)
-            if values[each.name] != each.default or each.name == "reason"
+            each.name: visible(value) if isinstance(value, str) else value
+            for each, value in values
+            if value != each.default or each.name == "reason"
         }
         return f"[[{TABLE}]]\n{tomlkit.dumps(shown)}"
 

@@ -10,7 +10,7 @@ from math import inf
 from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
-from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
+from conformance.report.across.models import ComparedRun, FrozenModel, ScopeChange, scope_changes
 from conformance.report.latency.histograms import SAMPLES_BEYOND
 from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
@@ -25,7 +25,7 @@ from conformance.report.model.run import (
     Since,
     VerdictName,
 )
-from conformance.report.model.words import headline, is_left_out, numbers
+from conformance.report.model.words import is_left_out
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
 SLOWER_FACTOR = 1.5
@@ -39,17 +39,6 @@ FEWEST_REQUESTS = 2 * SAMPLES_BEYOND
 
 SHORTEST_MS = 5.0
 """Milliseconds of a median below which a factor says more of the machine than of the portal."""
-
-
-class ComparedRun(FrozenModel):
-    """One of the two runs, in short."""
-
-    url: str
-    profile: str | None
-    started: str
-    verdict: str
-    numbers: str
-    exit_code: int
 
 
 class VerdictChange(FrozenModel):
@@ -161,7 +150,7 @@ class Comparison(FrozenModel):
 def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
     """What changed from one run to the other, without what a baseline lists of the new one. What fails is
     what failed the new run."""
-    sides = {"old": _side(old), "new": _side(new)}
+    sides = {"old": ComparedRun.of(old), "new": ComparedRun.of(new)}
     old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
     failed, fails = failing_rules(old, fail_on=new.fails_on), failing_rules(new)
     before = {row.id: row for row in old.requirements}
@@ -273,17 +262,6 @@ def since(old: Run, new: Run) -> Since:
             if not new.scope.selection or asked.issuperset(row.endpoints)
         ],
         changed_readings=[row.key for row in comparison.changed_readings],
-    )
-
-
-def _side(run: Run) -> ComparedRun:
-    return ComparedRun(
-        url=run.target.url,
-        profile=run.target.profile,
-        started=run.started,
-        verdict=headline(run).title,
-        numbers=numbers(run),
-        exit_code=run.exit_code,
     )
 
 

@@ -1,10 +1,9 @@
-"""A comparison of two runs to read: as text, as JSON and as a page."""
+"""A comparison of two runs to read: as textand as a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -20,19 +19,14 @@ from conformance.report.formats.page import render, with_code
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
 from conformance.report.model.run import Regression
-from conformance.report.model.visible import json_text, one_line
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, listed, plural
-from conformance.traffic.replacing import write_report
 
 MOST_ROWS = 200
 MOST_LINES = 40
 
 ID = re.compile(r"^([A-Z]+-\d+) ")
 """An id at the beginning of a line, which is its label on a terminal."""
-
-
-def as_json(comparison: Comparison) -> str:
-    return json_text(comparison.model_dump(mode="json"))
 
 
 def as_text(comparison: Comparison) -> str:
@@ -105,16 +99,6 @@ def _scope_lines(comparison: Comparison) -> Iterator[str]:
     for row in comparison.scope_changes:
         yield f"The runs differ in {row.what}: {one_line(row.old)} → {one_line(row.new)}."
     yield from selections(comparison)
-
-
-def write_all(comparison: Comparison, out: Path) -> None:
-    """``compare.html`` and ``compare.json`` in a folder, which is created where it is missing."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("compare.html", as_html(comparison)),
-        ("compare.json", as_json(comparison)),
-    ):
-        write_report(out / name, text)
 
 
 def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:

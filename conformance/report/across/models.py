@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
 from conformance.report.model.run import Run
+from conformance.report.model.visible import json_text
+from conformance.report.model.words import headline, numbers
 
 
 class FrozenModel(BaseModel):
     """A value that does not change, and that pydantic writes as JSON."""
 
     model_config = ConfigDict(frozen=True)
+
+
+def as_json(value: FrozenModel | Sequence[FrozenModel]) -> str:
+    """What a command about several runs answers, as JSON."""
+    rows = value.model_dump(mode="json") if isinstance(value, FrozenModel) else value
+    return json_text(rows if isinstance(rows, dict) else [row.model_dump(mode="json") for row in rows])
+
+
+class ComparedRun(FrozenModel):
+    """One of several runs, in short."""
+
+    url: str
+    profile: str | None
+    started: str
+    impact: str
+    verdict: str
+    numbers: str
+    exit_code: int
+
+    @classmethod
+    def of(cls, run: Run, **more: str) -> Self:
+        """The facts of a run; ``more`` are those of a subclass."""
+        return cls(
+            url=run.target.url,
+            profile=run.target.profile,
+            started=run.started,
+            impact=run.impact,
+            verdict=headline(run).title,
+            numbers=numbers(run),
+            exit_code=run.exit_code,
+            **more,
+        )
 
 
 NONE = "none"

@@ -20,7 +20,7 @@ from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
-from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
+from conformance.verdicts.findings import Finding, Observation, Result
 
 SCHEMA = 1
 Level = Literal["must", "should", "open"]
@@ -36,6 +36,16 @@ class Part(BaseModel):
     model_config = ConfigDict(
         extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings", defer_build=True
     )
+
+
+def _bounded(**bounds: int) -> BeforeValidator:
+    """Bounds of a value, which is cut here; the exchanges have it whole."""
+    return BeforeValidator(lambda value: clipped(value, **bounds))
+
+
+Name = Annotated[str, _bounded(text=300)]
+Observed = Annotated[JsonValue, _bounded(text=1_000, items=40)]
+Value = Annotated[JsonValue, _bounded()]
 
 
 class Suite(Part):
@@ -88,8 +98,8 @@ class OtherPlaceEntry(Part):
     """Where another answer shows what was expected: its exchange, endpoint, record and field."""
 
     exchange: int
-    endpoint: str
-    record: str
+    endpoint: Name
+    record: Name
     field: str
 
 
@@ -102,14 +112,14 @@ class FindingEntry(Part):
     requirement: str
     verdict: VerdictName
     case: str | None = None
-    endpoint: str
-    message: str
-    expected: JsonValue = None
-    actual: JsonValue = None
+    endpoint: Name
+    message: Annotated[str, _bounded(text=1_000)]
+    expected: Value = None
+    actual: Value = None
     exchanges: list[int] = []
     path: str = ""
     times: int = 1
-    signature: str = ""
+    signature: Annotated[str, _bounded(text=600)] = ""
     fault_class: FaultClass = "target"
     missing: bool = False
     other: OtherPlaceEntry | None = None
@@ -137,9 +147,9 @@ def short_id(*names: str) -> str:
 
 
 class ObservationEntry(Part):
-    topic: str
-    endpoint: str
-    observed: JsonValue = None
+    topic: Name
+    endpoint: Name
+    observed: Observed = None
     exchanges: list[int] = []
     times: int = 1
 
@@ -152,7 +162,7 @@ class Reading(Part):
     """
 
     key: str
-    observed: list[JsonValue]
+    observed: list[Observed]
     statement: str | None = None
     requirement: str | None = None
     endpoint: str | None = None
@@ -397,7 +407,7 @@ class Run(Part):
             strict=values["fail_on"] == "should",
             requirements=requirements,
             findings=[finding_entry(finding) for finding in findings],
-            observations=[_observation(observation) for observation in rows],
+            observations=[ObservationEntry.model_validate(row, from_attributes=True) for row in rows],
             readings=_readings(requirements, rows),
             **values,
         )
@@ -523,42 +533,7 @@ def _requirement(result: Result) -> RequirementEntry:
 
 
 def finding_entry(finding: Finding) -> FindingEntry:
-    return FindingEntry(
-        requirement=finding.requirement,
-        verdict=finding.verdict.value,
-        case=finding.case,
-        endpoint=clipped(finding.endpoint, text=300),
-        message=clipped(finding.message, text=1_000),
-        expected=clipped(finding.expected),
-        actual=clipped(finding.actual),
-        exchanges=list(finding.exchanges),
-        path=finding.path,
-        times=finding.times,
-        signature=clipped(finding.signature, text=600),
-        fault_class=finding.fault_class,
-        other=_other_place(finding.other),
-    )
-
-
-def _other_place(place: OtherPlace | None) -> OtherPlaceEntry | None:
-    if place is None:
-        return None
-    return OtherPlaceEntry(
-        exchange=place.exchange,
-        endpoint=clipped(place.endpoint, text=300),
-        record=clipped(place.record, text=300),
-        field=place.field,
-    )
-
-
-def _observation(row: Observation) -> ObservationEntry:
-    return ObservationEntry(
-        topic=clipped(row.topic, text=300),
-        endpoint=clipped(row.endpoint, text=300),
-        observed=clipped(row.observed, text=1_000, items=40),
-        exchanges=list(row.exchanges),
-        times=row.times,
-    )
+    return FindingEntry.model_validate(finding, from_attributes=True)
 
 
 def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[Observation]) -> list[Reading]:
@@ -569,11 +544,7 @@ def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[O
     return [
         Reading(
             key=key,
-            observed=list(
-                {
-                    repr(row.observed): clipped(row.observed, text=1_000, items=40) for row in by_topic[key]
-                }.values()
-            ),
+            observed=list({repr(row.observed): row.observed for row in by_topic[key]}.values()),
             statement=row.statement,
             requirement=row.id,
             endpoint=by_topic[key][0].endpoint if len({row.endpoint for row in by_topic[key]}) == 1 else None,
