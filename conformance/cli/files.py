@@ -157,7 +157,7 @@ def _change_known(options: Options) -> int:
 
     if options.known is None or len(options.runs) != 1:
         raise UsageError("--accept and --prune change the rows of --known FILE, by one RUN. Give both.")
-    run = _results(options.runs[0])
+    run = Run.read(options.runs[0])
     sentences = accept(
         run, options.known, options.accept, is_pruned=options.prune, is_stable=has_stable_values
     )
@@ -171,7 +171,7 @@ def _compare_two(options: Options) -> int:
     from conformance.report.across.baseline import baseline_of
     from conformance.report.across.models import as_json
 
-    old, new = map(_results, options.runs)
+    old, new = map(Run.read, options.runs)
     comparison = compare.compare(old, new, baseline_of(options.known, is_strict=new.strict))
     files = {"compare.html": compare_pages.as_html, "compare.json": as_json}
     _answer(options, comparison, compare_pages.as_text, files)
@@ -183,7 +183,7 @@ def _compare_several(options: Options) -> int:
     from conformance.report.across.models import as_json
 
     names = [place.parent.name if place.is_file() else place.name for place in options.runs]
-    runs_matrix = matrix.matrix([_results(place) for place in options.runs], names)
+    runs_matrix = matrix.matrix([Run.read(place) for place in options.runs], names)
     files = {"matrix.html": matrix.as_html, "matrix.json": as_json}
     _answer(options, runs_matrix, matrix.as_text, files)
     return ExitCode.CONFORMANT
@@ -266,7 +266,3 @@ def describe_traffic(options: Options) -> int:
 
     describe(options)
     return ExitCode.CONFORMANT
-
-
-def _results(place: Path) -> Run:
-    return Run.read(place / "results.json" if place.is_dir() else place)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Required, Self, TypedDict, Unpack
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
 import conformance
 from conformance.errors import UsageError
@@ -17,7 +17,7 @@ from conformance.impacts import FailOn
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
-from conformance.spec.requirements import ALIASES, present_id, present_signature
+from conformance.spec.requirements import present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Observation, Result
@@ -43,6 +43,8 @@ def _bounded(**bounds: int) -> BeforeValidator:
     return BeforeValidator(lambda value: clipped(value, **bounds))
 
 
+RuleId = Annotated[str, AfterValidator(present_id)]
+"""The id of a requirement: a former one is read as that of today."""
 Name = Annotated[str, _bounded(text=300)]
 Observed = Annotated[JsonValue, _bounded(text=1_000, items=40)]
 Value = Annotated[JsonValue, _bounded()]
@@ -72,7 +74,7 @@ class RequirementEntry(Part):
     """``operations`` are the endpoints it concerns, none where it concerns all or no particular one;
     ``untestable`` says that it cannot be seen from outside, whatever the profile offers."""
 
-    id: str
+    id: RuleId
     section: str
     level: Level
     statement: str
@@ -109,7 +111,7 @@ class FindingEntry(Part):
     ``severity`` is ``access``, ``secret``, ``data``, ``client``, ``differs`` or ``own``; ``filters`` are
     those of the requests whose listing was compared, where a finding is about which records it holds."""
 
-    requirement: str
+    requirement: RuleId
     verdict: VerdictName
     case: str | None = None
     endpoint: Name
@@ -119,20 +121,12 @@ class FindingEntry(Part):
     exchanges: list[int] = []
     path: str = ""
     times: int = 1
-    signature: Annotated[str, _bounded(text=600)] = ""
+    signature: Annotated[str, _bounded(text=600), AfterValidator(present_signature)] = ""
     fault_class: FaultClass = "target"
     missing: bool = False
     other: OtherPlaceEntry | None = None
     severity: str = ""
     filters: list[str] = []
-
-    def with_present_id(self) -> Self:
-        """A copy of the finding with the current requirement id."""
-        named = {
-            "requirement": present_id(self.requirement),
-            "signature": present_signature(self.signature),
-        }
-        return self.model_copy(update=named)
 
     @property
     def id(self) -> str:
@@ -164,7 +158,7 @@ class Reading(Part):
     key: str
     observed: list[Observed]
     statement: str | None = None
-    requirement: str | None = None
+    requirement: RuleId | None = None
     endpoint: str | None = None
     pinned: JsonValue = None
     exchanges: list[int] = []
@@ -418,7 +412,7 @@ class Run(Part):
         is another file."""
         file = path / "results.json" if path.is_dir() else path
         try:
-            return cls.model_validate_json(file.read_bytes()).with_present_ids()
+            return cls.model_validate_json(file.read_bytes())
         except FileNotFoundError:
             raise UsageError(
                 f"{file}: there is no such file. A run writes it under its --out folder."
@@ -432,23 +426,6 @@ class Run(Part):
                 f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}. "
                 "Name the folder of a run, a check or a replay."
             ) from None
-
-    def with_present_ids(self) -> Self:
-        """A copy of the run with current requirement ids."""
-        if ALIASES.keys().isdisjoint(entry.id for entry in self.requirements):
-            return self
-        return self.model_copy(
-            update={
-                "requirements": [
-                    row.model_copy(update={"id": present_id(row.id)}) for row in self.requirements
-                ],
-                "findings": [row.with_present_id() for row in self.findings],
-                "readings": [
-                    row.model_copy(update={"requirement": present_id(row.requirement or "") or None})
-                    for row in self.readings
-                ],
-            }
-        )
 
     @property
     def remarks(self) -> list[str]:

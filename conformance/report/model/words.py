@@ -32,30 +32,25 @@ ALLOWED = {
     "disruptive": "disruptive: also trip rate limits, end sessions and change passwords",
 }
 
-HALTED: dict[int, tuple[Tone, str, str]] = {
+HALTED: dict[int, tuple[str, str]] = {
     ExitCode.INTERRUPTED: (
-        "unsure",
         "Interrupted",
         "The run was interrupted. The report covers what was judged before that.",
     ),
     ExitCode.INTERNAL_ERROR: (
-        "unsure",
         "Internal error",
         "The suite itself failed; the report does not judge the target.",
     ),
-    ExitCode.USAGE: ("unsure", "Not run", "The command, the profile or a file is wrong."),
+    ExitCode.USAGE: ("Not run", "The command, the profile or a file is wrong."),
     ExitCode.INCONCLUSIVE: (
-        "unsure",
         "Inconclusive",
         "Too little was tested for a verdict. Each untested requirement has its reason.",
     ),
     ExitCode.UNREACHABLE: (
-        "unsure",
         "Inconclusive",
         "The target could not be reached, or stopped answering during the run.",
     ),
     ExitCode.LEFT_BEHIND: (
-        "bad",
         "Clean-up incomplete",
         "The run could not restore everything that it created or changed at the target.",
     ),
@@ -405,7 +400,7 @@ def _grave_in_words(run: Run) -> str:
 
 
 def _halted(run: Run, code: int) -> Headline:
-    tone, title, sentence = HALTED[code]
+    title, sentence = HALTED[code]
     if code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence
     if code == ExitCode.INCONCLUSIVE:
@@ -417,6 +412,7 @@ def _halted(run: Run, code: int) -> Headline:
     before = _failed_before(run)
     if before and (code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {before}."
+    tone: Tone = "bad" if code == ExitCode.LEFT_BEHIND else "unsure"
     return Headline(tone, title, sentence + _bundled(run))
 
 

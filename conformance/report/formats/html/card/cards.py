@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.html.card.exchange_view import (
-    ExchangeView,
     exchange_views,
     expected_in,
     expected_lines,
@@ -19,7 +18,7 @@ from conformance.report.formats.html.card.exchange_view import (
     other_lines,
     seen_lines,
 )
-from conformance.report.formats.page import anchor, endpoint, part, with_code
+from conformance.report.formats.page import Cells, anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import RunEvidence
@@ -62,7 +61,7 @@ class Card:
     accept: str | None
     is_known: bool
     is_new: bool
-    exchanges: Sequence[ExchangeView] = ()
+    exchanges: Sequence[Cells] = ()
     left_out: str = ""
 
     @property
