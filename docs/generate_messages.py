@@ -94,15 +94,12 @@ def _text_of(node: ast.AST) -> str | None:
     if isinstance(node, ast.JoinedStr):
         return "".join(_text_of(part) or "" for part in node.values)
     if isinstance(node, ast.FormattedValue):
-        return "{" + _short(ast.unparse(node.value)) + "}"
+        value = ast.unparse(node.value)
+        return "{" + (value if re.fullmatch(r"[\w.]{1,30}(\[\w+\])?", value) else "…") + "}"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         sides = _text_of(node.left), _text_of(node.right)
         return None if None in sides else "".join(side or "" for side in sides)
     return None
-
-
-def _short(expression: str) -> str:
-    return expression if re.fullmatch(r"[\w.]{1,30}(\[\w+\])?", expression) else "…"
 
 
 def _is_message(text: str) -> bool:

@@ -280,7 +280,8 @@ def usage_line(wrong: click.ClickException) -> str:
 def _problem(wrong: click.ClickException) -> str:
     if isinstance(wrong, click.NoSuchOption):
         place = " Options come after the command." if _is_before_command(wrong) else ""
-        return f"unknown option or argument: {wrong.option_name}.{_nearest(wrong.possibilities)}{place}"
+        near = f" Did you mean {' or '.join(wrong.possibilities)}?" if wrong.possibilities else ""
+        return f"unknown option or argument: {wrong.option_name}.{near}{place}"
     if isinstance(wrong, click.MissingParameter):
         return f"{_hint(wrong.param)} is missing."
     if isinstance(wrong, click.BadParameter):
@@ -298,7 +299,3 @@ def _hint(parameter: click.Parameter | None) -> str:
     if isinstance(parameter, click.Argument):
         return parameter.human_readable_name.removesuffix("...")
     return parameter.opts[-1]
-
-
-def _nearest(names: Sequence[str] | None) -> str:
-    return f" Did you mean {' or '.join(names)}?" if names else ""

@@ -28,6 +28,7 @@ from conformance.report.model.run import (
 from conformance.report.model.words import is_left_out
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
+UNTRIED = ("untested", None)
 SLOWER_FACTOR = 1.5
 """By which factor the median must have grown or shrunk to be reported."""
 
@@ -164,8 +165,12 @@ def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
         or (row.old == "warn" and row.new == "pass")
     ]
     steady = set(failed & fails)
-    lost, left_out_by_new = _divided(filter(_is_lost, changes), new)
-    gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
+    lost, left_out_by_new = _divided(
+        [row for row in changes if row.new in UNTRIED and row.old not in UNTRIED], new
+    )
+    gained, left_out_by_old = _divided(
+        [row for row in changes if row.old in UNTRIED and row.new == "pass"], old
+    )
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
         **sides,
@@ -208,14 +213,6 @@ def _unlisted(old: Run, new: Run, baseline: Baseline) -> tuple[Run, Run]:
     ]
     changes = {"requirements": without_rules(new), "findings": findings, "regressions": regressions}
     return old.model_copy(update={"requirements": without_rules(old)}), new.model_copy(update=changes)
-
-
-def _is_lost(change: VerdictChange) -> bool:
-    return change.new in ("untested", None) and change.old not in ("untested", None)
-
-
-def _is_gained(change: VerdictChange) -> bool:
-    return change.old in ("untested", None) and change.new == "pass"
 
 
 def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[VerdictChange], list[str]]:

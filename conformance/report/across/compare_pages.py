@@ -27,6 +27,7 @@ MOST_LINES = 40
 
 ID = re.compile(r"^([A-Z]+-\d+) ")
 """An id at the beginning of a line, which is its label on a terminal."""
+LABEL = r"\1  "
 
 
 def as_text(comparison: Comparison) -> str:
@@ -38,17 +39,12 @@ def as_text(comparison: Comparison) -> str:
         ],
         list(_scope_lines(comparison)),
         *(
-            [title, *(f"  {_with_label(line)}" for line in lines)]
+            [title, *(f"  {ID.sub(LABEL, line)}" for line in lines)]
             for title, lines in reversed(list(_blocks(comparison)))
         ),
         [conclusion(comparison)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
-
-
-def _with_label(line: str) -> str:
-    """A line whose id is a label, as a terminal lays it out."""
-    return ID.sub(r"\1  ", line)
 
 
 def as_html(comparison: Comparison) -> str:
@@ -135,15 +131,12 @@ def _reading_line(change: ReadingChange) -> str:
     if change.differences:
         return f"{change.key}: {one_line('; '.join(change.differences))}"
     if len(change.gone) < len(change.old) or len(change.added) < len(change.new):
-        parts = [("no longer", change.gone), ("new", change.added), ("still", _still(change))]
+        still = [value for value in change.new if value not in change.added]
+        parts = [("no longer", change.gone), ("new", change.added), ("still", still)]
         return (
             f"{change.key}: {'; '.join(f'{word} {one_line(_values(each))}' for word, each in parts if each)}"
         )
     return f"{change.key}: {one_line(_values(change.old))} is now {one_line(_values(change.new))}"
-
-
-def _still(change: ReadingChange) -> list[JsonValue]:
-    return [value for value in change.new if value not in change.added]
 
 
 def _observation_line(observation: SeenObservation) -> str:

@@ -153,7 +153,11 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
         present_id(name): {"requirement": present_id(name), "level": level, "statement": statement}
         for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
     }
-    flaky = [_flaky(rules[name], line) for name, line in lines if _failures(line) >= FAILURES]
+    flaky = [
+        Flaky(**rules[name], flips=_flips(line), verdicts=[verdict for _, verdict in line])
+        for name, line in lines
+        if _failures(line) >= FAILURES
+    ]
     steady = [(name, line) for name, line in lines if _failures(line) < FAILURES]
     return Trend(
         target=target,
@@ -195,10 +199,6 @@ def _failing(rule: Mapping[str, str], line: VerdictLine) -> Failing:
     held = [started for started, verdict in line if verdict == "pass"]
     since, last_held = line[-streak][0], held[-1] if held else None
     return Failing(**rule, verdict=line[-1][1], since=since, runs=streak, last_held=last_held)
-
-
-def _flaky(rule: Mapping[str, str], line: VerdictLine) -> Flaky:
-    return Flaky(**rule, flips=_flips(line), verdicts=[verdict for _, verdict in line])
 
 
 def _fixed(rule: Mapping[str, str], line: VerdictLine) -> Fixed:

@@ -64,11 +64,12 @@ class ScopeChange(FrozenModel):
 def scope_changes(old: Run, new: Run) -> list[ScopeChange]:
     """Options that differ between two runs. An option that only one run notes is skipped, and so is the
     address of the bundled portal, which differs in each run."""
+    is_bundled = old.scope.bundled and new.scope.bundled
     sides = zip(_told(old), _told(new), strict=True)
     return [
         ScopeChange(what=what, old=before, new=after)
         for (what, before), (_, after) in sides
-        if before != after and before and after and not (what == "target" and _are_bundled(old, new))
+        if before != after and before and after and not (is_bundled and what == "target")
     ]
 
 
@@ -80,7 +81,3 @@ def _told(run: Run) -> Iterator[tuple[str, str]]:
     yield "time budget", run.scope.time_budget or NONE
     yield "effort", run.scope.effort
     yield "selection", run.scope.selection or NONE
-
-
-def _are_bundled(old: Run, new: Run) -> bool:
-    return old.scope.bundled and new.scope.bundled

@@ -37,10 +37,11 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
 def markdown(run: Run) -> str:
     """The summary, below 200,000 characters; text from the target is not interpreted as Markdown or HTML."""
     failures = failures_of(run)
+    slow = [f"- {quoted(sentence, 600)}" for sentence in failures.too_slow[:MOST_FAILURES]]
     lines = [
         *_top(run),
         *_regressions(failures),
-        *_too_slow(failures),
+        *(_section("Too slow", slow) if slow else ()),
         *_blocking(run, failures),
         *_baseline(run),
         *_since(run),
@@ -112,12 +113,6 @@ def _regressions(failures: RunFailures) -> Iterator[str]:
 def _change(place: RegressedPlace) -> str:
     where = f" at {code(place.path)}" if place.path else ""
     return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
-
-
-def _too_slow(failures: RunFailures) -> Iterator[str]:
-    if failures.too_slow:
-        slow = (f"- {quoted(sentence, 600)}" for sentence in failures.too_slow[:MOST_FAILURES])
-        yield from _section("Too slow", slow)
 
 
 def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:

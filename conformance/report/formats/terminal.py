@@ -174,7 +174,8 @@ def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[st
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
     """Untested rules by reason. A run that tested nothing has the reason in its verdict already."""
     inconclusive = run.ending.inconclusive not in ("", NOTHING_TESTED)
-    if not _tested(run) and (run.ending.unreachable or inconclusive):
+    is_tested = any(row.verdict != "untested" for row in run.requirements)
+    if not is_tested and (run.ending.unreachable or inconclusive):
         return
     groups = untested(run)
     if not groups:
@@ -187,10 +188,6 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
         yield f"{head}{one_line(group.reason, LONGEST_REASON)}{ids}"
     if len(groups) > MOST_REASONS:
         yield f"     and {plural(len(groups) - MOST_REASONS, 'more reason')} in the report"
-
-
-def _tested(run: Run) -> bool:
-    return any(row.verdict != "untested" for row in run.requirements)
 
 
 def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:

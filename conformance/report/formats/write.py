@@ -259,7 +259,12 @@ class _Cleaner:
         if name in VALUES:
             return self._secrets.redact_json(value, is_named=names_a_value(place))
         if isinstance(value, str):
-            return self._message(value, place) if name == "message" else self._text(value)
+            is_named = names_a_value(place)
+            return (
+                self._secrets.redact_json(value, is_named=is_named)
+                if name == "message"
+                else self._text(value)
+            )
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
@@ -273,9 +278,6 @@ class _Cleaner:
             self._name(key): item if item is None or item is False else self.clean(item, key, place)
             for key, item in value.items()
         }
-
-    def _message(self, text: str, place: str) -> str:
-        return str(self._secrets.redact_json(text, is_named=names_a_value(place)))
 
     def _redacted_text(self, text: str) -> str:
         return text if text in self._kept else self._secrets.redact(text)

@@ -134,6 +134,7 @@ def _members(
     keys: list[Any] = list(value) if is_object else list(range(len(value)))
     wanted = path[0] if on_way and path and (is_object or isinstance(path[0], int)) else None
     marked_at = keys.index(wanted) if wanted in keys else None
+    deeper = replace(bounds, depth=bounds.depth - 1)
     most = bounds.names if is_object else bounds.items
     shown = {*range(min(most, len(keys))), len(keys), len(keys) if marked_at is None else marked_at}
     yield BodyLine(indent, name, "{" if is_object else "[")
@@ -145,7 +146,7 @@ def _members(
             here = at == marked_at
             label = _name(key) if is_object else f"[{at}]" if here else ""
             rest = path[1:] if here else []
-            yield from _lines(value[key], rest, _deeper(bounds), name=label, indent=indent + 1, on_way=here)
+            yield from _lines(value[key], rest, deeper, name=label, indent=indent + 1, on_way=here)
         after = at + 1
     if wanted is not None and marked_at is None:
         label = _name(str(wanted)) if is_object else f"[{wanted}]"
@@ -156,10 +157,6 @@ def _members(
 def _name(key: str) -> str:
     """A name as it stands where it is a plain word, else in quotes."""
     return key if key.isidentifier() and key.isascii() and len(key) < 120 else literal(key, 120)
-
-
-def _deeper(bounds: BodyBounds) -> BodyBounds:
-    return replace(bounds, depth=bounds.depth - 1)
 
 
 def _around_the_mark(lines: list[BodyLine], most: int) -> list[BodyLine]:

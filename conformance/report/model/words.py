@@ -405,7 +405,8 @@ def _halted(run: Run, code: int) -> Headline:
         sentence = run.ending.unreachable or sentence
     if code == ExitCode.INCONCLUSIVE:
         sentence = run.ending.inconclusive or sentence
-    if run.ending.unusable and _decided_anything(run):
+    is_decided = run.summary.pass_ or run.summary.fail or run.summary.warn
+    if run.ending.unusable and is_decided:
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
         sentence = run.ending.unusable
@@ -423,10 +424,6 @@ def _failed_before(run: Run) -> str:
     if run.regressions:
         parts.append(f"the replay found {regressed_in_words(run)}")
     return ", and ".join(parts)
-
-
-def _decided_anything(run: Run) -> bool:
-    return bool(run.summary.pass_ or run.summary.fail or run.summary.warn)
 
 
 def _bundled(run: Run) -> str:

@@ -13,7 +13,7 @@ from conformance.report.formats.page import Cells, anchor, code, with_code
 from conformance.report.model.failures import FAILING, Blocker, RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_cause
-from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.run import Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -63,7 +63,10 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         else f"What fails this {run.command}",
         "blockers": [
             *_reasons(run),
-            *map(_too_slow, failures.too_slow[:MOST_BLOCKERS]),
+            *(
+                _row(("fail", "latency", "latency"), one_line(sentence, 300), under="")
+                for sentence in failures.too_slow[:MOST_BLOCKERS]
+            ),
             *blockers[:MOST_BLOCKERS],
             *_baseline_blockers(failures),
         ],
@@ -156,17 +159,14 @@ def _blocker(blocker: Blocker, groups: Sequence[FindingGroup]) -> Cells:
     entry, lead = blocker.requirement, groups[0].lead if groups else None
     endpoints = dict.fromkeys(each.endpoint for group in groups for each in (group.lead, *group.elsewhere))
     also = dict.fromkeys(each.requirement for group in groups for each in group.at_once)
+    seen = one_line(f"{lead.path or 'the answer'}: {values(lead, 60)}", 200) if lead else ""
     beside = f" · also contradicts {listed(also, 8)}" if also else ""
     return _row(
         (entry.verdict, entry.id, anchor("finding", entry.id) if lead else entry.id),
         with_code(entry.statement),
         severity=SEVERITIES[severity_of(lead)] if lead else "",
-        under=f"{_values(lead)} · {listed(endpoints, 1)}{beside}" if lead else entry.reason or "",
+        under=f"{seen} · {listed(endpoints, 1)}{beside}" if lead else entry.reason or "",
     )
-
-
-def _values(finding: FindingEntry) -> str:
-    return one_line(f"{finding.path or 'the answer'}: {values(finding, 60)}", 200)
 
 
 def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
@@ -181,11 +181,6 @@ def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
         severity=MEANINGS.get(place.first.meaning, ""),
         under=f"{'; '.join(changes)}{times}",
     )
-
-
-def _too_slow(sentence: str) -> Cells:
-    """A limit on latency that was exceeded."""
-    return _row(("fail", "latency", "latency"), one_line(sentence, 300), under="")
 
 
 def _baseline_blockers(failures: RunFailures) -> list[Cells]:

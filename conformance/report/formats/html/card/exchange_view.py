@@ -174,7 +174,8 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
         lines = around(exchange.envelope, place(finding.path))
         return [*beside, *_as_context(lines)] if beside else lines
     if exchange is not None and finding.path == "status":
-        return [BodyLine(0, "status", outcome(exchange), "seen"), *_code_line(exchange)]
+        code = [] if exchange.code is None else [BodyLine(0, "code", literal(exchange.code))]
+        return [BodyLine(0, "status", outcome(exchange), "seen"), *code]
     if finding.path.startswith("headers."):
         name = finding.path.removeprefix("headers.")
         actual = None if exchange is None else at(exchange, finding.path)
@@ -227,7 +228,3 @@ def _value_lines(value: Json, kind: str) -> list[BodyLine]:
             replace(line, kind="seen" if kind == "seen" else "expected") for line in marked(value, most=24)
         ]
     return [BodyLine(0, "", expectation(value), "seen" if kind == "seen" else "expected")]
-
-
-def _code_line(exchange: Exchange) -> list[BodyLine]:
-    return [BodyLine(0, "code", literal(exchange.code))] if exchange.code is not None else []

@@ -117,18 +117,14 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     places = differing_places(first.get("recorded"), first.get("replayed"))
     if len(both) > 1:
         places = [_values(row) for row in both]
-    has_values = "recorded" in first
+    has_values, path = "recorded" in first, one_line(str(first.get("path", "")), 200)
     return Cells(
         what=" and ".join(KINDS.get(each, each) for each in kinds),
         ids=listed(
             dict.fromkeys(each["id"] for row in rows for each in (row, row.get(BESIDE, {})) if "id" in each),
             MOST_NUMBERS,
         ),
-        path=""
-        if len(both) > 1
-        else one_line(str(first.get("path", "")), 200)
-        if len(rows) == 1
-        else _name(first),
+        path="" if len(both) > 1 else path if len(rows) == 1 else path.rpartition(".")[2],
         endpoints=endpoints[:MOST_ENDPOINTS],
         more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
         times=_count(rows),
@@ -168,10 +164,6 @@ def _values(row: Row) -> Cells:
         recorded=literal(row.get("recorded"), 160),
         replayed=literal(row.get("replayed"), 160),
     )
-
-
-def _name(row: Row) -> str:
-    return one_line(str(row.get("path", "")), 200).rpartition(".")[2]
 
 
 def _side(row: Row, name: str, *, is_missing: bool) -> str:
