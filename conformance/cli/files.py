@@ -153,7 +153,7 @@ def compare_runs(options: Options) -> int:
 
 def _change_known(options: Options) -> int:
     from conformance.replay.accepted import has_stable_values
-    from conformance.report.across.accepting import accept
+    from conformance.report.across.baseline import accept
 
     if options.known is None or len(options.runs) != 1:
         raise UsageError("--accept and --prune change the rows of --known FILE, by one RUN. Give both.")

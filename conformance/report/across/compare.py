@@ -154,17 +154,14 @@ def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
     sides = {"old": ComparedRun.of(old), "new": ComparedRun.of(new)}
     old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
     failed, fails = failing_rules(old, fail_on=new.fails_on), failing_rules(new)
-    before = {row.id: row for row in old.requirements}
-    after = {row.id: row for row in new.requirements}
+    before, after = ({row.id: row for row in run.requirements} for run in (old, new))
     changes = [_change(before.get(name), after.get(name), old, new) for name in {**before, **after}]
-    newly = [row for row in changes if row.requirement in fails - failed]
     fixed = [
         row
         for row in changes
         if (row.requirement in failed and row.new in ("pass", "open"))
         or (row.old == "warn" and row.new == "pass")
     ]
-    steady = set(failed & fails)
     lost, left_out_by_new = _divided(
         [row for row in changes if row.new in UNTRIED and row.old not in UNTRIED], new
     )
@@ -177,11 +174,11 @@ def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
         scope_changes=scope_changes(old, new),
         left_out_by_new=left_out_by_new,
         left_out_by_old=left_out_by_old,
-        newly_failing=newly,
+        newly_failing=[row for row in changes if row.requirement in fails - failed],
         new_warnings=[row for row in changes if _is_new_warning(row, fails)],
         fixed=fixed,
-        new_places=_places(new, old, steady),
-        gone_places=_places(old, new, steady),
+        new_places=_places(new, old, failed & fails),
+        gone_places=_places(old, new, failed & fails),
         no_longer_tested=lost,
         newly_tested=gained,
         changed_readings=_readings(old, new),
@@ -285,7 +282,7 @@ def _findings_of(run: Run, requirement: str) -> list[FindingEntry]:
     ]
 
 
-def _places(has: Run, lacks: Run, requirements: set[str]) -> list[FindingPlace]:
+def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingPlace]:
     others = {finding.signature for finding in lacks.findings}
     return [
         FindingPlace(

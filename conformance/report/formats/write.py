@@ -151,7 +151,9 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
-    weighed = _weighed(_with_missing(finding, exchanges))
+    weighed = _with_missing(finding, exchanges)
+    if finding.verdict in ("fail", "warn"):
+        weighed = weighed.model_copy(update={"severity": severity_of(weighed)})
     filters = filters_of(weighed, exchanges.exchanges)
     return weighed.model_copy(update={"filters": filters}) if filters else weighed
 
@@ -164,13 +166,6 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
     if exchange.response.is_unknown:
         return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
-
-
-def _weighed(finding: FindingEntry) -> FindingEntry:
-    """The finding; FAIL and WARN get a severity."""
-    if finding.verdict not in ("fail", "warn"):
-        return finding
-    return finding.model_copy(update={"severity": severity_of(finding)})
 
 
 def _earlier_run(run: Run, out: Path) -> Run | None:

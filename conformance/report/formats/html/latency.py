@@ -57,12 +57,6 @@ class EndpointLatency:
     recorded: Three | None
     replayed: Three
 
-    @property
-    def sides(self) -> dict[str, Three]:
-        """Percentiles of the recording, if known, and of the replay."""
-        before = {} if self.recorded is None else {"recorded": self.recorded}
-        return {**before, "replayed": self.replayed}
-
 
 def latencies(timings: Sequence[OperationTime]) -> list[Cells]:
     """A row for each endpoint of a run, the slowest first."""
@@ -98,7 +92,9 @@ def compared_latencies(run: Run) -> list[Cells]:
                 f"{'–' if before is None else f'{before:,.1f}'} → {now:,.1f}"
                 for before, now in zip(row.recorded or (None,) * 3, row.replayed, strict=True)
             ],
-            plot=_plot(scale, row.sides),
+            plot=_plot(
+                scale, ({"recorded": row.recorded} if row.recorded else {}) | {"replayed": row.replayed}
+            ),
         )
         for row in ordered
     ]
