@@ -288,7 +288,8 @@ class Scope(Part):
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
-    impact, or an account that the profile lacks, would test beside."""
+    impact, or an account that the profile lacks, would test beside; ``rules`` are the files of the user's own
+    rules."""
 
     selection: str = ""
     bundled: bool = False
@@ -298,6 +299,7 @@ class Scope(Part):
     called: list[str] = []
     decided: dict[str, list[str]] = {}
     more: list[str] = []
+    rules: list[str] = []
 
 
 EXTRAS = (
