@@ -38,7 +38,7 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
 
 
 def _size(value: Json) -> Any:
-    """The Decimal of a number, also of one in a text, or the datetime of a time or date; None of other values."""
+    """The Decimal of a number, also of one in a text, or the datetime of a time; None of other values."""
     if is_number(value):
         number = Decimal(str(value))
         return number if number.is_finite() else None
