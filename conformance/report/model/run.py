@@ -240,13 +240,15 @@ class Since(Part):
     newly_failing: list[str] = []
     newly_warned: list[str] = []
     fixed: list[str] = []
+    no_longer_tested: list[str] = []
     changed_readings: list[str] = []
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
         """Changed rules and readings, grouped by the words for their change; no empty groups."""
         groups = [("newly failing", self.newly_failing), ("newly warned", self.newly_warned)]
-        groups += [("fixed", self.fixed), ("with a changed reading", self.changed_readings)]
+        groups += [("fixed", self.fixed), ("no longer tested", self.no_longer_tested)]
+        groups += [("with a changed reading", self.changed_readings)]
         return [(words, names) for words, names in groups if names]
 
 

@@ -264,6 +264,11 @@ def changes_in_words(run: Run) -> str:
     )
 
 
+def clock_in_words(moved: float) -> str:
+    """A sentence on seconds by which a target's clock was moved; empty where it was not."""
+    return f"The target's clock was moved ahead by {duration(moved)}: nothing sets it back." if moved else ""
+
+
 def levels(run: Run) -> list[tuple[str, int, int]]:
     """For must and should: the level, how many passed, how many were tested."""
     counts = []
