@@ -179,7 +179,7 @@ def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
         fixed=fixed,
         new_places=_places(new, old, failed & fails),
         gone_places=_places(old, new, failed & fails),
-        no_longer_tested=lost,
+        no_longer_tested=sorted(lost, key=lambda row: row.old not in BAD),
         newly_tested=gained,
         changed_readings=_readings(old, new),
         new_observations=_observations(new, old),
@@ -255,6 +255,7 @@ def since(old: Run, new: Run) -> Since:
             for row in comparison.fixed
             if not new.scope.selection or asked.issuperset(row.endpoints)
         ],
+        no_longer_tested=[row.requirement for row in comparison.no_longer_tested],
         changed_readings=[row.key for row in comparison.changed_readings],
     )
 

@@ -37,7 +37,8 @@ MOST_FINDINGS = 20
 
 
 def document(run: Run) -> str:
-    """What ``--fail-on`` weighs is a failure, UNTESTED is skipped; what a baseline lists passes."""
+    """What ``--fail-on`` weighs is a failure; UNTESTED is skipped, and so is what a baseline lists, with its
+    reason."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
     failures, failing = failures_of(run), failing_rules(run)
@@ -45,10 +46,7 @@ def document(run: Run) -> str:
     for finding in run.findings:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     for section in suites:
-        cases = [
-            _case(run, row, by_requirement.get(row.id, []), failures.accepted, failing)
-            for row in section.requirements
-        ]
+        cases = [_case(run, row, by_requirement.get(row.id, []), failing) for row in section.requirements]
         root.append(_suite(run, section, cases))
     root.extend(_beside_the_rules(run, failures))
     if headline(run).tone == "unsure" and not run.scope.selection:
@@ -178,10 +176,10 @@ def _case(
     run: Run,
     row: RequirementEntry,
     findings: Sequence[FindingEntry],
-    accepted: frozenset[str],
     failing_ids: frozenset[str],
 ) -> ElementTree.Element:
     name = f"{row.id} {row.statement}"
+    accepted = {entry.signature: entry for entry in run.baseline.known} if run.baseline else {}
     fresh = [finding for finding in findings if finding.signature not in accepted]
     failing = [finding for finding in fresh if weighs(run, finding)]
     if failing or (not findings and row.id in failing_ids):
@@ -189,8 +187,14 @@ def _case(
         message = f"{first.endpoint}: {message_of(first)}" if first else row.reason or row.statement
         text = _text(run, row, fresh)
         return _test_case(name, row.chapter, "failure", message, kind=row.verdict, text=text)
-    how = "skipped" if row.verdict == "untested" else ""
-    case = _test_case(name, row.chapter, how, row.reason or "untested")
+    how = message = kind = ""
+    if row.verdict == "untested":
+        how, message = "skipped", row.reason or "untested"
+    elif findings and not fresh:
+        entry = accepted[findings[0].signature]
+        how, kind = "skipped", row.verdict
+        message = f"accepted: {entry.reason or entry.ticket or entry.signature}"
+    case = _test_case(name, row.chapter, how, message, kind=kind)
     if findings:
         ElementTree.SubElement(case, "system-out").text = visible(_text(run, row, findings))
     return case

@@ -61,11 +61,12 @@ def rerun_finding(run: Run, finding: FindingEntry) -> str:
 def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
     """The command that tests one requirement, or one case, against the same target; for a check of recorded
     traffic the command that judges the record. ``is_strict``: a warning ends it with exit code 1."""
-    if run.command == "check":
-        return "portal-conformance check exchanges.jsonl"
-    profile = run.target.profile or ""
     is_own = any(row.is_own for row in run.requirements if row.id == name)
-    words = ["portal-conformance", "run", "--only" if is_own else "--rerun", name]
+    rules = [word for file in run.scope.rules if is_own for word in ("--rules", file)]
+    if run.command == "check":
+        return " ".join(map(_word, ["portal-conformance", "check", "exchanges.jsonl", *rules]))
+    profile = run.target.profile or ""
+    words = ["portal-conformance", "run", "--only" if is_own else "--rerun", name, *rules]
     if profile not in BUNDLED:
         words += ["--target", run.target.url, "--profile", profile]
     elif not profile and run.target.url:

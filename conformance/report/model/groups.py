@@ -19,13 +19,15 @@ WHOLE_ANSWER = frozenset({"", "status", "code", "success", "body"})
 DERIVED = {"PAGE-010": "PAGE-008"}
 """Rules about a value that is reckoned from another one of the answer, by the rule about that other one."""
 
-ALSO_LET_IN = {
+SAME_MISTAKE = {
     "AUTHN-004": ("AUTHN-001",),
     "AUTHN-008": ("AUTHN-007",),
     "AUTHN-013": ("AUTHN-006", "AUTHN-007", "AUTHN-008"),
+    "LOGIN-032": ("LOGIN-031",),
+    "LOGIN-072": ("LOGIN-031", "LOGIN-032"),
 }
-"""Rules on tokens, with the rules that a portal with the same mistake contradicts first: at the endpoints
-that are marked JWT, and by a changed signature."""
+"""Rules on tokens and on login sessions, with the rules that a portal with the same mistake contradicts
+first: at the endpoints that are marked JWT, by a changed signature, and by a second completion."""
 
 LISTED = frozenset({"data", "accounts", "items", "content", "totalElements", "totalRecords"})
 """The last names of the places of a listing's records, and of their number."""
@@ -158,7 +160,7 @@ def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
 def _explains(cause: FindingGroup, group: FindingGroup) -> bool:
     """Whether all findings of a group follow from values that the rule of another group rejects."""
     rejecting = (cause.lead, *cause.elsewhere)
-    if cause.lead.requirement in ALSO_LET_IN.get(group.lead.requirement, ()):
+    if cause.lead.requirement in SAME_MISTAKE.get(group.lead.requirement, ()):
         marked = REQUIREMENTS[cause.lead.requirement].operations
         places = {each.endpoint for each in (group.lead, *group.elsewhere)}
         return {each.endpoint for each in rejecting} >= places.intersection(marked)

@@ -244,13 +244,15 @@ class Since(Part):
     newly_failing: list[str] = []
     newly_warned: list[str] = []
     fixed: list[str] = []
+    no_longer_tested: list[str] = []
     changed_readings: list[str] = []
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
         """Changed rules and readings, grouped by the words for their change; no empty groups."""
         groups = [("newly failing", self.newly_failing), ("newly warned", self.newly_warned)]
-        groups += [("fixed", self.fixed), ("with a changed reading", self.changed_readings)]
+        groups += [("fixed", self.fixed), ("no longer tested", self.no_longer_tested)]
+        groups += [("with a changed reading", self.changed_readings)]
         return [(words, names) for words, names in groups if names]
 
 
@@ -290,7 +292,8 @@ class Scope(Part):
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
-    impact, or an account that the profile lacks, would test beside."""
+    impact, or an account that the profile lacks, would test beside; ``rules`` are the files of the user's own
+    rules."""
 
     selection: str = ""
     bundled: bool = False
@@ -300,6 +303,7 @@ class Scope(Part):
     called: list[str] = []
     decided: dict[str, list[str]] = {}
     more: list[str] = []
+    rules: list[str] = []
 
 
 EXTRAS = (

@@ -259,6 +259,11 @@ def changes_in_words(run: Run) -> str:
     )
 
 
+def clock_in_words(moved: float) -> str:
+    """A sentence on seconds by which a target's clock was moved; empty where it was not."""
+    return f"The target's clock was moved ahead by {duration(moved)}: nothing sets it back." if moved else ""
+
+
 def levels(run: Run) -> list[tuple[str, int, int]]:
     """For must and should: the level, how many passed, how many were tested."""
     counts = []
@@ -365,11 +370,9 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
 def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if failed:
-        return Headline(
-            "known",
-            "No new failure",
-            f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
-        )
+        parts = [f"{plural(len(failed), 'requirement')} failed, all listed in the baseline"]
+        parts += filter(None, [causes_in_words(run, known=True)])
+        return Headline("known", "No new failure", f"{': '.join(parts)}.")
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
     if grave := _grave_in_words(run):
         return Headline("grave", NO_MUST, grave)

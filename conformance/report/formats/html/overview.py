@@ -214,6 +214,7 @@ def _changes(run: Run) -> Iterator[Cells]:
         yield from _change("new", "new", since.newly_failing, "newly failing")
         yield from _change("known", "warned", since.newly_warned, "newly warned")
         yield from _change("pass", "fixed", since.fixed, "no longer failing")
+        yield from _change("untested", "untested", since.no_longer_tested, "no longer tested")
         yield from _change("open", "reading", since.changed_readings, "changed")
 
 
