@@ -288,16 +288,12 @@ class Search:
         except Untestable as reason:
             trial.settle()
             self.end(trial)
-            self._struck(reason)
+            self._strikes += 1
+            if self._strikes > STRIKES or isinstance(reason, FINAL):
+                raise Ended(reason) from reason
+            raise UnsatisfiedAssumption from reason  # which says nothing of the other examples
         except Exception as bug:
             raise Ended(bug) from bug
-
-    def _struck(self, reason: Untestable) -> None:
-        """The example comes to nothing, which says nothing of the others unless it goes on like this."""
-        self._strikes += 1
-        if self._strikes > STRIKES or isinstance(reason, FINAL):
-            raise Ended(reason) from reason
-        raise UnsatisfiedAssumption from reason
 
     def end(self, trial: Trial) -> None:
         """The example is over: the run's own judge sees it, unless it is one that is made smaller."""
