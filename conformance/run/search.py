@@ -135,10 +135,7 @@ class Trial:
 
         ValueError: the case does not declare it.
         """
-        if requirement not in self.search.declared:
-            raise ValueError(
-                f"{self.search.case} decides {requirement} without declaring it. Name it in @mark.requirement"
-            )
+        self.search.claim(requirement)
         for comparison in comparisons:
             self.apart.decide(requirement, comparison)
         held = all(comparison is HELD for comparison in comparisons)
@@ -178,7 +175,7 @@ class Search:
     def __init__(self, run: RunSession, verify: Verify, *, effort: str, seed: int) -> None:
         self.effort = EFFORTS[effort]
         self.ledger = run.ledger
-        self.declared = verify.declared
+        self.claim = verify.claim
         self.case = verify.case
         self.requests = 0
         self._run = run
