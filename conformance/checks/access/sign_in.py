@@ -11,13 +11,14 @@ from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.model.places import visit_of
+from conformance.checks.records import sent_fields
 from conformance.checks.registry import Memory, Predicate, answers, check, key_of, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.values import is_integer, is_redacted
+from conformance.traffic.values import is_integer, is_redacted, placed_texts
 from conformance.verdicts.comparisons import equal, holds, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -50,8 +51,7 @@ def _number_rule(
 
 def _by_mail(exchange: Exchange) -> bool:
     """Whether a mail was asked for: how a send for the authenticator is answered is open."""
-    sent = exchange.sent
-    return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
+    return bool(sent_fields(exchange).get("method") == MFA_METHODS["EMAIL"])
 
 
 _number_rule("LIMIT-005", op.LOGIN_INITIATE, "data.expiresIn", LIMITS.login_session)
@@ -88,8 +88,7 @@ def sent_is_true(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _session_asked(exchange: Exchange) -> str | None:
-    sent = exchange.sent
-    session = sent.get("sessionId") if isinstance(sent, dict) else None
+    session = sent_fields(exchange).get("sessionId")
     return session if isinstance(session, str) else None
 
 
@@ -225,17 +224,8 @@ def is_jwt(token: str) -> bool:
 
 
 PROFILE_CLAIMS = frozenset(
-    {
-        "email",
-        "accountEmail",
-        "name",
-        "accountName",
-        "phone",
-        "accountPhone",
-        "phone_number",
-        "given_name",
-        "family_name",
-    }
+    {"email", "accountEmail", "name", "accountName", "phone", "accountPhone"}
+    | {"phone_number", "given_name", "family_name"}
 )
 
 
@@ -252,14 +242,7 @@ OF_THE_TOKEN = frozenset({"jti", "sid", "session_state", "nonce", "at_hash"})
 """Claims that name the token or its session: with a node behind it, an id there looks like an address."""
 
 INTERNAL = (
-    ".internal",
-    ".local",
-    ".localdomain",
-    ".svc",
-    ".lan",
-    ".intranet",
-    ".corp",
-    ".home.arpa",
+    *(".internal", ".local", ".localdomain", ".svc", ".lan", ".intranet", ".corp", ".home.arpa"),
     ".invalid",
 )
 """Domains in which nobody has mail: what stands before them is the name of a machine's part."""
@@ -307,15 +290,8 @@ def the_subject_is_no_address(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _holds_an_address(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_an_address(inner) for inner in value.values())
-    if isinstance(value, list):
-        return any(_holds_an_address(inner) for inner in value)
-    return isinstance(value, str) and _is_address(value.strip())
-
-
-def _is_address(text: str) -> bool:
-    return ADDRESS.fullmatch(text) is not None and not text.lower().endswith(INTERNAL)
+    texts = (text.strip() for _, text in placed_texts(value))
+    return any(ADDRESS.fullmatch(text) and not text.lower().endswith(INTERNAL) for text in texts)
 
 
 @check(
@@ -327,15 +303,9 @@ def _is_address(text: str) -> bool:
 def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
     if is_integer(claims.get("exp")) and is_integer(claims.get("iat")):
-        expected = int(exchange.at("data.expiresIn"))
-        lifetime = int(claims["exp"] - claims["iat"])
-        yield holds(
-            exchange,
-            "data.accessToken",
-            abs(lifetime - expected) <= 1,
-            {"exp - iat": expected},
-            actual={"exp - iat": lifetime},
-        )
+        announced, lifetime = int(exchange.at("data.expiresIn")), int(claims["exp"] - claims["iat"])
+        is_near, expected = abs(lifetime - announced) <= 1, {"exp - iat": announced}
+        yield holds(exchange, "data.accessToken", is_near, expected, actual={"exp - iat": lifetime})
 
 
 SKEW_SECONDS = 600.0
@@ -369,13 +339,8 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
     """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
     token = exchange.at("data.accessToken")
     if isinstance(token, str) and not exchange.time - memory.get(token, -ALIKE_SECONDS) < ALIKE_SECONDS:
-        yield holds(
-            exchange,
-            "data.accessToken",
-            token not in memory,
-            "a token not returned before",
-            actual="one returned before",
-        )
+        is_new, expected = token not in memory, "a token not returned before"
+        yield holds(exchange, "data.accessToken", is_new, expected, actual="one returned before")
         memory[token] = exchange.time
 
 
@@ -413,8 +378,7 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
 def generic_message(exchange: Exchange) -> Json:
     """The message to whoever forgot a password, with a placeholder where it repeats the address: the text is
     the same still."""
-    message, sent = exchange.at("data.message"), exchange.sent
-    email = sent.get("email") if isinstance(sent, dict) else None
+    message, email = exchange.at("data.message"), sent_fields(exchange).get("email")
     if not (isinstance(message, str) and isinstance(email, str) and email):
         return message
     return re.sub(re.escape(email), "{email}", message, flags=re.IGNORECASE)
