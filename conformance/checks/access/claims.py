@@ -69,13 +69,8 @@ def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
     telling = sorted(
         {claim for claim, text in texts if _repeats(claim, text, name) or _is_phone(text, phone)}
     )
-    yield holds(
-        exchange,
-        "headers.authorization",
-        not telling,
-        "no claim with the account's name or phone",
-        actual={"claims": telling},
-    )
+    expected = "no claim with the account's name or phone"
+    yield holds(exchange, "headers.authorization", not telling, expected, actual={"claims": telling})
 
 
 @lru_cache(maxsize=256)
