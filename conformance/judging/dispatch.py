@@ -217,12 +217,7 @@ def is_of_an_endpoint(exchange: Exchange) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def checks_by_sight(
-    key: RouteKey,
-    checks: tuple[Check, ...],
-    *,
-    steady: bool,
-) -> dict[Sight, CheckSet]:
+def checks_by_sight(key: RouteKey, checks: tuple[Check, ...], *, steady: bool) -> dict[Sight, CheckSet]:
     """The checks and readings of a route key, by what they read of an exchange.
 
     ``steady``: checks that remember steadily need not see an equal exchange again.

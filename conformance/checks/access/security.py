@@ -120,8 +120,7 @@ def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 
 
 @check(
-    "HISTORY-012",
-    on=successes(op.SESSIONS_HISTORY).where(lambda exchange: not exchange.request.parts.query),
+    "HISTORY-012", on=successes(op.SESSIONS_HISTORY).where(lambda exchange: not exchange.request.parts.query)
 )
 def the_history_has_pages_of_twenty(exchange: Exchange) -> Iterator[Comparison]:
     if is_integer(exchange.at("data.pagination.pageSize")):

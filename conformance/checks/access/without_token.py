@@ -10,14 +10,7 @@ from conformance.spec import OPERATIONS
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import INVALID_PARAMETER, TOKEN_REFUSED
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import (
-    contradicts,
-    equal,
-    holds,
-    is_held_back,
-    may_keep_a_rate,
-    one_of,
-)
+from conformance.verdicts.comparisons import contradicts, equal, holds, is_held_back, may_keep_a_rate, one_of
 from conformance.verdicts.findings import Comparison
 
 PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
