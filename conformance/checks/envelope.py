@@ -10,6 +10,7 @@ from conformance.checks.registry import (
     answers,
     check,
     errors,
+    has,
     is_asked_in_english,
     key_of,
     reading,
@@ -109,7 +110,7 @@ def success_has_code_2000(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, "code", SUCCESS_CODE)
 
 
-worded = good.where(lambda exchange: isinstance(exchange.at("message"), str))
+worded = good.where(has("message", str))
 
 
 @check("ENV-007", on=worded.where(is_asked_in_english))
@@ -129,7 +130,7 @@ def an_error_has_no_data(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD if exchange.data is None else contradicts(exchange, "data", None, exchange.data)
 
 
-@check("ENV-011", on=enveloped.where(lambda exchange: is_integer(exchange.at("timestamp"))))
+@check("ENV-011", on=enveloped.where(has("timestamp", is_integer)))
 def timestamp_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     is_right = int(exchange.at("timestamp")) in MILLISECONDS
     yield holds(exchange, "timestamp", is_right, "milliseconds since the epoch")
@@ -151,10 +152,7 @@ def body_is_labelled_as_json(exchange: Exchange) -> Iterator[Comparison]:
 
 def is_paced_overload(exchange: Exchange) -> bool:
     """HTTP 503 where rate-limit responses are reported: the status of one is not shown."""
-    if exchange.status != 503:
-        return False
-    match = exchange.request.operation
-    return match is not None and match.key in PACED
+    return exchange.status == 503 and key_of(exchange) in PACED
 
 
 def _tells_of_no_rate(exchange: Exchange) -> bool:
@@ -226,21 +224,12 @@ def is_mask(text: str) -> bool:
     return len(text) >= 3 and text[0] in "xX" and not text.strip("xX")
 
 
-@check(
-    "VERSION-001",
-    on=answers(*PORTAL_KEYS)
-    .enveloped()
-    .by_metadata()
-    .where(lambda exchange: isinstance(exchange.at("version"), str)),
-)
+@check("VERSION-001", on=answers(*PORTAL_KEYS).enveloped().by_metadata().where(has("version", str)))
 def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", PORTAL_VERSION)
 
 
-@check(
-    "VERSION-002",
-    on=successes(SECURE_SESSION).where(lambda exchange: isinstance(exchange.at("version"), str)),
-)
+@check("VERSION-002", on=successes(SECURE_SESSION).where(has("version", str)))
 def version_of_the_secure_session(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", SECURE_SESSION_VERSION)
 
@@ -293,6 +282,5 @@ def language_of_the_message(exchange: Exchange) -> Iterator[str]:
 
 @reading("bot-challenge-endpoints", on=bad.where(lambda exchange: exchange.code == "4030"))
 def endpoint_that_asks_for_a_bot_challenge(exchange: Exchange) -> Iterator[str]:
-    match = exchange.request.operation
-    if match:
-        yield match.key
+    if key := key_of(exchange):
+        yield key

@@ -190,10 +190,9 @@ def the_answer_is_the_channel_that_was_named(exchange: Exchange) -> Iterator[Com
 def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Only the first listing that shows it is held to it, once the change has had its time, unless it was
     switched in between: afterwards anybody may have activated it again."""
-    operation = exchange.request.operation
-    if operation is not None and operation.key != op.CHANNELS_QUERY:
+    if (key := key_of(exchange)) != op.CHANNELS_QUERY:
         memory.clear()
-        if operation.key == op.CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
+        if key == op.CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
             memory["last"] = exchange.data.get("bizId"), exchange.time
         return
     id, moment = memory.get("last", (None, 0.0))

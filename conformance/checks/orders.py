@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from itertools import pairwise
 
-from conformance.checks.records import USUAL_TIME, has_offset, in_order, moment, portal_time, records
+from conformance.checks.records import has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
@@ -125,9 +124,7 @@ def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     """When each order was created, and how exactly that is known."""
     times: list[tuple[str, datetime, timedelta]] = []
     for path, order in records(exchange):
-        text = order.get("createdAt")
-        dated = _read(text) if type(text) is str and len(text) <= USUAL_TIME else _dated(text)
-        if dated is not None:
+        if (dated := _dated(order.get("createdAt"))) is not None:
             times.append((path, dated[0], dated[1]))
     return times
 
@@ -139,13 +136,6 @@ def completed(exchange: Exchange, path: str) -> Dated | None:
 
 
 def _dated(value: Json) -> Dated | None:
-    if not isinstance(value, str):
-        return None
-    return _read(value) if len(value) <= USUAL_TIME else _read.__wrapped__(value)
-
-
-@lru_cache(maxsize=512)
-def _read(value: str) -> Dated | None:
     time = moment(value)
     return None if time is None else (time, SHOWN if has_offset(value) else ZONES)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.records import sent_fields
-from conformance.checks.registry import Memory, answers, check, reading, successes
+from conformance.checks.registry import Memory, answers, check, has, reading, successes
 from conformance.spec import endpoints as op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
@@ -16,21 +16,13 @@ from conformance.verdicts.comparisons import contradicts, holds, is_granted, is_
 from conformance.verdicts.findings import HELD, Comparison
 
 
-@check(
-    "SECURE-008",
-    on=successes(op.SECURE_SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
-)
+@check("SECURE-008", on=successes(op.SECURE_SESSION).where(has("data.expiresAt", is_integer)))
 def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     held = int(exchange.at("data.expiresAt")) in MILLISECONDS
     yield holds(exchange, "data.expiresAt", held, "milliseconds since the epoch")
 
 
-@check(
-    "SECURE-009",
-    on=successes(op.SECURE_SESSION)
-    .at_its_moment()
-    .where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
-)
+@check("SECURE-009", on=successes(op.SECURE_SESSION).at_its_moment().where(has("data.expiresAt", is_integer)))
 def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
     stamp = exchange.at("timestamp")
     expires = exchange.at("data.expiresAt")

@@ -12,7 +12,7 @@ from math import ceil
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.model.places import visit_of
 from conformance.checks.records import sent_fields
-from conformance.checks.registry import Memory, Predicate, answers, check, key_of, reading, successes
+from conformance.checks.registry import Memory, Predicate, answers, check, has, key_of, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
@@ -36,7 +36,7 @@ def _number_rule(
 ) -> None:
     """One less is what is left of the stated number when the answer is written, cut to a whole one; and less
     by the seconds that the answer took, as where a mail was sent meanwhile."""
-    answered = successes(key).where(lambda exchange: is_integer(exchange.at(path)))
+    answered = successes(key).where(has(path, is_integer))
     answered = answered if meant is None else answered.where(meant)
 
     @check(requirement, on=answered.at_its_moment())
@@ -61,10 +61,7 @@ _number_rule("LIMIT-008", op.LOGIN_COMPLETE, "data.expiresIn", LIMITS.access_tok
 _number_rule("LIMIT-009", op.TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
 
 
-@check(
-    "LOGIN-021",
-    on=successes(op.LOGIN_INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
-)
+@check("LOGIN-021", on=successes(op.LOGIN_INITIATE).where(has("data.mfaMethods", list)))
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
 
@@ -77,12 +74,7 @@ def no_method_is_named_twice(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.mfaMethods", not twice, "each method once", actual=codes)
 
 
-@check(
-    "LOGIN-023",
-    on=successes(op.LOGIN_MFA_SEND)
-    .where(_by_mail)
-    .where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
-)
+@check("LOGIN-023", on=successes(op.LOGIN_MFA_SEND).where(_by_mail).where(has("data.sent", bool)))
 def sent_is_true(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.sent", True)
 
@@ -186,10 +178,7 @@ def logout_ends_at_least_one_session(exchange: Exchange, memory: Memory) -> Iter
         yield holds(exchange, "data.terminatedSessions", ended >= 1, "at least 1")
 
 
-@check(
-    "LOGOUT-004",
-    on=successes(op.LOGOUT).where(lambda exchange: isinstance(exchange.at("data.success"), bool)),
-)
+@check("LOGOUT-004", on=successes(op.LOGOUT).where(has("data.success", bool)))
 def logout_says_success(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.success", True)
 
@@ -295,10 +284,7 @@ def _holds_an_address(value: Json) -> bool:
 
 
 @check(
-    "TOKEN-020",
-    on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(
-        lambda exchange: is_integer(exchange.at("data.expiresIn"))
-    ),
+    "TOKEN-020", on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(has("data.expiresIn", is_integer))
 )
 def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
@@ -316,9 +302,8 @@ SKEW_SECONDS = 600.0
     "TOKEN-029",
     on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH)
     .at_its_moment()
-    .where(
-        lambda exchange: is_integer(exchange.at("data.expiresIn")) and is_integer(exchange.at("timestamp"))
-    ),
+    .where(has("data.expiresIn", is_integer))
+    .where(has("timestamp", is_integer)),
 )
 def exp_follows_from_the_answer(exchange: Exchange) -> Iterator[Comparison]:
     """By the portal's own clock, which the answer shows."""
