@@ -234,11 +234,6 @@ def show_history(options: Options) -> int:
     """Prints the trend, flaky requirements, and since when each failure lasts."""
     from conformance.report.across import history, trends
 
-    if not options.history.exists():
-        raise UsageError(
-            f"{options.history}: there is no such database."
-            f" `portal-conformance run --history {options.history}` creates it."
-        )
     files = {"history.html": partial(trends.as_html, folder=options.out)}
     _answer(options, history.trend(options.history), trends.as_text, files)
     return 0
