@@ -7,18 +7,11 @@ from collections.abc import Callable, Iterator
 
 from pydantic import JsonValue
 
-from conformance.report.across.compare import (
-    Comparison,
-    FindingPlace,
-    ReadingChange,
-    SeenObservation,
-    TimeChange,
-    VerdictChange,
-)
+from conformance.report.across.compare import Comparison, ReadingChange, TimeChange, VerdictChange
 from conformance.report.formats.page import render, with_code
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
-from conformance.report.model.run import Regression
+from conformance.report.model.run import FindingEntry, ObservationEntry, Regression
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, listed, plural
 
@@ -103,7 +96,7 @@ def _requirement_line(change: VerdictChange) -> str:
     return f"{change.requirement} {one_line(change.statement)}"
 
 
-def _place_line(place: FindingPlace) -> str:
+def _place_line(place: FindingEntry) -> str:
     return f"{place.requirement} {one_line(place.endpoint)}: {one_line(place.message)}"
 
 
@@ -119,7 +112,7 @@ def _reading_line(change: ReadingChange) -> str:
     return f"{change.key}: {one_line(_values(change.old))} is now {one_line(_values(change.new))}"
 
 
-def _observation_line(observation: SeenObservation) -> str:
+def _observation_line(observation: ObservationEntry) -> str:
     observed = one_line(literal(observation.observed, 120))
     return f"{one_line(observation.topic)}: {observed} ({one_line(observation.endpoint)})"
 
