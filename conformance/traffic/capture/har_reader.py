@@ -42,7 +42,7 @@ AT_ONCE = 16
 
 
 def read_har(
-    path: Place, *, salvage: bool, set_aside: Counter[str], first_aside: dict[str, str], notes: list[str]
+    path: Place, set_aside: Counter[str], first_aside: dict[str, str], notes: list[str], *, salvage: bool
 ) -> Iterator[Exchange]:
     """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart, the
     first of each reason with its name.
