@@ -200,6 +200,7 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
         time_budget=str(value_of(config, "time_budget") or ""),
         effort=value_of(config, "effort"),
         more=[] if selection else next_steps(rows, run.profile, run.options.impact),
+        rules=list(map(str, value_of(config, "rules"))),
     )
 
 

@@ -101,6 +101,8 @@ class ProfileAccount:
         self.attempts = Attempts(name, self._limit, lambda: means.account_stopped(self))
         self._passwords = 0
         self._preferred: Factor | None = None
+        self._is_otp_refused = False
+        """Whether its authenticator's code was refused, while the profile has it sign in by mail."""
         self._reader: InboxReader | None = None
         self._mark: Mark = None
         self._is_awaited = False
@@ -136,13 +138,8 @@ class ProfileAccount:
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
 
     def can(self, factor: str) -> bool:
-        return bool(
-            self._settings.otp_secret
-            if factor == "OTP"
-            else self._settings.inbox
-            if factor == "EMAIL"
-            else ""
-        )
+        has_authenticator = self._settings.otp_secret and not self._is_otp_refused
+        return bool({"OTP": has_authenticator, "EMAIL": self._settings.inbox}.get(factor))
 
     @property
     def is_otp_proven(self) -> bool:
@@ -228,6 +225,9 @@ class ProfileAccount:
         if not completed.success:
             factor: Factor = "EMAIL" if code == self._last_mailed else "OTP"
             message = f"the right codes are refused ({refusal(completed)})"
+            if factor == "OTP" and self._settings.mfa == "EMAIL" and not self.is_otp_proven:
+                self._is_otp_refused = self._is_otp_refused or self.attempts.is_right(str(code))
+                return
             self.attempts.code_refused(str(code), f"{message}. {self.advice(completed, factor)}")
         elif text_at(completed, "data.accessToken") is not None:
             self.attempts.token_received()
@@ -275,6 +275,8 @@ class ProfileAccount:
     def _factor(self, factor: Factor | None) -> Factor:
         chosen = factor or self.mfa
         if chosen is None or not self.can(chosen):
+            if chosen == "OTP" and self._is_otp_refused:
+                raise CannotSignIn(f"the codes of the authenticator of [accounts.{self.name}] are refused")
             lacking = {"OTP": "otp_secret", "EMAIL": "inbox"}.get(chosen or "", "otp_secret and no inbox")
             raise CannotSignIn(f"[accounts.{self.name}] has no {lacking}", "configuration")
         return chosen

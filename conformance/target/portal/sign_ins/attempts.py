@@ -94,8 +94,12 @@ class Attempts:
 
     def code_refused(self, code: str, message: str) -> None:
         """Counts the refusal of a code; one that was meant to be wrong does not count."""
-        if code in self._own_codes:
+        if self.is_right(code):
             self._count_code(message)
+
+    def is_right(self, code: str) -> bool:
+        """Whether a code is one that was issued, and none that was meant to be wrong."""
+        return code in self._own_codes
 
     def code_missing(self, reason: str) -> None:
         self._count_code(reason)
