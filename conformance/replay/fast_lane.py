@@ -154,6 +154,7 @@ class CachedResponse:
     """Where among the headers the date stands."""
     stamp_at: int
     """Where in the body the envelope's timestamp stands; behind its end where there is none."""
+
     def repeated(self, send: Send, received: Received) -> Exchange | None:
         """The exchange of such a request; None where its response differs in more than its id and times."""
         response, wire = self.latest.response, received.response
