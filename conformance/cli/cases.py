@@ -97,13 +97,10 @@ def _folder(options: Options) -> Path:
         return repeat_folder(out)
     if options.rerun and not options.out:
         return repeat_folder(out)
-    if (options.rerun or _selects(options)) and holds_whole_run(out):
+    is_selected = options.rerun or options.only or options.skip
+    if (is_selected or any(word.startswith(SELECTING) for word in options.further)) and holds_whole_run(out):
         return beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
-
-
-def _selects(options: Options) -> bool:
-    return bool(options.only or options.skip) or any(word.startswith(SELECTING) for word in options.further)
 
 
 @command("plan", *PLAN_OPTIONS, FORMAT)
@@ -113,6 +110,3 @@ def plan_run(options: Options) -> int:
     from conformance.cli.outlook import show_plan
 
     return show_plan(options)
-
-
-COMMANDS = {each.name: each for each in (run_cases, plan_run)}

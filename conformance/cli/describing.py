@@ -11,9 +11,8 @@ from conformance.cli.command import Options
 from conformance.cli.layout import print_line
 from conformance.descriptions import DescriptionFiles, Descriptions
 from conformance.errors import UsageError
-from conformance.judging.described import DescriptionJudge
-from conformance.learning.against import lacking, unseen
-from conformance.learning.document import document_of
+from conformance.judging.described import judge_described
+from conformance.learning.document import compared, document_of
 from conformance.learning.learner import Learner
 from conformance.report.formats.finding_text import expectation
 from conformance.report.model.visible import one_line
@@ -46,10 +45,10 @@ def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dic
     """What the traffic shows, and where it differs from descriptions. CaptureError: it cannot be read."""
     places = [place_of(path) for text in options.files for path in matching(str(text))]
     asked = CheckOptions(target=options.target, salvage=options.salvage)
-    learner, ledger, judge = Learner(), Ledger(REQUIREMENTS), DescriptionJudge(descriptions)
+    learner, ledger = Learner(), Ledger(REQUIREMENTS)
     for exchange in PortalTraffic(places, asked):
         learner.add(exchange)
-        judge.judge(exchange, ledger)
+        judge_described(descriptions, exchange, ledger)
     learner.conclude()
     return learner, ledger.deviations
 
@@ -77,9 +76,10 @@ def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str,
         for row in deviations.values()
         if row.path != "status"
     )
-    _print("Traffic shows, and the description lacks:", lacking(learner, descriptions))
+    lacking, unseen = compared(learner, descriptions)
+    _print("Traffic shows, and the description lacks:", lacking)
     _print("Traffic differs from the description:", differing)
-    _print("The description has, and no traffic shows:", unseen(learner, descriptions))
+    _print("The description has, and no traffic shows:", unseen)
     _print("Not used of the description:", descriptions.notes)
 
 

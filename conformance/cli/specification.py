@@ -95,6 +95,3 @@ def print_openapi(options: Options) -> int:
 
     print(json.dumps(document(), indent=2, ensure_ascii=False))
     return 0
-
-
-COMMANDS = {each.name: each for each in (list_requirements, explain_rules, print_openapi)}

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TextIO
 
-from conformance.cli.command import TEXT, Choice, Options, argument, command, flag, option
+from conformance.cli.command import TEXT, Choice, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import is_screen, print_error, print_line
 from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.output import give_up
@@ -24,13 +24,7 @@ from conformance.errors import UsageError
 @command(
     "selftest",
     OUT,
-    option(
-        "--only",
-        metavar="NAME",
-        multiple=True,
-        allow_from_autoenv=False,
-        help="run only this fault or variant; may be repeated",
-    ),
+    repeated("--only", metavar="NAME", allow_from_autoenv=False, help="run only this fault or variant"),
     option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
     flag("--thorough", help="run every case for every variant"),
 )
@@ -181,6 +175,3 @@ def while_read(stream: TextIO, serve: Callable[[], None]) -> None:
 def call_on_interrupt(leave: Callable[[], object]) -> None:
     """Has Ctrl-C call a function, in a thread of its own."""
     signal.signal(signal.SIGINT, lambda number, frame: Thread(target=leave, daemon=True).start())
-
-
-COMMANDS = {each.name: each for each in (test_the_suite, print_page, print_completion, serve_assistant)}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_error, print_line
 from conformance.cli.options import (
     DEFAULT_PROFILE,
@@ -27,27 +27,12 @@ from conformance.errors import ExitCode, ProfileError, RuleError, UsageError
 SERVED = (
     option("--port", metavar="N", help="port to listen on; 0 takes a free one (default: 8000)"),
     option("--host", help="address to listen on (default: 127.0.0.1)"),
-    option(
-        "--fault",
-        metavar="NAME",
-        multiple=True,
-        help="a fault by its name, see --list-faults; may be repeated",
-    ),
-    option(
-        "--variant",
-        metavar="NAME",
-        multiple=True,
-        help="a lawful variant by its name, see --list-variants; may be repeated",
-    ),
-    option("--profile-out", metavar="FILE", type=PATH, help="write the profile that fits this portal"),
+    repeated("--fault", metavar="NAME", help="a fault by its name, see --list-faults"),
+    repeated("--variant", metavar="NAME", help="a lawful variant by its name, see --list-variants"),
+    option("--profile-out", type=PATH, help="write the profile that fits this portal"),
     flag("--no-clock", help="offer no clock: its time cannot be advanced"),
     flag("--no-inbox", help="offer no inbox: its mails cannot be read"),
-    option(
-        "--limit",
-        metavar="NAME=VALUE",
-        multiple=True,
-        help="set a limit, such as login_window=5; may be repeated",
-    ),
+    repeated("--limit", metavar="NAME=VALUE", help="set a limit, such as login_window=5"),
     option("--seed", metavar="N", help="a number that makes ids, passwords and codes the same at each start"),
     flag("--list-faults", help="list the faults, with the requirements that each breaks and the endpoints"),
     flag("--list-variants", help="list the variants, with the gap of the specification that permits each"),
@@ -107,7 +92,6 @@ def examine(options: Options) -> int:
     "setup",
     option(
         "--profile",
-        metavar="FILE",
         type=PATH,
         default=DEFAULT_PROFILE,
         help="the profile to write (default: portal.toml); an existing file is not overwritten",
@@ -201,6 +185,3 @@ def clean_up(options: Options) -> int:
         count = "1 change" if done.changes == 1 else f"{done.changes} changes"
         print_line(f"Restored everything: {count}.")
     return ExitCode.LEFT_BEHIND if done.problems else ExitCode.CONFORMANT
-
-
-COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, clean_up)}

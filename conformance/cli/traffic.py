@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 
-from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
     DESCRIPTION,
@@ -47,35 +47,25 @@ SELECTION = (
     ),
     WORKERS,
     SCHEDULER,
-    option(
-        "--only",
-        multiple=True,
-        metavar="PATTERN",
-        allow_from_autoenv=False,
-        help="replay only the endpoints that match; may be repeated",
+    repeated(
+        "--only", metavar="PATTERN", allow_from_autoenv=False, help="replay only the endpoints that match"
     ),
-    option(
-        "--skip",
-        multiple=True,
-        metavar="PATTERN",
-        allow_from_autoenv=False,
-        help="leave out the endpoints that match; may be repeated",
+    repeated(
+        "--skip", metavar="PATTERN", allow_from_autoenv=False, help="leave out the endpoints that match"
     ),
-    option(
+    repeated(
         "--recorded-host",
-        multiple=True,
         metavar="HOST",
-        help="replay only what was recorded at this host, if the files hold several hosts; may be repeated",
+        help="replay only what was recorded at this host, if the files hold several hosts",
     ),
 )
 """Which exchanges are replayed, how fast, and how many at a time."""
 
-load_option = partial(option, panel="A load (extra scale)")
+LOAD_PANEL = "A load (extra scale)"
+load_option = partial(option, panel=LOAD_PANEL)
 LOAD = (
     load_option(
-        "--rate",
-        metavar="RATE",
-        help="start requests at this rate, such as 200/s, however long answers take",
+        "--rate", metavar="RATE", help="start requests at this rate, such as 200/s, however long answers take"
     ),
     load_option(
         "--repeat",
@@ -86,12 +76,11 @@ LOAD = (
     ),
     load_option("--duration", metavar="TIME", help="repeat a load until this time is over, such as 5m"),
     load_option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
-    load_option(
+    repeated(
         "--latency",
-        multiple=True,
+        panel=LOAD_PANEL,
         metavar="LIMIT",
-        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), "
-        "'p99 <= 250ms'; may be repeated",
+        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), 'p99 <= 250ms'",
     ),
 )
 """How a recording is replayed as a load, in a group of its own at the end of the help."""
@@ -119,7 +108,6 @@ COMPARISON = (
     option("--upstream", metavar="URL", required=True, help="the portal's base URL"),
     option(
         "--out",
-        metavar="FILE",
         type=PATH,
         required=True,
         allow_from_autoenv=False,
@@ -136,16 +124,10 @@ COMPARISON = (
         metavar="SECONDS",
         help="the longest an exchange may take (default: 60)",
     ),
-    option(
-        "--profile",
-        metavar="FILE",
-        type=PATH,
-        help="a profile, of which secrets are redacted, and TLS and proxy used",
-    ),
+    option("--profile", type=PATH, help="a profile, of which secrets are redacted, and TLS and proxy used"),
     *REDACTION,
     option(
         "--certificate",
-        metavar="FILE",
         type=PATH,
         help="take HTTPS from clients, with the certificate and key in this PEM file",
     ),
@@ -230,6 +212,3 @@ def replay_traffic(options: Options) -> int:
     if not options.dry_run:
         write_further(options.out, options.formats)
     return code
-
-
-COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

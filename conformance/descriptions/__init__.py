@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from conformance.descriptions.operations import NO_DESCRIPTIONS, Descriptions
 from conformance.errors import UsageError
@@ -26,18 +25,12 @@ class DescriptionFiles:
             raise UsageError(f"{self.overlays[0]}: an overlay changes a description. Name that as well.")
         if not self.files:
             return NO_DESCRIPTIONS
-        return _extra().read(self.files, self.overlays)  # type: ignore[no-any-return]
+        try:
+            from conformance.descriptions.reading import read  # its extra is needed by descriptions alone
+        except ImportError as error:
+            message = f"a description needs {error.name}: pip install 'portal-conformance[describe]'."
+            raise UsageError(message) from error
+        return read(self.files, self.overlays)
 
 
 NO_FILES = DescriptionFiles()
-
-
-def _extra() -> ModuleType:
-    """The module that needs the extra. UsageError: it is not installed."""
-    try:
-        from conformance.descriptions import reading  # its extra is needed by descriptions alone
-    except ImportError as error:
-        raise UsageError(
-            f"a description needs {error.name}: pip install 'portal-conformance[describe]'."
-        ) from error
-    return reading

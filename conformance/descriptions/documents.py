@@ -1,22 +1,24 @@
-"""Files of descriptions and overlays as JSON values: written as JSON, or as YAML by the rules of YAML 1.2."""
+"""Files of descriptions as JSON values: written as JSON, or as YAML by the rules of YAML 1.2; and the
+OpenAPI Overlays 1.0 and 1.1 that change them."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
+import jsonpath
 import yaml
 
 from conformance.errors import UsageError
-from conformance.traffic.documents import document_text
+from conformance.traffic.documents import user_text
 from conformance.traffic.exchange import Json
 
-MOST_NODES = 2_000_000
-"""Values in a document, each alias of YAML counted as what it stands for."""
-
-DEEPEST = 200
-"""Values that stand in each other."""
+OVERLAY = "an OpenAPI Overlay"
+MOST_TOKENS = 5_000_000
+"""Tokens of JSON in a document, each alias of YAML counted as what it stands for."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -33,49 +35,67 @@ _Loader.add_implicit_resolver(_BOOLEAN, re.compile(r"(?:true|True|TRUE|false|Fal
 
 def document_of(path: Path, what: str) -> dict[str, Json]:
     """The object that a file holds. UsageError: it cannot be read; ``what`` names its kind."""
+    text = user_text(path, error=UsageError, missing=f"Name {what}.")
     try:
-        value = _parsed(path, document_text(path))
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = (isinstance(problem, OSError) and problem.strerror) or str(problem)
-        raise UsageError(f"{path}: cannot be read ({reason.lower()}). Name {what}.") from None
+        value = json.loads(text) if text.lstrip()[:1] == "{" else _plain(yaml.load(text, Loader=_Loader))
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        reason = " ".join(str(problem).split())
+        raise UsageError(f"{path}: cannot be read as JSON or YAML: {reason}.") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path}: this is not {what}: it holds no object.")
     return value
 
 
-def _parsed(path: Path, text: str) -> Json:
-    """The value of a JSON or YAML text. UsageError: it is neither, or too large."""
-    try:
-        if text.lstrip()[:1] == "{":
-            return _plain(json.loads(text))
-        return _plain(yaml.load(text, Loader=_Loader))
-    except json.JSONDecodeError as problem:
-        raise UsageError(
-            f"{path}:{problem.lineno}:{problem.colno}: this is not JSON: {problem.msg}."
-        ) from None
-    except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-        raise UsageError(f"{path}{place}: this is not YAML: {problem.problem}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        reason = str(problem).partition("\n")[0] or "it is nested too deep"
-        raise UsageError(f"{path}: cannot be read ({reason}).") from None
-
-
 def _plain(value: Json) -> Json:
-    """The value as JSON has it: names are texts (``200:`` is a number in YAML). ValueError: it is too
-    large."""
-    count = 0
+    """The value as JSON has it: names are texts (``200:`` is a number in YAML). ValueError: it holds itself,
+    or is too large."""
+    tokens = list(islice(json.JSONEncoder(default=str).iterencode(value), MOST_TOKENS))
+    if len(tokens) == MOST_TOKENS:
+        raise ValueError("it is too large")
+    return json.loads("".join(tokens))
 
-    def plain(value: Json, depth: int) -> Json:
-        nonlocal count
-        count += 1
-        if count > MOST_NODES or depth > DEEPEST:
-            raise ValueError("it is too large")
-        if isinstance(value, dict):
-            return {str(name): plain(inner, depth + 1) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [plain(inner, depth + 1) for inner in value]
-        return value if value is None or isinstance(value, str | int | float) else str(value)
 
-    return plain(value, 0)
+def change(document: dict[str, Json], overlay: Path, *, name: str, notes: list[str]) -> None:
+    """Follows an overlay file, where it extends the file of this name, or any. Notes name actions that match
+    nothing. UsageError: the file is no overlay, or an action cannot be followed."""
+    changes = document_of(overlay, OVERLAY)
+    actions = changes.get("actions")
+    if not str(changes.get("overlay", "")).startswith("1.") or not isinstance(actions, list):
+        raise UsageError(f'{overlay}: this is not {OVERLAY}. It lacks overlay: 1.0.0, or a list "actions".')
+    if str(changes.get("extends", "")).rpartition("/")[2] not in ("", name):
+        return
+    for number, action in enumerate(actions, 1):
+        place = f"{overlay}: action {number}"
+        if not isinstance(action, dict) or not isinstance(action.get("target"), str):
+            raise UsageError(f'{place} lacks a "target", a JSONPath such as $.paths.')
+        try:
+            if not _follow(action, document):
+                notes.append(f"{place} changes nothing: {action['target']} matches no place.")
+        except jsonpath.JSONPathError as problem:
+            raise UsageError(f"{place}: target {action['target']}: {problem}.") from None
+
+
+def _follow(action: Mapping[str, Json], document: dict[str, Json]) -> bool:
+    """Follows an action; whether it matches a place."""
+    matches = list(jsonpath.finditer(action["target"], document))
+    addition = action.get("update")
+    if "copy" in action:
+        addition = next((match.value for match in jsonpath.finditer(str(action["copy"]), document)), None)
+    for match in reversed(matches):
+        holder: Json = document if match.parent is None else match.parent.obj
+        if match.parent is None:
+            document.update(_merged(document, addition if isinstance(addition, dict) else {}))
+        elif action.get("remove") is True:
+            del holder[match.parts[-1]]
+        elif addition is not None:
+            holder[match.parts[-1]] = _merged(match.value, addition)
+    return bool(matches)
+
+
+def _merged(value: Json, addition: Json) -> Json:
+    """As an overlay merges: objects name by name, an array gets a further item, anything else is replaced."""
+    if isinstance(value, dict) and isinstance(addition, dict):
+        return value | {name: _merged(value.get(name), inner) for name, inner in addition.items()}
+    if isinstance(value, list):
+        return [*value, *(addition if isinstance(addition, list) else [addition])]
+    return addition

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 from urllib.request import url2pathname
 
@@ -24,18 +23,16 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from conformance.descriptions.documents import document_of
+from conformance.descriptions.documents import change, document_of
 from conformance.descriptions.operations import (
     ACCEPTED,
     LEARNED,
     STATUS,
-    BodySchema,
-    DescribedAnswer,
+    Contents,
     DescribedOperation,
     DescribedParameter,
     Descriptions,
 )
-from conformance.descriptions.overlays import Overlay
 from conformance.descriptions.schema_errors import JsonSchema
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
@@ -55,14 +52,12 @@ SCHEMA_PROBLEMS = (SchemaError, UnknownType, Unresolvable, ValueError, Recursion
 
 def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
     """The operations of some files; of two with one method and path, the first. UsageError."""
-    read_overlays = [Overlay(path) for path in overlays]
     notes: list[str] = []
     operations: dict[str, DescribedOperation] = {}
     for path in files:
         document = document_of(path, DESCRIPTION)
-        for overlay in read_overlays:
-            if overlay.name in ("", path.name):
-                document = overlay.apply(document, notes)
+        for overlay in overlays:
+            change(document, overlay, name=path.name, notes=notes)
         reader = _Reader(path, document)
         for operation in reader.operations():
             first = operations.setdefault(operation.key, operation)
@@ -74,17 +69,14 @@ def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A value of a document, the place where it stands, and the resolver of references in it."""
+    """A value of a document, and its address: that of the file with a JSON pointer."""
 
     value: Json
-    place: str
-    resolver: Any
     uri: str
 
     def __getitem__(self, name: str) -> _Node:
-        escaped = name.replace("~", "~0").replace("/", "~1")
-        inner = self.value.get(name) if isinstance(self.value, dict) else None
-        return _Node(inner, f"{self.place}/{escaped}", self.resolver, self.uri)
+        escaped = quote(name.replace("~", "~0").replace("/", "~1"))
+        return _Node(self.fields.get(name), f"{self.uri}/{escaped}")
 
     @property
     def fields(self) -> Mapping[str, Json]:
@@ -96,7 +88,7 @@ class _Node:
 
     def items(self) -> Iterator[_Node]:
         for at, item in enumerate(self.value if isinstance(self.value, list) else []):
-            yield _Node(item, f"{self.place}/{at}", self.resolver, self.uri)
+            yield _Node(item, f"{self.uri}/{at}")
 
 
 @dataclass
@@ -119,11 +111,9 @@ class _Reader:
         self.validator_class = OAS30ReadValidator if is_3_0 else OAS31Validator
         self.format_checker = oas30_format_checker if is_3_0 else oas31_format_checker
         uri = self.path.resolve().as_uri()
-        registry: Registry[Json] = Registry(retrieve=_beside).with_resource(  # type: ignore[call-arg]
-            uri, DRAFT202012.create_resource(self.document)
-        )
-        self.registry = registry
-        self.root = _Node(self.document, f"{self.path}#", registry.resolver(uri), uri)
+        registry: Registry[Json] = Registry(retrieve=_beside)  # type: ignore[call-arg]
+        self.registry = registry.with_resource(uri, DRAFT202012.create_resource(self.document))
+        self.root = _Node(self.document, f"{uri}#")
 
     def operations(self) -> Iterator[DescribedOperation]:
         """The operations below ``/web/v1/``. UsageError: a path is the specification's, or none is usable."""
@@ -173,12 +163,13 @@ class _Reader:
         if status not in (ACCEPTED, LEARNED):
             self._note(node[STATUS], f"must be {ACCEPTED} or {LEARNED}, and is taken for {LEARNED}")
         body = self._resolved(node["requestBody"]) if "requestBody" in node.fields else None
+        security = node.fields.get("security", self.document.get("security"))
         yield DescribedOperation(
             method,
             path,
-            node.place,
+            self._place(node),
             is_hypothesis=status != ACCEPTED,
-            is_protected=self._is_protected(node),
+            is_protected=bool(security) and {} not in security if isinstance(security, list) else None,
             parameters=tuple(self._parameters(item, node)),
             needs_body=body is not None and body.fields.get("required") is True,
             answers=dict(self._answers(node["responses"])),
@@ -186,20 +177,9 @@ class _Reader:
 
     def _prefix(self, item: _Node, node: _Node) -> str:
         """The path of the first server, of the operation, its path or the document."""
-        for holder in (node, item, self.root):
-            for server in holder["servers"].items():
-                url = server.fields.get("url")
-                if isinstance(url, str):
-                    return split_url(url).path.rstrip("/")
-        return ""
-
-    def _is_protected(self, node: _Node) -> bool | None:
-        """None: nothing is said of it."""
-        for holder in (node, self.root):
-            security = holder.fields.get("security")
-            if isinstance(security, list):
-                return bool(security) and {} not in security
-        return None
+        servers = (server for holder in (node, item, self.root) for server in holder["servers"].items())
+        urls = (server.fields.get("url") for server in servers)
+        return next((split_url(url).path.rstrip("/") for url in urls if isinstance(url, str)), "")
 
     def _parameters(self, item: _Node, node: _Node) -> Iterator[DescribedParameter]:
         read: dict[tuple[str, str], DescribedParameter] = {}
@@ -226,78 +206,76 @@ class _Reader:
             shown = (example.fields for _, example in holder["examples"].children())
             yield from (example["value"] for example in shown if "value" in example)
 
-    def _answers(self, node: _Node) -> Iterator[tuple[str, DescribedAnswer]]:
+    def _answers(self, node: _Node) -> Iterator[tuple[str, Contents]]:
         for status, place in node.children():
             answer = None if status.startswith("x-") else self._resolved(place)
-            contents = () if answer is None else answer["content"].children()
-            schemas = {name.partition(";")[0].strip().lower(): self._schema(each) for name, each in contents}
             if answer is not None:
-                yield status.upper() if status != "default" else status, DescribedAnswer(schemas)
+                contents = answer["content"].children()
+                schemas = {
+                    name.partition(";")[0].strip().lower(): self._schema(row) for name, row in contents
+                }
+                yield status.upper() if status != "default" else status, schemas
 
-    def _schema(self, content: _Node) -> BodySchema | None:
+    def _schema(self, content: _Node) -> JsonSchema | None:
         """The schema of a media type; None without a schema. An invalid schema is noted, and left out."""
         node = content["schema"]
-        if node.value is None:
+        is_checked_once = "$ref" in node.fields  # as what it leads to
+        if node.value is None or not (is_checked_once or self._is_schema(node)):
             return None
-        try:
-            if "$ref" not in node.fields:  # what it leads to is checked once
-                self.validator_class.check_schema(node.value)
-            reference = {"$ref": f"{node.uri}#{quote(node.place.partition('#')[2])}"}
-            validator = self.validator_class(
-                reference, registry=self.registry, format_checker=self.format_checker
+        return JsonSchema(
+            self.validator_class(
+                {"$ref": node.uri}, registry=self.registry, format_checker=self.format_checker
             )
+        )
+
+    def _is_schema(self, node: _Node) -> bool:
+        try:
+            self.validator_class.check_schema(node.value)
         except SCHEMA_PROBLEMS as problem:
-            self._note(node, f"this schema cannot be used ({_first_line(problem)})")
-            return None
-        return JsonSchema(validator)
+            self._note(node, f"this schema cannot be used ({str(problem).partition(chr(10))[0]})")
+            return False
+        return True
 
     def _resolved(self, node: _Node) -> _Node | None:
-        """The value that a reference stands for, by as many steps as it takes; None, which is noted, where
+        """The object that a reference stands for, by as many steps as it takes; None, which is noted, where
         there is none."""
+        found: _Node | None = node
         for _ in range(DEEPEST_REFERENCE):
-            reference = node.fields.get("$ref")
-            if not isinstance(reference, str):
-                if isinstance(node.value, dict):
-                    return node
-                self._note(node, "this is no object")
-                return None
-            try:
-                resolved = node.resolver.lookup(reference)
-            except SCHEMA_PROBLEMS:
-                self._note(node, f"{reference} leads nowhere")
-                return None
-            uri, _, pointer = reference.partition("#")
-            base = urljoin(node.uri, uri)
-            name = self.path if base == self.root.uri else unquote(base.rpartition("/")[2])
-            node = _Node(resolved.contents, f"{name}#{pointer}", resolved.resolver, base)
-        self._note(node, "this reference leads to itself")
+            if found is None or not isinstance(found.fields.get("$ref"), str):
+                break
+            node, found = found, self._referenced(found)
+        if found is None or (isinstance(found.value, dict) and "$ref" not in found.fields):
+            return found
+        self._note(node, "this is no object, or a reference that leads to itself")
         return None
+
+    def _referenced(self, node: _Node) -> _Node | None:
+        """What a reference leads to; None, which is noted, where that is nowhere."""
+        reference = node.fields["$ref"]
+        uri = urljoin(node.uri, reference)
+        try:
+            return _Node(self.registry.resolver().lookup(uri).contents, uri)
+        except SCHEMA_PROBLEMS:
+            self._note(node, f"{reference} leads nowhere")
+            return None
 
     def _check_schemas(self) -> None:
         """Notes the shared schemas that are none, and every reference that leads nowhere."""
         for _, node in self.root["components"]["schemas"].children():
-            try:
-                self.validator_class.check_schema(node.value)
-            except SCHEMA_PROBLEMS as problem:
-                self._note(node, f"this schema cannot be used ({_first_line(problem)})")
+            self._is_schema(node)
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
-            reference = node.fields.get("$ref")
-            if isinstance(reference, str):
-                try:
-                    node.resolver.lookup(reference)
-                except SCHEMA_PROBLEMS:
-                    self._note(node, f"{reference} leads nowhere")
+            if isinstance(node.fields.get("$ref"), str):
+                self._referenced(node)
             waiting += [child for name, child in node.children() if name not in ("example", "examples")]
             waiting += node.items()
 
+    def _place(self, node: _Node) -> str:
+        return unquote(node.uri).replace(unquote(self.root.uri), f"{self.path}#", 1)
+
     def _note(self, node: _Node, problem: str) -> None:
-        self.notes[f"{node.place}: {problem}."] = None
-
-
-def _first_line(problem: Exception) -> str:
-    return str(problem).partition("\n")[0]
+        self.notes[f"{self._place(node)}: {problem}."] = None
 
 
 def _beside(uri: str) -> Resource[Json]:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.descriptions.operations import WITNESSES, SchemaDifference
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_redacted
+
+WITNESSES = "x-portal-witnesses"
+"""The key that says how many values a part of a learned description was learned from."""
+
+NEEDED_WITNESSES = {"required": 3, "format": 3}
+NON_NULL_WITNESSES = 8
 
 Error = Any
 """A ``jsonschema.ValidationError``, whose attributes are untyped."""
 
+SchemaDifference = tuple[str, Json, Json]
+"""The place in a body, what the schema says, and what is there."""
+
 BRANCHING = frozenset({"anyOf", "oneOf"})
 BRANCHED = frozenset({*BRANCHING, "not", "if", "then", "else", "dependentSchemas", "contains"})
 NAMED_MEMBERS = 20
-"""Names of an object, or values of an enumeration, that a difference lists at most."""
+"""Names of an object that are listed at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +36,13 @@ class JsonSchema:
     """One of jsonschema."""
 
     def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
+        """``is_hypothesis``: what it learned from few values says nothing."""
         try:
             for error in self.validator.iter_errors(body):
                 if not (is_hypothesis and _is_of_few(error)):
                     yield from _differences(error)
         except Exception:  # jsonschema raises anything on what is no schema, which a reader has noted
             return
-
-
-def _differences(error: Error) -> Iterator[SchemaDifference]:
-    if is_redacted(error.instance) or (error.validator in BRANCHED and _holds_redacted(error.instance)):
-        return
-    branch = _fitting_branch(error) if error.validator in BRANCHING else None
-    if branch is not None:
-        for inner in branch:
-            yield from _differences(inner)
-        return
-    place = _place(error.absolute_path)
-    if error.validator == "required":
-        name = next((name for name in error.validator_value if error.message.startswith(repr(name))), "")
-        yield f"{place}.{name}".lstrip("."), "a value", None
-    elif error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        described = error.schema.get("properties", {})
-        patterns = error.schema.get("patternProperties", {})
-        for name in list(error.instance)[:NAMED_MEMBERS]:
-            if name not in described and not any(re.search(pattern, name) for pattern in patterns):
-                yield f"{place}.{name}".lstrip("."), "no such field", error.instance[name]
-    else:
-        yield place, _expected(error), error.instance
 
 
 def _is_of_few(error: Error) -> bool:
@@ -65,8 +52,30 @@ def _is_of_few(error: Error) -> bool:
     return bool(error.schema.get(WITNESSES, needed) < needed)
 
 
-NEEDED_WITNESSES = {"required": 3, "format": 3}
-NON_NULL_WITNESSES = 8
+def _differences(error: Error) -> Iterator[SchemaDifference]:
+    rule, value, seen = error.validator, error.validator_value, error.instance
+    if is_redacted(seen) or (rule in BRANCHED and _holds_redacted(seen)):
+        return
+    branch = _fitting_branch(error) if rule in BRANCHING else None
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    if branch is not None:
+        for inner in branch:
+            yield from _differences(inner)
+    elif rule == "required":
+        name = next((name for name in value if error.message.startswith(repr(name))), "")
+        yield f"{place}.{name}".lstrip("."), "a value", None
+    elif rule == "additionalProperties" and isinstance(seen, dict):
+        patterns = error.schema.get("patternProperties", {})
+        for name in list(seen)[:NAMED_MEMBERS]:
+            is_described = name in error.schema.get("properties", {})
+            if not is_described and not any(re.search(pattern, name) for pattern in patterns):
+                yield f"{place}.{name}".lstrip("."), "no such field", seen[name]
+    else:
+        yield (
+            place.lstrip("."),
+            f"what the schema says by {rule}" if rule in BRANCHED else {rule: value},
+            seen,
+        )
 
 
 def _fitting_branch(error: Error) -> list[Error] | None:
@@ -82,27 +91,7 @@ def _fitting_branch(error: Error) -> list[Error] | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _expected(error: Error) -> Json:
-    rule, value = error.validator, error.validator_value
-    if rule == "type":
-        kinds = [value] if isinstance(value, str) else list(value)
-        return f"a value of type {' or '.join(map(str, kinds))}"
-    if rule == "enum":
-        return {"one of": list(value)[:NAMED_MEMBERS]}
-    if rule == "const":
-        return value
-    if rule == "format":
-        return f"a text of format {value}"
-    if rule in BRANCHED:
-        return f"what the schema says by {rule}"
-    return f"what the schema says: {rule} {value}"
-
-
-def _place(path: Iterable[str | int]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-
-
 def _holds_redacted(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(map(_holds_redacted, value.values()))
-    return any(map(_holds_redacted, value)) if isinstance(value, list) else is_redacted(value)
+    if isinstance(value, dict | list):
+        return any(map(_holds_redacted, value.values() if isinstance(value, dict) else value))
+    return is_redacted(value)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from conformance.checks.registry import CHECKS, Check
 from conformance.descriptions import NO_DESCRIPTIONS, Descriptions
 from conformance.judging.cache import CachingJudge
-from conformance.judging.described import DescriptionJudge
+from conformance.judging.described import judge_described
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.deviations import DescribedTraffic
@@ -45,12 +45,11 @@ def watch(
     take, verdicts_of = ledger.take, (judge_of() if judge is None else judge).judge
     if case is None and not descriptions:
         return lambda exchange: take(verdicts_of(exchange))
-    described = DescriptionJudge(descriptions).judge
     endpoints = dict.fromkeys((row.key for row in descriptions.operations), False)
     ledger.described = DescribedTraffic(endpoints, descriptions.notes)
 
     def judge_both(exchange: Exchange) -> list[Finding]:
         findings = take(verdicts_of(exchange), case=None if case is None else case())
-        return findings + described(exchange, ledger) if descriptions else findings
+        return findings + judge_described(descriptions, exchange, ledger) if descriptions else findings
 
     return judge_both

@@ -11,7 +11,8 @@ from itertools import islice
 
 from conformance.checks.access.without_token import without_token
 from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedOperation, SchemaDifference
+from conformance.descriptions.operations import DescribedOperation, media_type_of
+from conformance.descriptions.schema_errors import SchemaDifference
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
@@ -38,38 +39,25 @@ TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
 
 
-class DescriptionJudge:
-    """A judge of exchanges at described paths: it compares an answer with the described operation."""
-
-    def __init__(self, descriptions: Descriptions) -> None:
-        self._descriptions = descriptions
-
-    def judge(self, exchange: Exchange, ledger: Ledger) -> list[Finding]:
-        """Notes in the ledger what deviates from the description; returns what contradicts the specification
-        by what the description says of the endpoint."""
-        request, response = exchange.request, exchange.response
-        if request.operation_key != UNDESCRIBED or response is None:
-            return []
-        operation = self._descriptions.operation_of(request.method, request.path)
-        if operation is None:
-            self._note_unknown(exchange, ledger)
-            return []
-        if not _is_comparable(exchange, response, operation):
-            return []
-        ledger.described.endpoints[operation.key] = True
-        for deviation in islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER):
-            ledger.deviate(deviation)
-        if not operation.is_hypothesis and _is_served_without_token(operation, exchange):
-            contradiction = contradicts(exchange, "status", 401, response.status)
-            finding = ledger.decide("AUTHN-001", contradiction, case=PROTECTED_BY_DESCRIPTION)
-            return [] if finding is None else [finding]
+def judge_described(descriptions: Descriptions, exchange: Exchange, ledger: Ledger) -> list[Finding]:
+    """Compares an answer with the operation that descriptions have of it. Notes in the ledger what deviates
+    from them; returns what contradicts the specification by what they say of the endpoint."""
+    request, response = exchange.request, exchange.response
+    if request.operation_key != UNDESCRIBED or response is None:
         return []
-
-    def _note_unknown(self, exchange: Exchange, ledger: Ledger) -> None:
-        """Notes an endpoint that serves and that no description has."""
-        unknown = ledger.described.unknown
-        if exchange.success and self._descriptions and len(unknown) < MOST_UNKNOWN:
-            unknown[endpoint_of(exchange)] = None
+    operation = descriptions.operation_of(request.method, request.path)
+    if operation is None and exchange.success and len(ledger.described.unknown) < MOST_UNKNOWN:
+        ledger.described.unknown[endpoint_of(exchange)] = None
+    if operation is None or not _is_comparable(exchange, response, operation):
+        return []
+    ledger.described.endpoints[operation.key] = True
+    for deviation in islice(_deviations(operation, exchange, response), MOST_OF_ONE_ANSWER):
+        ledger.deviate(deviation)
+    if operation.is_hypothesis or not _is_served_without_token(operation, exchange):
+        return []
+    contradiction = contradicts(exchange, "status", 401, response.status)
+    finding = ledger.decide("AUTHN-001", contradiction, case=PROTECTED_BY_DESCRIPTION)
+    return [] if finding is None else [finding]
 
 
 def _is_comparable(exchange: Exchange, response: Response, operation: DescribedOperation) -> bool:
@@ -79,10 +67,10 @@ def _is_comparable(exchange: Exchange, response: Response, operation: DescribedO
         return False
     if is_of_an_endpoint(exchange) or response.status in GONE or _is_led_away(operation, exchange):
         return True
-    answer = operation.answers.get(str(response.status))
+    contents = operation.answers.get(str(response.status))
     label = (response.header("content-type") or "").lower()
-    if answer is None or "html" in label:
-        return answer is not None and answer.media_type_of(label) is not None
+    if contents is None or "html" in label:
+        return contents is not None and media_type_of(contents, label) is not None
     return response.status < 300 or (response.status in OF_THE_REQUEST and "json" in label)
 
 
@@ -117,9 +105,10 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
             exchanges=(exchange.n,),
         )
 
-    is_listed = operation.answer_for(response.status) is not None
+    is_listed = operation.contents_for(response.status) is not None
     if operation.answers and not is_listed and not _is_expected(operation, exchange, response):
-        yield deviation("STATUS", "status", {"one of": _statuses(operation)}, response.status)
+        statuses = [int(name) if name.isdecimal() else name for name in operation.answers]
+        yield deviation("STATUS", "status", {"one of": statuses}, response.status)
     for difference in _differences(operation, exchange, response):
         yield deviation("BODY", *difference)
     for name in _lacking(operation, exchange) if exchange.success else ():
@@ -128,10 +117,6 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
         yield deviation("TOKEN", "status", 401, response.status)
     if operation.is_protected is False and exchange.code == TOKEN_MISSING and WITHOUT_TOKEN.takes(exchange):
         yield deviation("TOKEN", "status", "an answer without a token", response.status)
-
-
-def _statuses(operation: DescribedOperation) -> list[Json]:
-    return [int(name) if name.isdecimal() else name for name in operation.answers]
 
 
 def _is_expected(operation: DescribedOperation, exchange: Exchange, response: Response) -> bool:
@@ -155,17 +140,17 @@ def _differences(
     operation: DescribedOperation, exchange: Exchange, response: Response
 ) -> Iterator[SchemaDifference]:
     """What the body of an answer has otherwise than its description shows."""
-    answer = operation.answer_for(response.status)
-    if answer is None or not answer.schemas or response.is_unknown or "*" in response.lacks:
+    contents = operation.contents_for(response.status)
+    if not contents or response.is_unknown or "*" in response.lacks:
         return
     label = response.header("content-type") or ""
-    media_type = answer.media_type_of(label)
+    media_type = media_type_of(contents, label)
     plain = ABSENT if exchange.plain is None else exchange.plain.response
     body = plain if plain is not ABSENT else response.json
     if media_type is None and plain is ABSENT:
-        yield "headers.content-type", {"one of": list(answer.schemas)}, label
+        yield "headers.content-type", {"one of": list(contents)}, label
         return
-    schema = answer.schemas.get(media_type or "application/json")
+    schema = contents.get(media_type or "application/json")
     if schema is not None and body is not ABSENT:
         yield from schema.differences(body, is_hypothesis=operation.is_hypothesis)
 
@@ -174,11 +159,10 @@ def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]
     """Required parameters, and a required body, that a request lacks."""
     request = exchange.request
     sent = {name for name, _ in request.query}
-    for parameter in operation.parameters:
-        is_absent = parameter.place == "query" and parameter.name not in sent
-        if parameter.place == "header":
-            is_absent = request.is_without(parameter.name)
-        if parameter.is_required and is_absent:
-            yield f"{parameter.place}.{parameter.name}"
+    for row in operation.parameters:
+        is_header, is_query = row.place == "header", row.place == "query"
+        is_absent = (is_header and request.is_without(row.name)) or (is_query and row.name not in sent)
+        if row.is_required and is_absent:
+            yield f"{row.place}.{row.name}"
     if operation.needs_body and request.body is ABSENT and request.form is None and exchange.plain is None:
         yield "body"

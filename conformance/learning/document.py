@@ -1,11 +1,15 @@
-"""A learned description as an OpenAPI 3.1 document: a hypothesis, until a person accepts it."""
+"""A learned description as an OpenAPI 3.1 document, a hypothesis until a person accepts it; and what traffic
+and a description show of each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.descriptions.operations import LEARNED, STATUS, WITNESSES
-from conformance.learning.learner import ID, LearnedAnswer, LearnedOperation, Learner
+from conformance.descriptions import Descriptions
+from conformance.descriptions.operations import LEARNED, STATUS, DescribedOperation
+from conformance.descriptions.schema_errors import WITNESSES
+from conformance.learning.learner import ID, LearnedOperation, Learner
+from conformance.learning.shapes import LearnedShape
 from conformance.traffic.exchange import Json
 
 HINT = (
@@ -18,7 +22,7 @@ BEARER: Json = [{"bearer": []}]
 def document_of(learner: Learner) -> dict[str, Json]:
     """The OpenAPI document of the learned operations, without values of the traffic."""
     paths: dict[str, dict[str, Json]] = {}
-    for operation in sorted(learner.operations.values(), key=lambda each: (each.path, each.method)):
+    for operation in learner.by_path():
         template, names = _named(operation.path)
         paths.setdefault(template, {})[operation.method.lower()] = _operation(operation, template, names)
     return {
@@ -57,38 +61,64 @@ def _operation(operation: LearnedOperation, template: str, names: list[str]) -> 
     words = template.translate(str.maketrans("/-_.{}", "      ")).split()[2:]
     described: dict[str, Json] = {
         "operationId": operation.method.lower() + "".join(word[0].upper() + word[1:] for word in words),
-        WITNESSES: operation.witnesses,
-        "parameters": [*_in_path(names), *_in_query(operation)],
+        WITNESSES: operation.traffic.witnesses,
+        "parameters": list(_parameters(operation, names)),
         "responses": {
-            str(status): _answer(status, answer) for status, answer in sorted(operation.answers.items())
+            status: _answer(status, answer) for status, answer in sorted(operation.answers.items())
         },
     }
-    if operation.refused_without_token or operation.served_without_token:
-        described["security"] = BEARER if not operation.served_without_token else []
+    if operation.without_token:
+        described["security"] = BEARER if not operation.without_token[True] else []
     if operation.body.witnesses:
         described["requestBody"] = {"content": {"application/json": {"schema": operation.body.schema()}}}
     return described
 
 
-def _in_path(names: list[str]) -> Iterator[Json]:
+def _parameters(operation: LearnedOperation, names: list[str]) -> Iterator[Json]:
+    """No parameter of a query is taken for a required one: that it was always sent does not show it."""
     for name in names:
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-
-
-def _in_query(operation: LearnedOperation) -> Iterator[Json]:
-    """No parameter is taken for a required one: that it was always sent does not show it."""
     for name, shape in operation.query.items():
         yield {"name": name, "in": "query", "required": False, "schema": shape.schema()}
 
 
-def _answer(status: int, answer: LearnedAnswer) -> dict[str, Json]:
-    schema = {"schema": answer.shape.schema()} if answer.shape.witnesses else {}
-    described: dict[str, Json] = {"description": _words(status), WITNESSES: answer.witnesses}
-    if status < 300 and answer.media_types:
-        content = {name: schema if "json" in name else {} for name in sorted(answer.media_types)}
-        described["content"] = content
-    return described
+def _answer(status: str, answer: LearnedShape) -> dict[str, Json]:
+    content = {
+        name: {"schema": shape.schema()} if "json" in name and shape.kinds else {}
+        for name, shape in sorted(answer.fields.items())
+    }
+    described = {"description": f"An answer with status {status}", WITNESSES: answer.witnesses}
+    return described | ({"content": content} if content else {})
 
 
-def _words(status: int) -> str:
-    return "Success" if status < 300 else "A redirection" if status < 400 else "A refusal"
+def compared(learner: Learner, descriptions: Descriptions) -> tuple[list[str], list[str]]:
+    """What traffic shows and no description has, and what descriptions have and no traffic shows."""
+    lacking, unseen = [], []
+    shown: dict[str, set[tuple[str, str]]] = {}
+    for operation in learner.by_path():
+        described = descriptions.operation_of(operation.method, operation.example)
+        if described is None:
+            statuses = ", ".join(sorted(operation.answers))
+            lacking.append(f"{operation.key}: {_times(operation.traffic)}, statuses {statuses}")
+            continue
+        shown.setdefault(described.key, set()).update(operation.parts)
+        for (kind, name), shape in operation.parts.items():
+            is_general = kind == "status" and described.contents_for(int(name)) is not None
+            if not is_general and (kind, name) not in _parts(described):
+                lacking.append(f"{described.key}: {kind} {name}, {_times(shape)}")
+    for described in descriptions.operations:
+        if described.key not in shown:
+            unseen.append(described.key)
+            continue
+        parts = (part for part in _parts(described) if part not in shown[described.key])
+        unseen += [f"{described.key}: {kind} {name}" for kind, name in parts]
+    return lacking, unseen
+
+
+def _parts(described: DescribedOperation) -> list[tuple[str, str]]:
+    statuses = [("status", name) for name in described.answers if name.isdecimal()]
+    return statuses + [("query parameter", row.name) for row in described.parameters if row.place == "query"]
+
+
+def _times(shape: LearnedShape) -> str:
+    return "once" if shape.witnesses == 1 else f"{shape.witnesses:,} times"

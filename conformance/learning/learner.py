@@ -20,9 +20,6 @@ from conformance.verdicts.comparisons import is_held_back
 ID = "{id}"
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 MOST_OPERATIONS = 2_000
-MOST_PARAMETERS = 100
-"""Names in queries that are told apart for an operation."""
-
 MOST_VALUES = 100_000
 """Ids in answers that are remembered while traffic is read: a segment of a path that is one of them is an id,
 whatever it looks like."""
@@ -38,64 +35,56 @@ ALIKE_ENDPOINTS = 3
 
 
 @dataclass(eq=False)
-class LearnedAnswer:
-    """The answers with one status. The shape is that of JSON bodies."""
-
-    witnesses: int = 0
-    media_types: Counter[str] = field(default_factory=Counter)
-    shape: LearnedShape = field(default_factory=LearnedShape)
-
-
-@dataclass(eq=False)
 class LearnedOperation:
-    """What was seen of a method and a path template. ``example`` is a path of it; ``ids`` are some ids that
-    stood in the path; both are forgotten with the learner."""
+    """What was seen of a method and a path template. ``traffic`` is the shape of its exchanges: of the
+    query, the body, and the answers by status and media type. ``without_token`` counts whether it served
+    without a token. ``example`` is a path of it; ``ids`` are some ids that stood in a segment of the path;
+    both are forgotten with the learner."""
 
     method: str
     path: str
     example: str
-    witnesses: int = 0
-    answers: dict[int, LearnedAnswer] = field(default_factory=dict)
-    query: dict[str, LearnedShape] = field(default_factory=dict)
-    body: LearnedShape = field(default_factory=LearnedShape)
-    ids: list[set[str]] = field(default_factory=list)
-    served_without_token: int = 0
-    refused_without_token: int = 0
+    traffic: LearnedShape = field(default_factory=LearnedShape)
+    ids: dict[int, set[str]] = field(default_factory=dict)
+    without_token: Counter[bool] = field(default_factory=Counter)
 
     @property
     def key(self) -> str:
         return f"{self.method} {self.path}"
 
     @property
-    def is_served(self) -> bool:
-        return any(status < 400 for status in self.answers)
-
-    @property
     def segments(self) -> list[str]:
         return self.path.strip("/").split("/")
 
     @property
+    def query(self) -> dict[str, LearnedShape]:
+        return self.traffic.part("query").fields
+
+    @property
+    def body(self) -> LearnedShape:
+        return self.traffic.part("body")
+
+    @property
+    def answers(self) -> dict[str, LearnedShape]:
+        """The answers by status, with the bodies of successes by media type."""
+        return self.traffic.part("answers").fields
+
+    @property
+    def parts(self) -> dict[tuple[str, str], LearnedShape]:
+        """What was seen by kind and name, such as ``("status", "200")``."""
+        rows = (("status", self.answers), ("query parameter", self.query))
+        return {(kind, name): shape for kind, shapes in rows for name, shape in shapes.items()}
+
+    @property
     def outline(self) -> frozenset[str]:
         """The names in its answers."""
-        return frozenset(name for answer in self.answers.values() for name in answer.shape.outline)
+        bodies = (body for answer in self.answers.values() for body in answer.fields.values())
+        return frozenset(name for body in bodies for name in body.outline)
 
     def with_id(self, at: int) -> str:
         """The path with an id in place of a segment."""
         segments = self.segments
         return "/" + "/".join((*segments[:at], ID, *segments[at + 1 :]))
-
-    def merge(self, other: LearnedOperation) -> None:
-        self.witnesses += other.witnesses
-        self.served_without_token += other.served_without_token
-        self.refused_without_token += other.refused_without_token
-        self.body.merge(other.body)
-        for name, shape in other.query.items():
-            self.query.setdefault(name, LearnedShape()).merge(shape)
-        for status, answer in other.answers.items():
-            own = self.answers.setdefault(status, LearnedAnswer())
-            own.witnesses += answer.witnesses
-            own.media_types += answer.media_types
-            own.shape.merge(answer.shape)
 
 
 @dataclass(eq=False)
@@ -106,6 +95,9 @@ class Learner:
     unsure: list[str] = field(default_factory=list)
     left_out: int = 0
     _ids: set[str] = field(default_factory=set)
+
+    def by_path(self) -> list[LearnedOperation]:
+        return sorted(self.operations.values(), key=lambda each: (each.path, each.method))
 
     def add(self, exchange: Exchange) -> None:
         """Takes an exchange. What another than the endpoint answered says nothing, nor does a server
@@ -125,22 +117,17 @@ class Learner:
         if operation is None:
             self.left_out += 1
             return
-        operation.witnesses += 1
-        _add_request(operation, exchange)
-        _add_answer(operation, exchange, response)
+        _add(operation, exchange, response)
 
     def _operation(self, method: str, path: str) -> LearnedOperation | None:
         key = endpoint_key(method, path)
         if key is None or (key not in self.operations and len(self.operations) >= MOST_OPERATIONS):
             return None
-        template = key.partition(" ")[2]
         example = path[path.find(PORTAL_PATH) :]
-        operation = self.operations.setdefault(key, LearnedOperation(method, template, example))
-        ids = [part for part in example.strip("/").split("/")[:MOST_SEGMENTS] if not is_word(part)]
-        operation.ids += [set() for _ in ids[len(operation.ids) :]]
-        for distinct, id in zip(operation.ids, ids, strict=False):
-            if len(distinct) < DISTINCT_IDS:
-                distinct.add(id)
+        operation = self.operations.setdefault(key, LearnedOperation(method, key.partition(" ")[2], example))
+        for at, segment in enumerate(example.strip("/").split("/")[:MOST_SEGMENTS]):
+            if not is_word(segment) and len(operation.ids.setdefault(at, set())) < DISTINCT_IDS:
+                operation.ids[at].add(segment)
         return operation
 
     def _remember_ids(self, value: Json) -> None:
@@ -159,17 +146,18 @@ class Learner:
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
         end."""
-        for key in [key for key, row in self.operations.items() if not row.is_served]:
-            refused = self.operations.pop(key)
-            statuses = ", ".join(map(str, refused.answers))
-            self.unsure.append(f"{key} was never served ({statuses}), and is left out.")
+        for key, operation in list(self.operations.items()):
+            if all(int(status) >= 400 for status in operation.answers):
+                statuses = ", ".join(operation.answers)
+                self.unsure.append(f"{key} was never served ({statuses}), and is left out.")
+                del self.operations[key]
         for at in range(MOST_SEGMENTS - 1, 1, -1):
             for words in list(self._alike(at)):
                 self._take_for_ids(words, at)
         for operation in self.operations.values():
-            for place, ids in enumerate(operation.ids):
+            for at, ids in operation.ids.items():
                 if len(ids) == 1 and next(iter(ids)).isalnum() and len(next(iter(ids))) < LONG_ID:
-                    self.unsure.append(f"{operation.key}: its parameter {place + 1} had one value alone.")
+                    self.unsure.append(f"{operation.key}: segment {at + 1} had one value alone.")
 
     def _alike(self, at: int) -> Iterator[list[LearnedOperation]]:
         """Operations that differ in the word of one segment, and show no name that the fullest of them
@@ -196,10 +184,11 @@ class Learner:
 
     def _rename(self, operation: LearnedOperation, at: int) -> None:
         del self.operations[operation.key]
-        operation.path, operation.ids = operation.with_id(at), []
+        operation.path, operation.ids = operation.with_id(at), {}
         first = self.operations.setdefault(operation.key, operation)
         if first is not operation:
-            first.merge(operation)
+            first.traffic.merge(operation.traffic)
+            first.without_token += operation.without_token
 
 
 LONG_ID = 12
@@ -216,27 +205,20 @@ def _label(response: Response) -> str:
     return (response.header("content-type") or "").partition(";")[0].strip().lower()
 
 
-def _add_request(operation: LearnedOperation, exchange: Exchange) -> None:
-    request = exchange.request
-    for name, value in request.query:
-        if name in operation.query or len(operation.query) < MOST_PARAMETERS:
-            operation.query.setdefault(name, LearnedShape()).add(_typed(value))
+def _add(operation: LearnedOperation, exchange: Exchange, response: Response) -> None:
+    operation.traffic.witnesses += 1
+    for name, value in exchange.request.query:
+        operation.traffic.part("query").part(name).add(_typed(value))
     if exchange.sent is not ABSENT:
         operation.body.add(exchange.sent)
-    if WITHOUT_TOKEN.takes(exchange):
-        operation.served_without_token += exchange.success
-        operation.refused_without_token += exchange.code in TOKEN_REFUSED
-
-
-def _add_answer(operation: LearnedOperation, exchange: Exchange, response: Response) -> None:
-    answer = operation.answers.setdefault(response.status, LearnedAnswer())
+    if WITHOUT_TOKEN.takes(exchange) and (exchange.success or exchange.code in TOKEN_REFUSED):
+        operation.without_token[exchange.success] += 1
+    answer = operation.traffic.part("answers").part(str(response.status))
     answer.witnesses += 1
-    if label := _label(response):
-        answer.media_types[label] += 1
-    plain = ABSENT if exchange.plain is None else exchange.plain.response
-    body = plain if plain is not ABSENT else response.json
-    if body is not ABSENT and response.status < 300:
-        answer.shape.add(body)
+    label = _label(response)
+    if label and response.status < 300:
+        plain = ABSENT if exchange.plain is None else exchange.plain.response
+        answer.part(label).add(plain if plain is not ABSENT else response.json)
 
 
 def _typed(value: str) -> Json:

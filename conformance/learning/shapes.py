@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from conformance.descriptions.operations import WITNESSES
+from conformance.descriptions.schema_errors import WITNESSES
 from conformance.spec.operations import is_word
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.values import is_redacted
 
 DEEPEST = 30
@@ -35,66 +35,59 @@ KINDS: dict[type, str] = {
     list: "array",
     dict: "object",
 }
+ITEMS, MEMBERS = "items", "additionalProperties"
 
 
 @dataclass(eq=False)
 class LearnedShape:
-    """Types and names of the values at one place of answers. ``member`` is the shape of the values of a map:
-    of an object whose names are ids."""
+    """Types and names of the values at one place. ``inner``: the shape of the items of an array, and of the
+    values of a map, which is an object whose names are ids."""
 
     witnesses: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     fields: dict[str, LearnedShape] = field(default_factory=dict)
-    member: LearnedShape | None = None
-    item: LearnedShape | None = None
+    inner: dict[str, LearnedShape] = field(default_factory=dict)
+
+    def part(self, name: str) -> LearnedShape:
+        """The shape of a field, an empty one where there was none; of one too many that of the map."""
+        if name not in self.fields and len(self.fields) >= MOST_FIELDS:
+            return self.inner.setdefault(MEMBERS, LearnedShape())
+        return self.fields.setdefault(name, LearnedShape())
 
     def add(self, value: Json, depth: int = 0) -> None:
+        """Takes a value; ABSENT is a witness that shows nothing."""
         self.witnesses += 1
+        if value is ABSENT:
+            return
         if is_redacted(value) or depth > DEEPEST:
             self.kinds["unknown"] += 1
             return
         self.kinds[KINDS.get(type(value), "unknown")] += 1
         if isinstance(value, dict):
-            self._add_fields(value, depth)
+            is_map = bool(value) and not any(map(is_word, value))
+            for name, inner in value.items():
+                shape = self.inner.setdefault(MEMBERS, LearnedShape()) if is_map else self.part(name)
+                shape.add(inner, depth + 1)
         elif isinstance(value, list):
-            self.item = self.item or LearnedShape()
             for inner in value:
-                self.item.add(inner, depth + 1)
+                self.inner.setdefault(ITEMS, LearnedShape()).add(inner, depth + 1)
         elif isinstance(value, str):
             self.formats[next((name for name, form in FORMATS.items() if form.fullmatch(value)), "")] += 1
-
-    def _add_fields(self, value: dict[str, Json], depth: int) -> None:
-        is_map = bool(value) and not any(map(is_word, value))
-        for name, inner in value.items():
-            if is_map or (name not in self.fields and len(self.fields) >= MOST_FIELDS):
-                self.member = self.member or LearnedShape()
-                self.member.add(inner, depth + 1)
-            else:
-                self.fields.setdefault(name, LearnedShape()).add(inner, depth + 1)
 
     def merge(self, other: LearnedShape) -> None:
         self.witnesses += other.witnesses
         self.kinds += other.kinds
         self.formats += other.formats
-        for name, shape in other.fields.items():
-            self.fields.setdefault(name, LearnedShape()).merge(shape)
-        for inner in ("member", "item"):
-            shape = getattr(other, inner)
-            if shape is not None:
-                own = getattr(self, inner) or LearnedShape()
-                own.merge(shape)
-                setattr(self, inner, own)
+        for own, further in ((self.fields, other.fields), (self.inner, other.inner)):
+            for name, shape in further.items():
+                own.setdefault(name, LearnedShape()).merge(shape)
 
     @property
     def outline(self) -> set[str]:
         """The names two levels deep: what tells the answers of two endpoints apart."""
-        inner = (f"{name}.{below}" for name, shape in self.fields.items() for below in shape.names)
-        return {*self.fields, *inner}
-
-    @property
-    def names(self) -> set[str]:
-        return set(self.item.fields if self.item is not None else self.fields)
+        rows = ((name, shape.inner.get(ITEMS, shape).fields) for name, shape in self.fields.items())
+        return {*self.fields, *(f"{name}.{below}" for name, fields in rows for below in fields)}
 
     def schema(self) -> dict[str, Json]:
         """JSON Schema 2020-12, as OpenAPI 3.1 has it."""
@@ -108,20 +101,12 @@ class LearnedShape:
         formats = [name for name in self.formats if self.formats[name] == self.kinds["string"]]
         if formats and formats[0]:
             schema["format"] = formats[0]
-        if "array" in kinds and self.item is not None:
-            schema["items"] = self.item.schema()
-        return schema | (self._of_object() if "object" in kinds else {})
-
-    def _of_object(self) -> dict[str, Json]:
         objects = self.kinds["object"]
         required = [name for name, shape in self.fields.items() if shape.witnesses == objects]
-        parts: dict[str, Json] = {}
         if self.fields:
-            parts["properties"] = {name: shape.schema() for name, shape in self.fields.items()}
+            schema["properties"] = {name: shape.schema() for name, shape in self.fields.items()}
         if required:
-            parts["required"] = required
-        if self.member is not None:
-            parts["additionalProperties"] = self.member.schema()
-        elif len(required) == len(self.fields) and objects >= ALIKE_OBJECTS:
-            parts["additionalProperties"] = False
-        return parts
+            schema["required"] = required
+        if len(required) == len(self.fields) and objects >= ALIKE_OBJECTS:
+            schema[MEMBERS] = False
+        return schema | {name: shape.schema() for name, shape in self.inner.items()}

@@ -93,10 +93,9 @@ def groups_of(
 
 
 def _row(meaning: str, place: Place, basis: str) -> dict[str, Json]:
-    """Row of a difference with a count of zero."""
+    """Row of a difference with a count of zero. Drift, of which only places are counted, has no values."""
     names = dict(zip(("endpoint", "path", "kind"), place, strict=True))
-    values: dict[str, Json] = {"recorded": None, "replayed": None, "exchanges": [], "accepted": None}
-    return {"meaning": meaning, **names, "basis": basis, "times": 0, **values}
+    return {"meaning": meaning, **names, "basis": basis, "times": 0, "exchanges": [], "accepted": None}
 
 
 def _count(group: dict[str, Json], exchange: int) -> None:

@@ -15,7 +15,7 @@ from conformance.replay.compare.outcome import OutcomeTally, State
 from conformance.replay.load import LoadMeter
 from conformance.replay.options import Lag
 from conformance.replay.recording.plan import ReplayPlan, is_for_the_impact
-from conformance.report.model.words import listed, passive, plural
+from conformance.report.model.words import clock_in_words, listed, passive, plural
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.target.portal.ingress import IngressRefusal
 
@@ -84,6 +84,7 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
     yield from finished.replay.machine.rebuilder.context.replaced
     yield from _end(finished)
     yield from finished.replay.machine.changes.notes()
+    yield from filter(None, [clock_in_words(finished.replay.machine.timing.moved)])
     yield from _counts(finished)
     for endpoint, seconds in finished.replay.machine.rate_limited.items():
         refused = f"{endpoint} was refused for a rate limit that the recording does not show"

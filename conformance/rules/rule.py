@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import translate
 
@@ -19,7 +19,6 @@ from conformance.verdicts.findings import Comparison, endpoint_of, shown
 
 ENDPOINT = re.compile(r"(?:[A-Z]+|\*) /web/v1/\S+")
 PARAMETER = re.compile(r"{[^{}/]*}")
-LEVELS: tuple[Level, ...] = ("must", "should")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def check(
         raise RuleError(f"{shown(id)} is no id of a rule. Write OWN- and a number: OWN-1")
     if not isinstance(statement, str) or not statement.strip():
         raise RuleError(f"{id} has no statement. Say in a sentence what the portal does.")
-    if level not in LEVELS:
+    if level not in ("must", "should"):
         raise RuleError(f'{id}: level {shown(level)} is none. Write "must" or "should".')
     if not isinstance(on, Selection):
         raise RuleError(f"{id}: on is no selection. Write on=successes(…), errors(…) or answers(…).")
@@ -141,25 +140,18 @@ def _guarded(judging: Judging, conditions: Sequence[Predicate], where: str) -> J
 
     def guarded(exchange: Exchange, *memory: Memory) -> Iterator[Comparison]:
         try:
-            if all(condition(exchange) for condition in conditions):
-                yield from map(_comparison, _several(judging(exchange, *memory)))
+            if not all(condition(exchange) for condition in conditions):
+                return
+            result = judging(exchange, *memory)
+            for each in (result,) if isinstance(result, Comparison) else result or ():
+                if not isinstance(each, Comparison):
+                    yields = "Yield what holds(…), equal(…) or another comparison returns."
+                    raise RuleError(f"it yields {shown(each)}. {yields}")
+                yield each
         except Exception as bug:
             raise BrokenRule(f"{line_of(bug, where)}: {in_words(bug)}") from bug
 
     return guarded
-
-
-def _several(result: Json) -> Iterable[Json]:
-    """What a function yields, or the one comparison that it returns, if it returns any."""
-    return () if result is None else (result,) if isinstance(result, Comparison) else result
-
-
-def _comparison(result: Json) -> Comparison:
-    if isinstance(result, Comparison):
-        return result
-    raise RuleError(
-        f"it yields {shown(result)}. Yield what holds(…), equal(…) or another comparison returns."
-    )
 
 
 def in_words(bug: BaseException) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -38,8 +37,8 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
 }
 
 
-def _size(value: Json) -> Decimal | datetime | None:
-    """A number, also one in a text, or a time or date; None where a value is neither."""
+def _size(value: Json) -> Any:
+    """The Decimal of a number, also of one in a text, or the datetime of a time; None of other values."""
     if is_number(value):
         number = Decimal(str(value))
         return number if number.is_finite() else None
@@ -51,11 +50,7 @@ def _size(value: Json) -> Decimal | datetime | None:
 def _order(actual: Json, bound: Json) -> int | None:
     """-1, 0 or 1: a value is less than another, equal to it or greater; None where they have no order."""
     left, right = _size(actual), _size(bound)
-    if isinstance(left, Decimal) and isinstance(right, Decimal):
-        return (left > right) - (left < right)
-    if isinstance(left, datetime) and isinstance(right, datetime):
-        return (left > right) - (left < right)
-    return None
+    return (left > right) - (left < right) if left is not None and type(left) is type(right) else None
 
 
 def _matches(actual: Json, pattern: str) -> bool:
@@ -106,10 +101,6 @@ def _operands(tests: Mapping[str, Json]) -> Mapping[str, Json]:
     return tests
 
 
-def _is_reference(operand: Json) -> bool:
-    return isinstance(operand, dict) and operand.keys() == {"field"}
-
-
 BESIDE = frozenset({"before", "after"})
 """The comparisons whose operand is the name of a field beside the place."""
 
@@ -151,9 +142,7 @@ class PlaceRule:
     def __call__(self, exchange: Exchange) -> Iterator[Comparison]:
         for path in places_of(exchange, self.place):
             for name, operand in self.tests.items():
-                comparison = _compared(exchange, path, name, operand)
-                if comparison is not None:
-                    yield comparison
+                yield from _compared(exchange, path, name, operand)
 
 
 def places_of(exchange: Exchange, place: str) -> Iterator[str]:
@@ -167,19 +156,18 @@ def places_of(exchange: Exchange, place: str) -> Iterator[str]:
         yield from places_of(exchange, f"{before}[{index}]{after}")
 
 
-def _compared(exchange: Exchange, path: str, name: str, operand: Json) -> Comparison | None:
-    """None where nothing can be said: a value is absent, null or redacted."""
+def _compared(exchange: Exchange, path: str, name: str, operand: Json) -> Iterator[Comparison]:
+    """Nothing where nothing can be said: a value is absent, null or redacted."""
     words, is_held = OPERATORS[name]
-    field = operand if name in BESIDE else operand["field"] if _is_reference(operand) else ""
+    is_reference = isinstance(operand, dict) and operand.keys() == {"field"}
+    field = operand if name in BESIDE else operand["field"] if is_reference else ""
     bound = exchange.at(f"{path.rpartition('.')[0]}.{field}".lstrip(".")) if field else operand
     actual, nothing = exchange.at(path), (ABSENT,) if name in OF_NULL else (ABSENT, None)
     is_unsaid = any(value is each for value in (actual, bound) for each in nothing)
-    if name != "present" and (is_unsaid or is_redacted(actual) or is_redacted(bound)):
-        return None
-    expected = words(bound)
-    if field and isinstance(expected, str):
-        expected = f"{expected} ({field})"
-    return holds(exchange, path, is_held(actual, bound), expected, actual=actual)
+    if name == "present" or not (is_unsaid or is_redacted(actual) or is_redacted(bound)):
+        expected = words(bound)
+        expected = f"{expected} ({field})" if field and isinstance(expected, str) else expected
+        yield holds(exchange, path, is_held(actual, bound), expected, actual=actual)
 
 
 def rules_in(text: str, name: str) -> Iterator[OwnRule]:
@@ -191,14 +179,12 @@ def rules_in(text: str, name: str) -> Iterator[OwnRule]:
     for number, row in enumerate(rows):
         where = positions.of(("rule", number))
         try:
-            yield _rule(RuleTable.model_validate({"rule": row}).rule, where)
+            rule = RuleTable.model_validate({"rule": row}).rule
+            examples = {"lawful": rule.lawful, "unlawful": rule.unlawful}
+            on = SELECTIONS[rule.answers](*rule.on)
+            made = check(rule.id, rule.statement, on=on, level=rule.level, **examples)
+            yield made(PlaceRule(rule.each, rule.holds, where))
         except ValidationError as problem:
             raise RuleError("\n".join(sentences(problem, RuleTable, Positions(where, "")))) from None
         except RuleError as mistake:
             raise RuleError(f"{where}: {mistake}") from None
-
-
-def _rule(row: RuleRow, where: str) -> OwnRule:
-    on = SELECTIONS[row.answers](*row.on)
-    rule = check(row.id, row.statement, on=on, lawful=row.lawful, unlawful=row.unlawful, level=row.level)
-    return rule(PlaceRule(row.each, row.holds, where))

@@ -15,6 +15,7 @@ from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, baseline_of
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
+from conformance.report.model.words import clock_in_words
 from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.run import floor
 from conformance.run.readings import pin_readings
@@ -302,7 +303,8 @@ class RunSession:
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         gone = self.unreachable or self.restarted
-        return [note for note in (gone, blocked, availability, *otherwise, *also) if note]
+        moved = None if self.scope.bundled else clock_in_words(self.clock.moved)
+        return [note for note in (gone, blocked, availability, *otherwise, moved, *also) if note]
 
     def _logged_out(self) -> Iterator[str]:
         """The accounts of which a logout ended more than the run's own session."""

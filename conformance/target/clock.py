@@ -37,6 +37,8 @@ class Clock:
     """
 
     is_simulated = False
+    moved = 0
+    """Whole seconds by which the target's clock was moved ahead."""
 
     def __init__(
         self,
@@ -186,6 +188,7 @@ class SimulatedClock(Clock):
         whole = math.ceil(seconds)
         with self._lock:
             there = self._advance(whole)
+            self.moved += whole
             self._ahead = self._ahead + whole if there is None else there - time.time()
             self._listens = there is None and whole == 0
             self._is_set = True

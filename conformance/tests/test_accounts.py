@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from conformance.spec.endpoints import PROFILE, ROLES
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import LONG_FROM
-from conformance.target.portal.sign_ins.advice import otp_advice
+from conformance.target.portal.sign_ins.attempts import otp_advice
 from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import Factor
@@ -286,3 +287,21 @@ def test_a_new_password_can_be_made_again_from_the_run_and_its_number() -> None:
 )
 def test_how_long_a_token_lives(told: float | None, token: str, expected: float) -> None:
     assert lifetime(told, token, 1000.0) == expected
+
+
+def test_an_account_that_signs_in_by_mail_gives_up_a_refused_authenticator_alone() -> None:
+    def edit(text: str) -> str:
+        before, table, rest = text.partition("[accounts.admin]\n")
+        wrong = re.sub(r'otp_secret = "[^"]*"', 'otp_secret = "JBSWY3DPEHPK3PXP"', rest, count=1)
+        return before + table + re.sub(r'mfa = "[^"]*"', 'mfa = "EMAIL"', wrong, count=1)
+
+    with connected(edit=edit) as (portal, _, _running):
+        admin = portal.account("admin")
+        session = portal.login.initiate(admin).at("data.sessionId")
+        refused = portal.login.complete(session, method="OTP", code=admin.code("OTP"))
+
+        assert not refused.success
+        assert (admin.can("OTP"), admin.factors, admin.attempts.given_up) == (False, ("EMAIL",), None)
+        with pytest.raises(CannotSignIn, match=r"the authenticator of \[accounts.admin\] are refused"):
+            admin.code("OTP")
+        assert portal.call(PROFILE, token=admin.token).success

@@ -314,6 +314,7 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         ("06/05/2031", "2031-05-06T09:08:09Z", False),
         (coded("ACTIVE", 1), coded("ACTIVE", 2), True),
         (coded("ACTIVE", 1), coded("Active", 1, label="x"), False),
+        (coded("ACTIVE", 1), coded("LOCKED", 1), True),
         (coded("ACTIVE", 1), "ACTIVE", False),
         (1, 1.0, False),
         (1, 2, True),

@@ -119,12 +119,14 @@ def test_a_run_says_what_it_waited_for_and_what_nothing_restores(tmp_path: Path)
     clock = SimulatedClock(lambda seconds: None)
     session = RunSession.open(parse(PROFILE, {}), clock, RunOptions(out=tmp_path, impact="disruptive"))
     session.waited(MAILED_BEFORE, 43.0, 1.0)
+    clock.wait(61, "the cooldown")
     session.waited("something else", 5.0, 50.0)
     session.portal.changes.leave(BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes")
 
     run = session.finish()
 
     assert run.notes == [
+        "The target's clock was moved ahead by 1 min 1 s: nothing sets it back.",
         "Nothing restores: [accounts.spare] has new backup codes.",
         f"Waited 43 s for {MAILED_BEFORE}.",
     ]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from conformance.check import CheckOptions, check
 from conformance.descriptions import DescriptionFiles, Descriptions
 from conformance.errors import UsageError
-from conformance.report.across.accepting import accept
+from conformance.report.across.baseline import accept
 from conformance.report.model.run import Run
 from conformance.spec import endpoints as op
 from conformance.spec.operations import BY_KEY
@@ -274,15 +274,15 @@ ROLES = BY_KEY[op.ROLES]
 @pytest.mark.parametrize(
     "document, problem",
     [
-        ("{", "more.json:1:2: this is not JSON"),
-        ("- a\n- b: c: d", "this is not YAML"),
+        ("{", "more.json: cannot be read as JSON or YAML: Expecting property name"),
+        ("- a\n- b: c: d", "cannot be read as JSON or YAML: mapping values"),
         ("[1]", "it holds no object"),
         ({"swagger": "2.0"}, "It is Swagger 2.0: convert it."),
         ({"openapi": "3.1.0", "paths": {}}, "describes no operation below /web/v1/"),
         (described("/wallets"), "describes no operation below /web/v1/, but GET /wallets."),
         (described(ROLES.path), f"the specification describes GET {ROLES.path}, and no description may"),
         (described("/web/v1/system/roles/{x}"), "the specification describes GET /web/v1/system/roles/{x}"),
-        ("a: &a [*a, *a]", "cannot be read"),
+        ("a: &a [*a, *a]", "Circular reference"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_what_to_do(
@@ -343,7 +343,7 @@ def test_a_profile_names_descriptions_beside_it(tmp_path: Path) -> None:
 
     assert [row.key for row in load(profile).extend.described().read().operations] == [f"GET {PATH}"]
     shutil.move(tmp_path / "more.json", tmp_path / "gone.json")
-    with pytest.raises(UsageError, match=r"more\.json: cannot be read \(no such file"):
+    with pytest.raises(UsageError, match=r"more\.json: there is no such file"):
         load(profile).extend.described().read()
 
 

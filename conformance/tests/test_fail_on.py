@@ -31,7 +31,7 @@ CONTRADICTED = {
     "must": ("ENV-002", "success", True, "yes"),
     "security": ("AUTHN-013", "success", False, {"status": 200, "success": True, "code": "2000"}),
     "should": ("ENV-007", "message", "Success", "done"),
-    "description": ("DESCRIBED-BODY", "data.bizId", "a value of type string", 7),
+    "description": ("DESCRIBED-BODY", "data.bizId", {"type": "string"}, 7),
 }
 """By the value that is the first to fail on it: a rule, the place, and what was expected and seen there."""
 

@@ -15,7 +15,7 @@ from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import RANK, SEVERITIES, severity_of
-from conformance.spec.endpoints import COUNTRIES, ROLE, TRANSFER_ORDERS
+from conformance.spec.endpoints import COUNTRIES, LOGIN_COMPLETE, LOGIN_MFA_SEND, ROLE, TRANSFER_ORDERS
 from conformance.tests.page_runs import replay_of
 from conformance.tests.sample_run import (
     ACCOUNTS,
@@ -102,6 +102,14 @@ def test_a_mistake_that_lets_a_forged_token_in_is_one_group_at_whatever_endpoint
     assert [each.requirement for each in group.at_once] == ["AUTHN-008", "AUTHN-008", "AUTHN-013"]
     assert [each.lead.requirement for each in alone] == ["AUTHN-008"]
     assert [each.lead.requirement for each in none] == ["AUTHN-001", "AUTHN-013"]
+
+
+def test_a_session_that_is_not_used_up_is_one_group() -> None:
+    (group,) = grouped(
+        [*answers("LOGIN-031", LOGIN_COMPLETE), *answers("LOGIN-072", LOGIN_MFA_SEND, verdict="warn")], NONE
+    )
+
+    assert group.lead.requirement == "LOGIN-031"
 
 
 def test_the_top_of_the_page_lists_what_fails_by_cause(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.report.formats.junit import document
-from conformance.report.model.run import Run
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, Run
 from conformance.tests.page_runs import out_of_date
 from conformance.tests.sample_run import PROFILE, conformant, envelope, exchange, sample
 
@@ -132,6 +132,22 @@ def test_entries_of_a_baseline_that_fail_the_run_are_test_cases_that_fail() -> N
     assert (stale.get("type"), expired.get("type")) == ("stale", "expired")
     assert "compare --prune" in str(stale.get("message"))
     assert "accepted until 2026-11-20" in str(expired.get("message"))
+
+
+def test_a_rule_whose_findings_are_all_accepted_is_skipped_with_the_reason() -> None:
+    run = sample().run()
+    first = next(each for each in run.findings if each.verdict == "fail")
+    rows = [
+        BaselineEntry(signature=each.signature, requirement=each.requirement, reason="release 3 mends it")
+        for each in run.findings
+        if each.requirement == first.requirement
+    ]
+    root = parsed(run.model_copy(update={"baseline": BaselineOutcome(file="known.toml", known=rows)}))
+
+    (case,) = (each for each in root.iter("testcase") if str(each.get("name")).startswith(first.requirement))
+    (skipped,) = case.findall("skipped")
+    assert (skipped.get("message"), skipped.get("type")) == ("accepted: release 3 mends it", "fail")
+    assert case.find("failure") is None
 
 
 def test_whatever_the_target_sent_the_document_is_well_formed(tmp_path: Path) -> None:

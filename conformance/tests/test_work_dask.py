@@ -61,8 +61,8 @@ QUIET: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
+@contextmanager
+def two_workers() -> Iterator[str]:
     """The address of a scheduler with two workers. It gives a task up whose worker died twice."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
@@ -71,10 +71,23 @@ def scheduler() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """A scheduler that several tests share: none of them kills a worker."""
+    with two_workers() as address:
+        yield address
+
+
+@pytest.fixture
+def mortal() -> Iterator[str]:
+    """A scheduler of one test, which kills workers: whether they come back is no matter of other tests."""
+    with two_workers() as address:
+        yield address
+
+
 @pytest.fixture
 def cluster(scheduler: str, tmp_path: Path) -> Iterator[Cluster]:
     with cluster_of([], tmp_path, scheduler=scheduler, option="--scheduler") as cluster:
-        cluster.client.wait_for_workers(2, timeout=60)
         yield cluster
 
 
@@ -88,10 +101,10 @@ def processes(scheduler: str) -> dict[str, int]:
 # --- tasks
 
 
-def test_a_task_whose_workers_all_die_is_lost(cluster: Cluster) -> None:
-    with pytest.raises(Lost, match="each worker that began it died"):
-        cluster.result(cluster.begin(os._exit, 1))
-    cluster.client.wait_for_workers(2, timeout=60)
+def test_a_task_whose_workers_all_die_is_lost(mortal: str, tmp_path: Path) -> None:
+    with cluster_of([], tmp_path, scheduler=mortal, option="--scheduler") as cluster:
+        with pytest.raises(Lost, match="each worker that began it died"):
+            cluster.result(cluster.begin(os._exit, 1))
 
 
 def test_a_task_that_raises_is_lost_with_the_reason(cluster: Cluster) -> None:
@@ -234,18 +247,18 @@ def test_workers_of_this_machine_check_as_one_process_does(captures: list[Path],
 
 
 def test_a_check_whose_worker_is_killed_in_the_middle_finds_what_one_process_finds(
-    captures: list[Path], tmp_path: Path, scheduler: str
+    captures: list[Path], tmp_path: Path, mortal: str
 ) -> None:
     """The worker is stopped before it has done anything of its parts, and killed while they are awaited."""
     check(captures, CheckOptions(out=tmp_path / "one"))
-    victim = min(processes(scheduler).values())
+    victim = min(processes(mortal).values())
     os.kill(victim, signal.SIGSTOP)
 
     def kill(exchange: Exchange) -> None:
         if exchange.n == 1:
             os.kill(victim, signal.SIGKILL)
 
-    check(captures, CheckOptions(out=tmp_path / "many", scheduler=scheduler), listeners=[kill])
+    check(captures, CheckOptions(out=tmp_path / "many", scheduler=mortal), listeners=[kill])
 
     assert results(tmp_path / "many") == results(tmp_path / "one")
 
@@ -440,13 +453,13 @@ def kill_the_busy_one(hang: Hang, scheduler: str) -> None:
 
 
 def test_a_replay_whose_worker_is_killed_in_the_middle_finds_what_one_process_finds(
-    recording: Path, tmp_path: Path, alone: Json, scheduler: str
+    recording: Path, tmp_path: Path, alone: Json, mortal: str
 ) -> None:
     """What the dead one changed is restored before its share is done again."""
     with hanging() as (portal, hang):
         before = channels_of(portal)
-        threading.Thread(target=kill_the_busy_one, args=(hang, scheduler), daemon=True).start()
-        run = replay_on_workers([recording], profile_of(portal), options_for(tmp_path), scheduler=scheduler)
+        threading.Thread(target=kill_the_busy_one, args=(hang, mortal), daemon=True).start()
+        run = replay_on_workers([recording], profile_of(portal), options_for(tmp_path), scheduler=mortal)
         after = channels_of(portal)
 
     assert said(run) == alone

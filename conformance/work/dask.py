@@ -257,12 +257,13 @@ def _connected(address: str) -> Iterator[Client]:
             f"--scheduler {address}: no scheduler answers there ({why}). Start one by `dask scheduler`."
         ) from None
     try:
-        client.wait_for_workers(1, timeout=ANSWERED_SECONDS)
+        try:
+            client.wait_for_workers(1, timeout=ANSWERED_SECONDS)
+        except TimeoutError:
+            raise UsageError(
+                f"--scheduler {address}: the cluster has no worker. Start some by `dask worker {address}`."
+            ) from None
         yield client
-    except TimeoutError:
-        raise UsageError(
-            f"--scheduler {address}: the cluster has no worker. Start some by `dask worker {address}`."
-        ) from None
     finally:
         with suppress(*DISCONNECTED):  # no result depends on how the connection ends
             client.close()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
+from conformance.checks.model.places import visit_of
 from conformance.checks.registry import Memory, Predicate, answers, check, key_of, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
@@ -103,13 +104,16 @@ def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) ->
         return
     before = memory.get(session)
     if before is not None and all(_passed(at, exchange) < before["cooldown"] - 1 for at in before["sent"]):
-        yield is_refused(exchange, message="a second code was sent during the cooldown")
+        yield is_refused(
+            exchange, before["visit"].exchange(), message="a second code was sent during the cooldown"
+        )
     if exchange.success and exchange.at("data.sent") is not False:
         announced = exchange.at("data.cooldownSeconds")
         shorter = is_integer(announced) and 0 < int(announced) < LIMITS.mfa_cooldown
         memory[session] = {
             "cooldown": int(announced) if shorter else LIMITS.mfa_cooldown,
             "sent": _clocks(exchange),
+            "visit": visit_of(exchange),
         }
 
 
@@ -135,9 +139,10 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
     if session is None:
         return
     if session in memory:
-        yield is_refused(exchange, message="a used-up login session was completed again")
+        message = "a used-up login session was completed again"
+        yield is_refused(exchange, memory[session].exchange(), message=message)
     elif exchange.success:
-        memory[session] = True
+        memory[session] = visit_of(exchange)
 
 
 @check("LOGIN-072", on=answers(op.LOGIN_COMPLETE, op.LOGIN_MFA_SEND), remembers=True)
@@ -150,9 +155,9 @@ def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) 
         if session in memory:
             sent = exchange.success and exchange.at("data.sent") is not False
             message = "a code was sent for a used-up login session"
-            yield holds(exchange, "data.sent", not sent, False, message=message)
+            yield holds(exchange, "data.sent", not sent, False, memory[session].exchange(), message=message)
     elif exchange.success:
-        memory[session] = True
+        memory[session] = visit_of(exchange)
 
 
 @check("LOGIN-064", on=successes(op.LOGIN_INITIATE, op.LOGIN_COMPLETE).at_its_moment(), remembers=True)

@@ -295,10 +295,11 @@ SECRET = "password"
 
 
 def _are_different_objects(first: dict[str, Json], second: dict[str, Json]) -> bool:
-    """Coded fields by their value; other objects by the fields that both have."""
+    """Coded fields by value and code; other objects by the fields that both have."""
     values = first.get("value"), second.get("value")
     if any(value is not None for value in values):
-        return all(map(is_integer, values)) and values[0] != values[1]
+        is_other = values[0] != values[1] or are_different(first.get("code"), second.get("code"))
+        return all(map(is_integer, values)) and is_other
     shared = (first.keys() & second.keys()) - {SECRET}
     if any(are_different(first[name], second[name]) for name in shared):
         return True

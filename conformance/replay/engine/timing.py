@@ -36,7 +36,8 @@ class Timing:
             self._rank = {at: rank for rank, at in enumerate(self.plan.sent())}
         self._first = self.plan.order[0] if self.plan.order else 0
         self._live_start = self.now()
-        self._moved = 0.0
+        self.moved = 0.0
+        """Seconds of recorded time by which the target's clock was moved."""
         self._first_unended = 0
 
     def pass_time(self, position: int) -> Actions:
@@ -48,7 +49,7 @@ class Timing:
         behind = self._behind(position)  # those before may have moved it
         if behind > LONG:
             yield PassTime(behind, "the time that passed when this was recorded")
-            self._moved += behind
+            self.moved += behind
 
     def _before(self, position: int) -> Iterator[int]:
         """Yields unfinished exchanges with an earlier place in the recording."""
@@ -84,4 +85,4 @@ class Timing:
         passed = plan.moments[position] - plan.moments[self._first]
         if self.scale is None:
             return passed - (self.now() - self._live_start)
-        return passed - (plan.started[position] - plan.started[self._first]) - self._moved
+        return passed - (plan.started[position] - plan.started[self._first]) - self.moved

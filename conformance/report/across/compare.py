@@ -10,7 +10,7 @@ from math import inf
 from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
-from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
+from conformance.report.across.models import ComparedRun, FrozenModel, ScopeChange, scope_changes
 from conformance.report.latency.histograms import SAMPLES_BEYOND
 from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
@@ -25,9 +25,10 @@ from conformance.report.model.run import (
     Since,
     VerdictName,
 )
-from conformance.report.model.words import headline, is_left_out, numbers
+from conformance.report.model.words import is_left_out
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
+UNTRIED = ("untested", None)
 SLOWER_FACTOR = 1.5
 """By which factor the median must have grown or shrunk to be reported."""
 
@@ -39,17 +40,6 @@ FEWEST_REQUESTS = 2 * SAMPLES_BEYOND
 
 SHORTEST_MS = 5.0
 """Milliseconds of a median below which a factor says more of the machine than of the portal."""
-
-
-class ComparedRun(FrozenModel):
-    """One of the two runs, in short."""
-
-    url: str
-    profile: str | None
-    started: str
-    verdict: str
-    numbers: str
-    exit_code: int
 
 
 class VerdictChange(FrozenModel):
@@ -161,34 +151,35 @@ class Comparison(FrozenModel):
 def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
     """What changed from one run to the other, without what a baseline lists of the new one. What fails is
     what failed the new run."""
-    sides = {"old": _side(old), "new": _side(new)}
+    sides = {"old": ComparedRun.of(old), "new": ComparedRun.of(new)}
     old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
     failed, fails = failing_rules(old, fail_on=new.fails_on), failing_rules(new)
-    before = {row.id: row for row in old.requirements}
-    after = {row.id: row for row in new.requirements}
+    before, after = ({row.id: row for row in run.requirements} for run in (old, new))
     changes = [_change(before.get(name), after.get(name), old, new) for name in {**before, **after}]
-    newly = [row for row in changes if row.requirement in fails - failed]
     fixed = [
         row
         for row in changes
         if (row.requirement in failed and row.new in ("pass", "open"))
         or (row.old == "warn" and row.new == "pass")
     ]
-    steady = set(failed & fails)
-    lost, left_out_by_new = _divided(filter(_is_lost, changes), new)
-    gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
+    lost, left_out_by_new = _divided(
+        [row for row in changes if row.new in UNTRIED and row.old not in UNTRIED], new
+    )
+    gained, left_out_by_old = _divided(
+        [row for row in changes if row.old in UNTRIED and row.new == "pass"], old
+    )
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
         **sides,
         scope_changes=scope_changes(old, new),
         left_out_by_new=left_out_by_new,
         left_out_by_old=left_out_by_old,
-        newly_failing=newly,
+        newly_failing=[row for row in changes if row.requirement in fails - failed],
         new_warnings=[row for row in changes if _is_new_warning(row, fails)],
         fixed=fixed,
-        new_places=_places(new, old, steady),
-        gone_places=_places(old, new, steady),
-        no_longer_tested=lost,
+        new_places=_places(new, old, failed & fails),
+        gone_places=_places(old, new, failed & fails),
+        no_longer_tested=sorted(lost, key=lambda row: row.old not in BAD),
         newly_tested=gained,
         changed_readings=_readings(old, new),
         new_observations=_observations(new, old),
@@ -219,14 +210,6 @@ def _unlisted(old: Run, new: Run, baseline: Baseline) -> tuple[Run, Run]:
     ]
     changes = {"requirements": without_rules(new), "findings": findings, "regressions": regressions}
     return old.model_copy(update={"requirements": without_rules(old)}), new.model_copy(update=changes)
-
-
-def _is_lost(change: VerdictChange) -> bool:
-    return change.new in ("untested", None) and change.old not in ("untested", None)
-
-
-def _is_gained(change: VerdictChange) -> bool:
-    return change.old in ("untested", None) and change.new == "pass"
 
 
 def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[VerdictChange], list[str]]:
@@ -272,18 +255,8 @@ def since(old: Run, new: Run) -> Since:
             for row in comparison.fixed
             if not new.scope.selection or asked.issuperset(row.endpoints)
         ],
+        no_longer_tested=[row.requirement for row in comparison.no_longer_tested],
         changed_readings=[row.key for row in comparison.changed_readings],
-    )
-
-
-def _side(run: Run) -> ComparedRun:
-    return ComparedRun(
-        url=run.target.url,
-        profile=run.target.profile,
-        started=run.started,
-        verdict=headline(run).title,
-        numbers=numbers(run),
-        exit_code=run.exit_code,
     )
 
 
@@ -310,7 +283,7 @@ def _findings_of(run: Run, requirement: str) -> list[FindingEntry]:
     ]
 
 
-def _places(has: Run, lacks: Run, requirements: set[str]) -> list[FindingPlace]:
+def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingPlace]:
     others = {finding.signature for finding in lacks.findings}
     return [
         FindingPlace(

@@ -1,10 +1,9 @@
-"""A comparison of two runs to read: as text, as JSON and as a page."""
+"""A comparison of two runs to read: as textand as a page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -20,19 +19,15 @@ from conformance.report.formats.page import render, with_code
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
 from conformance.report.model.run import Regression
-from conformance.report.model.visible import json_text, one_line
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, listed, plural
-from conformance.traffic.replacing import write_report
 
 MOST_ROWS = 200
 MOST_LINES = 40
 
 ID = re.compile(r"^([A-Z]+-\d+) ")
 """An id at the beginning of a line, which is its label on a terminal."""
-
-
-def as_json(comparison: Comparison) -> str:
-    return json_text(comparison.model_dump(mode="json"))
+LABEL = r"\1  "
 
 
 def as_text(comparison: Comparison) -> str:
@@ -44,17 +39,12 @@ def as_text(comparison: Comparison) -> str:
         ],
         list(_scope_lines(comparison)),
         *(
-            [title, *(f"  {_with_label(line)}" for line in lines)]
+            [title, *(f"  {ID.sub(LABEL, line)}" for line in lines)]
             for title, lines in reversed(list(_blocks(comparison)))
         ),
         [conclusion(comparison)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
-
-
-def _with_label(line: str) -> str:
-    """A line whose id is a label, as a terminal lays it out."""
-    return ID.sub(r"\1  ", line)
 
 
 def as_html(comparison: Comparison) -> str:
@@ -107,16 +97,6 @@ def _scope_lines(comparison: Comparison) -> Iterator[str]:
     yield from selections(comparison)
 
 
-def write_all(comparison: Comparison, out: Path) -> None:
-    """``compare.html`` and ``compare.json`` in a folder, which is created where it is missing."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("compare.html", as_html(comparison)),
-        ("compare.json", as_json(comparison)),
-    ):
-        write_report(out / name, text)
-
-
 def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     """Titles with their lines, the worst first."""
     for title, lines in (
@@ -151,15 +131,12 @@ def _reading_line(change: ReadingChange) -> str:
     if change.differences:
         return f"{change.key}: {one_line('; '.join(change.differences))}"
     if len(change.gone) < len(change.old) or len(change.added) < len(change.new):
-        parts = [("no longer", change.gone), ("new", change.added), ("still", _still(change))]
+        still = [value for value in change.new if value not in change.added]
+        parts = [("no longer", change.gone), ("new", change.added), ("still", still)]
         return (
             f"{change.key}: {'; '.join(f'{word} {one_line(_values(each))}' for word, each in parts if each)}"
         )
     return f"{change.key}: {one_line(_values(change.old))} is now {one_line(_values(change.new))}"
-
-
-def _still(change: ReadingChange) -> list[JsonValue]:
-    return [value for value in change.new if value not in change.added]
 
 
 def _observation_line(observation: SeenObservation) -> str:
