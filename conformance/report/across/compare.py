@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.models import ComparedRun, FrozenModel, ScopeChange, scope_changes
-from conformance.report.latency.histograms import SAMPLES_BEYOND
+from conformance.report.latency import SAMPLES_BEYOND
 from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.regressions import place_of
