@@ -21,7 +21,7 @@ from conformance.run.hooks.selection import (
     refuse_parallel_cases,
     rules_by_options,
 )
-from conformance.run.hooks.start import announce_limits, open_session, scope_of
+from conformance.run.hooks.start import open_session, scope_of
 from conformance.run.hooks.stash import DESELECTED, FINAL, OWN, RULES, SESSION, VERIFY
 from conformance.run.hooks.terminal import (
     announce_interrupt,
@@ -57,13 +57,10 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[pytest.Item] | None:
     """A case that waits is a generator, which pytest itself would refuse."""
-    if inspect.isgeneratorfunction(obj) and name.startswith("test") and _is_case(obj):
+    is_case = any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
+    if inspect.isgeneratorfunction(obj) and name.startswith("test") and is_case:
         return list(collector._genfunctions(name, obj))  # noqa: SLF001 (pytest has no public way)
     return None
-
-
-def _is_case(obj: object) -> bool:
-    return any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -85,12 +82,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
     except OSError as error:
-        raise pytest.UsageError(_unwritable(error)) from None
-
-
-def _unwritable(error: OSError) -> str:
-    reason = (error.strerror or str(error)).lower()
-    return f"Cannot write {error.filename or 'the reports'}: {reason}. Choose another --out or --history."
+        file, reason = error.filename or "the reports", (error.strerror or str(error)).lower()
+        message = f"Cannot write {file}: {reason}. Choose another --out or --history."
+        raise pytest.UsageError(message) from None
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -104,7 +98,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if run is None or session.config.option.collectonly or session.testsfailed:
         return None
     run.scope = scope_of(session.config, run, session.items)
-    announce_limits(session.config, run)
+    if run.scope.selection:
+        say(session.config, f"A selection of the cases: {run.scope.selection}.")
     if run.recognise():
         run_all(session, run)
     return True
@@ -118,14 +113,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
-    return (yield from guarded(item))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    return (yield from guarded(item))
+pytest_runtest_setup = pytest_runtest_call = pytest.hookimpl(wrapper=True)(guarded)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -156,11 +144,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     is_interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
     if is_interrupted:
         announce_interrupt(config, run)
-    final = run.finish(
-        interrupted=is_interrupted,
-        crashed=exitstatus == pytest.ExitCode.INTERNAL_ERROR,
-    )
-    config.stash[FINAL] = final
+    is_crashed = exitstatus == pytest.ExitCode.INTERNAL_ERROR
+    final = config.stash[FINAL] = run.finish(interrupted=is_interrupted, crashed=is_crashed)
     session.exitstatus = final.exit_code
 
 

@@ -83,7 +83,9 @@ def _of_profile(name: str, field: FieldInfo) -> Iterator[str]:
     models = list(_models(field.annotation))
     if name in MULTIPLE:
         for model in models:
-            kind = f', kind = "{_kind(model)}"' if len(models) > 1 else ""
+            kind = (
+                f', kind = "{get_args(model.model_fields["kind"].annotation)[0]}"' if len(models) > 1 else ""
+            )
             yield from _table(f"[{name}.{MULTIPLE[name]}]{kind}", model)
     elif models:
         yield from _table(f"[{name}]", models[0])
@@ -137,10 +139,6 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for inner in get_args(annotation):
         yield from _models(inner)
-
-
-def _kind(model: type[BaseModel]) -> str:
-    return str(get_args(model.model_fields["kind"].annotation)[0])
 
 
 def _type(field: FieldInfo) -> str:

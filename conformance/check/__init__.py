@@ -102,6 +102,7 @@ def check(
         scope=Scope(
             selection=options.rules.text if options.rules else "",
             called=sorted(judged.coverage.operations),
+            rules=[file.name for file in options.own.files],
         ),
         notes=list(_notes(traffic, judged)),
     )

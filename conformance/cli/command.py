@@ -170,6 +170,8 @@ def option(*names: str, **settings: Any) -> click.RichOption:
     """One option; without a type it takes a text that is not empty."""
     if not settings.get("is_flag"):
         settings.setdefault("type", TEXT)
+    if settings.get("type") is PATH:
+        settings.setdefault("metavar", "FILE")
     if isinstance(choice := settings.get("type"), Choice):
         what, default, rest = str(settings["help"]).partition(" (default")
         settings |= {"metavar": "WORD", "help": f"{what}: {choice.listed}{default}{rest}"}
@@ -178,6 +180,11 @@ def option(*names: str, **settings: Any) -> click.RichOption:
 
 def flag(*names: str, **settings: Any) -> click.RichOption:
     return option(*names, is_flag=True, **settings)
+
+
+def repeated(*names: str, **settings: Any) -> click.RichOption:
+    """An option that takes several values."""
+    return option(*names, multiple=True, **{**settings, "help": f"{settings['help']}; may be repeated"})
 
 
 def argument(name: str, metavar: str, **settings: Any) -> click.RichArgument:
@@ -273,7 +280,8 @@ def usage_line(wrong: click.ClickException) -> str:
 def _problem(wrong: click.ClickException) -> str:
     if isinstance(wrong, click.NoSuchOption):
         place = " Options come after the command." if _is_before_command(wrong) else ""
-        return f"unknown option or argument: {wrong.option_name}.{_nearest(wrong.possibilities)}{place}"
+        near = f" Did you mean {' or '.join(wrong.possibilities)}?" if wrong.possibilities else ""
+        return f"unknown option or argument: {wrong.option_name}.{near}{place}"
     if isinstance(wrong, click.MissingParameter):
         return f"{_hint(wrong.param)} is missing."
     if isinstance(wrong, click.BadParameter):
@@ -291,7 +299,3 @@ def _hint(parameter: click.Parameter | None) -> str:
     if isinstance(parameter, click.Argument):
         return parameter.human_readable_name.removesuffix("...")
     return parameter.opts[-1]
-
-
-def _nearest(names: Sequence[str] | None) -> str:
-    return f" Did you mean {' or '.join(names)}?" if names else ""

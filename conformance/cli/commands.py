@@ -11,12 +11,6 @@ from conformance.errors import ExitCode
 
 PROGRAM = "portal-conformance"
 
-TEST = "Test a portal"
-TRAFFIC = "Recorded traffic"
-RUNS = "Past runs"
-SPECIFICATION = "The specification"
-SUITE = "The suite itself"
-
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
@@ -34,122 +28,82 @@ class CommandRow:
         return self.call if PROGRAM in self.call else f"{PROGRAM} {self.call}"
 
 
-COMMANDS = (
-    CommandRow("run", TEST, "cases", "run the cases and write the reports", "run --profile portal.toml"),
-    CommandRow("setup", TEST, "target", "ask what a profile needs, write it, and try it out", "setup"),
-    CommandRow(
-        "plan",
-        TEST,
-        "cases",
-        "show what a run would do, and what it needs",
-        "plan --profile portal.toml --impact mutating",
-    ),
-    CommandRow(
-        "doctor",
-        TEST,
-        "target",
-        "probe a target: what works, what cannot be tested",
-        "doctor --profile portal.toml",
-    ),
-    CommandRow(
-        "cleanup",
-        TEST,
-        "target",
-        "restore what an interrupted run changed",
-        "cleanup reports/changes.jsonl --profile portal.toml",
-    ),
-    CommandRow(
-        "mcp",
-        TEST,
-        "suite",
-        "serve an assistant by MCP",
-        "mcp --profile portal.toml",
-    ),
-    CommandRow(
-        "record",
-        TRAFFIC,
-        "traffic",
-        "record traffic with a reverse proxy before a portal",
-        "record --upstream http://127.0.0.1:8000 --out today.jsonl",
-    ),
-    CommandRow("check", TRAFFIC, "files", "judge recorded traffic without a target", "check today.jsonl"),
-    CommandRow(
-        "describe",
-        TRAFFIC,
-        "files",
-        "learn an OpenAPI description of the endpoints that the specification lacks",
-        "describe today.jsonl --out learned.json",
-    ),
-    CommandRow(
-        "replay",
-        TRAFFIC,
-        "traffic",
-        "replay recorded traffic and report every regression",
-        "replay today.jsonl --profile next.toml",
-    ),
-    CommandRow(
-        "compare",
-        RUNS,
-        "files",
-        "compare runs or replays",
-        "compare reports-old reports-new",
-    ),
-    CommandRow(
-        "merge",
-        RUNS,
-        "files",
-        "merge the checks or replays of parts of a recording into one",
-        "merge reports-1 reports-2 --out reports",
-    ),
-    CommandRow(
-        "history",
-        RUNS,
-        "files",
-        "show the trend of the runs in a history database",
-        "history --history runs.db",
-    ),
-    CommandRow(
-        "requirements",
-        SPECIFICATION,
-        "specification",
-        "list every requirement with the cases that test it",
-        "requirements --format json",
-    ),
-    CommandRow(
-        "explain",
-        SPECIFICATION,
-        "specification",
-        "explain a rule: place, level, what decides it",
-        "explain LOGIN-022",
-    ),
-    CommandRow(
-        "openapi",
-        SPECIFICATION,
-        "specification",
-        "print the specification as OpenAPI 3.1",
-        "openapi > openapi.json",
-    ),
-    CommandRow("serve", SUITE, "target", "run the bundled reference portal", "serve --port 8000"),
-    CommandRow(
-        "docs", SUITE, "suite", "print a page of the documentation, or list the pages", "docs check-a-portal"
-    ),
-    CommandRow(
-        "selftest",
-        SUITE,
-        "suite",
-        "prove the suite by faults and lawful variants",
-        "selftest --only used-up-session-is-400",
-    ),
-    CommandRow(
-        "completion",
-        SUITE,
-        "suite",
-        "print the completions of bash, zsh or fish",
-        'eval "$(portal-conformance completion bash)"',
-    ),
+MODULES = {
+    "cases": ("run", "plan"),
+    "target": ("setup", "doctor", "cleanup", "serve"),
+    "suite": ("mcp", "docs", "selftest", "completion"),
+    "traffic": ("record", "replay"),
+    "files": ("check", "describe", "compare", "merge", "history"),
+    "specification": ("requirements", "explain", "openapi"),
+}
+"""The modules of ``conformance.cli``, with their commands."""
+
+GROUPS = {
+    "Test a portal": {
+        "run": ("run the cases and write the reports", "run --profile portal.toml"),
+        "setup": ("ask what a profile needs, write it, and try it out", "setup"),
+        "plan": (
+            "show what a run would do, and what it needs",
+            "plan --profile portal.toml --impact mutating",
+        ),
+        "doctor": ("probe a target: what works, what cannot be tested", "doctor --profile portal.toml"),
+        "cleanup": (
+            "restore what an interrupted run changed",
+            "cleanup reports/changes.jsonl --profile portal.toml",
+        ),
+        "mcp": ("serve an assistant by MCP", "mcp --profile portal.toml"),
+    },
+    "Recorded traffic": {
+        "record": (
+            "record traffic with a reverse proxy before a portal",
+            "record --upstream http://127.0.0.1:8000 --out today.jsonl",
+        ),
+        "check": ("judge recorded traffic without a target", "check today.jsonl"),
+        "describe": (
+            "learn an OpenAPI description of the endpoints that the specification lacks",
+            "describe today.jsonl --out learned.json",
+        ),
+        "replay": (
+            "replay recorded traffic and report every regression",
+            "replay today.jsonl --profile next.toml",
+        ),
+    },
+    "Past runs": {
+        "compare": ("compare runs or replays", "compare reports-old reports-new"),
+        "merge": (
+            "merge the checks or replays of parts of a recording into one",
+            "merge reports-1 reports-2 --out reports",
+        ),
+        "history": ("show the trend of the runs in a history database", "history --history runs.db"),
+    },
+    "The specification": {
+        "requirements": ("list every requirement with the cases that test it", "requirements --format json"),
+        "explain": ("explain a rule: place, level, what decides it", "explain LOGIN-022"),
+        "openapi": ("print the specification as OpenAPI 3.1", "openapi > openapi.json"),
+    },
+    "The suite itself": {
+        "serve": ("run the bundled reference portal", "serve --port 8000"),
+        "docs": ("print a page of the documentation, or list the pages", "docs check-a-portal"),
+        "selftest": (
+            "prove the suite by faults and lawful variants",
+            "selftest --only used-up-session-is-400",
+        ),
+        "completion": (
+            "print the completions of bash, zsh or fish",
+            'eval "$(portal-conformance completion bash)"',
+        ),
+    },
+}
+"""The groups of the help, with the summary and the example of each command."""
+
+COMMANDS = tuple(
+    CommandRow(name, group, module, *row)
+    for group, rows in GROUPS.items()
+    for name, row in rows.items()
+    for module, names in MODULES.items()
+    if name in names
 )
 BY_COMMAND = {row.name: row for row in COMMANDS}
-GROUPS = tuple(dict.fromkeys(row.group for row in COMMANDS))
 
 EXIT_CODES = {
     ExitCode.CONFORMANT: "conformant",

@@ -66,7 +66,9 @@ def hold(
     path: Path = options.profile
     if path.exists():
         raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
-    print_text(FIRST.format(path=path, state=_state_of_usual()), form="text")
+    missing = [name for name in USUAL if not os.environ.get(name)]
+    state = (SOME_UNSET if missing else ALL_SET).format(names=", ".join(missing or USUAL))
+    print_text(FIRST.format(path=path, state=state), form="text")
     answers = _asked(problem_at)
     path.write_text(filled(answers), encoding="utf-8")
     print_text(f"\nWrote {path}.\n{HOLDS_NONE}", form="text")
@@ -77,13 +79,6 @@ def hold(
         print_text(f"Set these, then try it out:\n{exports}\n    {doctor}", form="text")
         return 0
     return try_out(path)
-
-
-def _state_of_usual() -> str:
-    unset = [name for name in USUAL if not os.environ.get(name)]
-    if not unset:
-        return ALL_SET.format(names=", ".join(USUAL))
-    return SOME_UNSET.format(names=", ".join(unset))
 
 
 def _asked(problem_at: ProblemAt) -> ProfileAnswers:
@@ -189,10 +184,19 @@ def _host_or_address(text: str) -> str:
     return typed if re.fullmatch(r"(?!.*://)[^\s\"\\/@]+(/[^\s\"\\]*)?", typed) else _address(text)
 
 
-def _text(text: str) -> str:
-    if not text.strip():
-        raise click.BadParameter("give a text")
-    return text.strip()
+def _matching(pattern: str, advice: str) -> Callable[[str], str]:
+    """Reads a text of this form, without the blanks around it."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text.strip()):
+            raise click.BadParameter(advice)
+        return text.strip()
+
+    return read
+
+
+_text = _matching(".+", "give a text")
+_email = _matching(r"[^@\s\"\\]+@[^@\s\"\\]+", "give an email address")
 
 
 def _words(text: str) -> list[str]:
@@ -203,12 +207,6 @@ def _words(text: str) -> list[str]:
     if not words:
         raise click.BadParameter("give a command")
     return words
-
-
-def _email(text: str) -> str:
-    if not re.fullmatch(r"[^@\s\"\\]+@[^@\s\"\\]+", text.strip()):
-        raise click.BadParameter("give an email address")
-    return text.strip()
 
 
 def _name(text: str, usual: str) -> str:

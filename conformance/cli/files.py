@@ -6,35 +6,14 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli import options as opt
+from conformance.cli.command import PATH, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
-from conformance.cli.options import (
-    CAPTURES,
-    DESCRIPTION,
-    EXTENDED,
-    FAIL_ON,
-    FORCE,
-    FORMAT,
-    FORMATS,
-    KNOWN,
-    NO_CACHE,
-    ONE_PORTAL,
-    ONLY,
-    OUT,
-    OUT_BESIDE,
-    REDACTION,
-    RULES,
-    SALVAGE,
-    SCHEDULER,
-    SKIP,
-    STRICT,
-    WORKERS,
-    folder_beside_run,
-    refuse_both_kinds_of_workers,
-)
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 
@@ -43,26 +22,26 @@ RUN = "a results.json, or the folder of a run"
 
 @command(
     "check",
-    CAPTURES,
-    ONE_PORTAL,
-    ONLY,
-    SKIP,
-    SALVAGE,
-    FAIL_ON,
-    STRICT,
-    KNOWN,
-    RULES,
-    EXTENDED,
-    OUT_BESIDE,
-    FORCE,
-    FORMATS,
+    opt.CAPTURES,
+    opt.ONE_PORTAL,
+    opt.ONLY,
+    opt.SKIP,
+    opt.SALVAGE,
+    opt.FAIL_ON,
+    opt.STRICT,
+    opt.KNOWN,
+    opt.RULES,
+    opt.EXTENDED,
+    opt.OUT_BESIDE,
+    opt.FORCE,
+    opt.FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
-    DESCRIPTION,
-    *REDACTION,
-    NO_CACHE,
-    WORKERS,
-    SCHEDULER,
-    FORMAT,
+    opt.DESCRIPTION,
+    *opt.REDACTION,
+    opt.NO_CACHE,
+    opt.WORKERS,
+    opt.SCHEDULER,
+    opt.FORMAT,
 )
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
@@ -72,11 +51,11 @@ def check_files(options: Options) -> int:
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
-    refuse_both_kinds_of_workers(options)
+    opt.refuse_both_kinds_of_workers(options)
     own = rules_named_by(options.rules, options.profile)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
-        out=folder_beside_run(options, "check"),
+        out=opt.folder_beside_run(options, "check"),
         salvage=options.salvage,
         fail_on="should" if options.strict else options.fail_on,
         target=options.target,
@@ -121,21 +100,20 @@ def _shown(run: Run, out: Path, options: Options, *, show: Callable[[str], None]
         help="also write compare.html and compare.json to this folder, or matrix.html and matrix.json "
         "of three or more runs",
     ),
-    KNOWN,
-    option(
+    opt.KNOWN,
+    repeated(
         "--accept",
-        multiple=True,
         metavar="ID",
         allow_from_autoenv=False,
         help="write a row to --known for what one RUN shows under this id; all: what fails it; noise: what "
-        "differs, where a replay had the recorded build as its target; may be repeated",
+        "differs, where a replay had the recorded build as its target",
     ),
     flag(
         "--prune",
         help="remove the rows of --known that list nothing in one RUN any more",
         allow_from_autoenv=False,
     ),
-    FORMAT,
+    opt.FORMAT,
 )
 def compare_runs(options: Options) -> int:
     """Prints how two runs differ, the older one first; exit code 1 where something fails that did not fail
@@ -152,11 +130,11 @@ def compare_runs(options: Options) -> int:
 
 def _change_known(options: Options) -> int:
     from conformance.replay.accepted import has_stable_values
-    from conformance.report.across.accepting import accept
+    from conformance.report.across.baseline import accept
 
     if options.known is None or len(options.runs) != 1:
         raise UsageError("--accept and --prune change the rows of --known FILE, by one RUN. Give both.")
-    run = _results(options.runs[0])
+    run = Run.read(options.runs[0])
     sentences = accept(
         run, options.known, options.accept, is_pruned=options.prune, is_stable=has_stable_values
     )
@@ -168,28 +146,40 @@ def _change_known(options: Options) -> int:
 def _compare_two(options: Options) -> int:
     from conformance.report.across import compare, compare_pages
     from conformance.report.across.baseline import baseline_of
+    from conformance.report.across.models import as_json
 
-    old, new = map(_results, options.runs)
+    old, new = map(Run.read, options.runs)
     comparison = compare.compare(old, new, baseline_of(options.known, is_strict=new.strict))
-    if options.out:
-        compare_pages.write_all(comparison, options.out)
-    form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
-    print_text(form(comparison), form=options.format)
-    _name_page("compare.html", options)
+    files = {"compare.html": compare_pages.as_html, "compare.json": as_json}
+    _answer(options, comparison, compare_pages.as_text, files)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
 def _compare_several(options: Options) -> int:
     from conformance.report.across import matrix
+    from conformance.report.across.models import as_json
 
     names = [place.parent.name if place.is_file() else place.name for place in options.runs]
-    runs_matrix = matrix.matrix([_results(place) for place in options.runs], names)
-    if options.out:
-        matrix.write_all(runs_matrix, options.out)
-    form = matrix.as_json if options.format == "json" else matrix.as_text
-    print_text(form(runs_matrix), form=options.format)
-    _name_page("matrix.html", options)
+    runs_matrix = matrix.matrix([Run.read(place) for place in options.runs], names)
+    files = {"matrix.html": matrix.as_html, "matrix.json": as_json}
+    _answer(options, runs_matrix, matrix.as_text, files)
     return ExitCode.CONFORMANT
+
+
+def _answer(
+    options: Options, value: Any, as_text: Callable[[Any], str], files: Mapping[str, Callable[[Any], str]]
+) -> None:
+    """Prints what a command about several runs found, and writes it to ``--out``, the page first."""
+    from conformance.report.across.models import as_json
+    from conformance.traffic.replacing import write_report
+
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        for name, document in files.items():
+            write_report(options.out / name, document(value))
+    print_text(as_json(value) if options.format == "json" else as_text(value), form=options.format)
+    if options.out and options.format == "text":
+        print_blocks([(), [f"report     {options.out / next(iter(files))}"]])
 
 
 @command(
@@ -197,10 +187,10 @@ def _compare_several(options: Options) -> int:
     argument(
         "runs", "RUN", nargs=-1, required=True, help="the report folder of the check or replay of a part"
     ),
-    OUT,
-    FORCE,
-    FORMATS,
-    FORMAT,
+    opt.OUT,
+    opt.FORCE,
+    opt.FORMATS,
+    opt.FORMAT,
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
@@ -213,45 +203,32 @@ def merge_runs(options: Options) -> int:
 
 @command(
     "history",
-    option("--history", metavar="FILE", type=PATH, required=True, help="the history database"),
+    option("--history", type=PATH, required=True, help="the history database"),
     option("--out", metavar="DIR", type=PATH, help="also write history.html to this folder"),
-    FORMAT,
+    opt.FORMAT,
 )
 def show_history(options: Options) -> int:
     """Prints the trend, flaky requirements, and since when each failure lasts."""
     from conformance.report.across import history, trends
-    from conformance.traffic.replacing import write_report
 
-    if not options.history.exists():
-        raise UsageError(
-            f"{options.history}: there is no such database."
-            f" `portal-conformance run --history {options.history}` creates it."
-        )
-    trend = history.trend(options.history)
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        write_report(options.out / "history.html", trends.as_html(trend, options.out))
-    form = trends.as_json if options.format == "json" else trends.as_text
-    print_text(form(trend), form=options.format)
-    _name_page("history.html", options)
+    files = {"history.html": partial(trends.as_html, folder=options.out)}
+    _answer(options, history.trend(options.history), trends.as_text, files)
     return 0
 
 
 @command(
     "describe",
-    CAPTURES,
-    option("--out", metavar="FILE", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
-    option(
+    opt.CAPTURES,
+    option("--out", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
+    repeated(
         "--against",
-        multiple=True,
-        metavar="FILE",
         type=PATH,
         allow_from_autoenv=False,
         help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
-        "reverse; may be repeated",
+        "reverse",
     ),
-    ONE_PORTAL,
-    SALVAGE,
+    opt.ONE_PORTAL,
+    opt.SALVAGE,
     flag("--force", help="write --out also where a file has its name"),
 )
 def describe_traffic(options: Options) -> int:
@@ -261,17 +238,3 @@ def describe_traffic(options: Options) -> int:
 
     describe(options)
     return ExitCode.CONFORMANT
-
-
-def _name_page(name: str, options: Options) -> None:
-    if options.out and options.format == "text":
-        print_blocks([(), [f"report     {options.out / name}"]])
-
-
-def _results(place: Path) -> Run:
-    return Run.read(place / "results.json" if place.is_dir() else place)
-
-
-COMMANDS = {
-    each.name: each for each in (check_files, describe_traffic, compare_runs, merge_runs, show_history)
-}

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich_click as click
 
-from conformance.cli.command import ADDRESS, PATH, Choice, Options, Value, argument, flag, option
+from conformance.cli.command import ADDRESS, PATH, Choice, Options, Value, argument, flag, option, repeated
 from conformance.cli.layout import print_error
 from conformance.errors import UsageError
 from conformance.impacts import FAIL_ON as WEIGHED
@@ -20,18 +20,14 @@ DEFAULT_PROFILE = Path("portal.toml")
 """The profile of a command that is called with neither ``--profile`` nor ``--target``, where it exists."""
 
 TARGET = option("--target", metavar="URL", help="the portal's base URL; overrides the profile's")
-PROFILE = option("--profile", metavar="FILE", type=PATH, help="the target's profile, a TOML file")
+PROFILE = option("--profile", type=PATH, help="the target's profile, a TOML file")
 IMPACT = option(
     "--impact",
     type=Choice(IMPACTS),
     help="the most that the command may do to the target (default: read-only)",
 )
 OUT = option(
-    "--out",
-    metavar="DIR",
-    type=PATH,
-    default=Path("reports"),
-    help="where the reports go (default: reports)",
+    "--out", metavar="DIR", type=PATH, default=Path("reports"), help="where the reports go (default: reports)"
 )
 OUT_BESIDE = option(
     "--out",
@@ -81,18 +77,12 @@ SCHEDULER = option(
     "(extra scale)",
 )
 REDACTION = (
-    option(
+    repeated(
         "--redact",
-        multiple=True,
         metavar="NAME",
-        help="a header or field whose values are secrets, or a /pattern/ of secrets; may be repeated",
+        help="a header or field whose values are secrets, or a /pattern/ of secrets",
     ),
-    option(
-        "--keep",
-        multiple=True,
-        metavar="NAME",
-        help="a header or field whose values only look like secrets; may be repeated",
-    ),
+    repeated("--keep", metavar="NAME", help="a header or field whose values only look like secrets"),
 )
 """Which headers and fields of a deployment's own hold secrets, and which only look so."""
 
@@ -173,9 +163,9 @@ ONE_PORTAL = option(
 """Of commands that read recordings and need no target."""
 
 RULES, DESCRIPTION = (run_option(BY_NAME[name]) for name in ("rules", "description"))
-EXTENDED = option("--profile", metavar="FILE", type=PATH, help="a profile, of which [extend] alone is read")
+EXTENDED = option("--profile", type=PATH, help="a profile, of which [extend] alone is read")
 """Of commands that need no target."""
-KNOWN = option("--known", metavar="FILE", type=PATH, help="a file of what is known, which fails nothing")
+KNOWN = option("--known", type=PATH, help="a file of what is known, which fails nothing")
 
 
 def use_default_profile(options: Options) -> None:

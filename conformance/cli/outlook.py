@@ -175,17 +175,11 @@ def show_plan(options: Options) -> int:
         print_line(plan_text.as_line(planned))
     else:
         print_text(plan_text.as_text(planned), form=options.format)
-        _note_missing_code(profile)
+        if profile is not None and not profile.portal.access_code:  # the plan holds where it lets anybody in
+            print_line(NO_CODE if profile.source == NO_PROFILE else EMPTY_CODE)
         if len(planned.rules) < (options.min_tested or 0):
             print_line(f"With --min-tested {options.min_tested} such a run is inconclusive, exit code 5.")
     return 0
-
-
-def _note_missing_code(profile: Profile | None) -> None:
-    """Says that a portal may let nobody in: the plan holds where it does."""
-
-    if profile is not None and not profile.portal.access_code:
-        print_line(NO_CODE if profile.source == NO_PROFILE else EMPTY_CODE)
 
 
 def _plan(options: Options, profile: Profile | None) -> RunPlan:

@@ -54,8 +54,9 @@ class Program(click.RichGroup):
 def loaded(name: str) -> click.RichCommand:
     """The command itself. KeyError: there is none of this name."""
     module = import_module(f"conformance.cli.{BY_COMMAND[name].module}")
-    commands: dict[str, click.RichCommand] = module.COMMANDS
-    return commands[name]
+    return next(
+        each for each in vars(module).values() if isinstance(each, click.RichCommand) and each.name == name
+    )
 
 
 def _panels() -> list[click.RichPanel[Any, Any]]:
@@ -69,25 +70,12 @@ PROGRAM_GROUP = Program(
     name=PROGRAM,
     help=DESCRIPTION,
     context_settings={key: value for key, value in SETTINGS.items() if key != "allow_extra_args"},
-    params=[
-        click.RichOption(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            help="Show the version and exit.",
-            callback=lambda context, parameter, value: _print_version(context, is_asked=value),
-        )
-    ],
     panels=_panels(),
     no_args_is_help=False,
 )
 
 
-def _print_version(context: click.Context, *, is_asked: bool) -> None:
-    if is_asked and not context.resilient_parsing:
-        click.echo(conformance.__version__)
-        context.exit()
+PROGRAM_GROUP = click.version_option(conformance.__version__, message="%(version)s")(PROGRAM_GROUP)
 
 
 def invoke(words: Sequence[str]) -> int:

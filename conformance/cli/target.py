@@ -9,45 +9,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli import options as opt
+from conformance.cli.command import PATH, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_error, print_line
-from conformance.cli.options import (
-    DEFAULT_PROFILE,
-    FORMAT,
-    IMPACT,
-    PROFILE,
-    RULES,
-    TARGET,
-    TIME_BUDGET,
-    WAIT,
-)
 from conformance.cli.program import invoke
 from conformance.errors import ExitCode, ProfileError, RuleError, UsageError
 
 SERVED = (
     option("--port", metavar="N", help="port to listen on; 0 takes a free one (default: 8000)"),
     option("--host", help="address to listen on (default: 127.0.0.1)"),
-    option(
-        "--fault",
-        metavar="NAME",
-        multiple=True,
-        help="a fault by its name, see --list-faults; may be repeated",
-    ),
-    option(
-        "--variant",
-        metavar="NAME",
-        multiple=True,
-        help="a lawful variant by its name, see --list-variants; may be repeated",
-    ),
-    option("--profile-out", metavar="FILE", type=PATH, help="write the profile that fits this portal"),
+    repeated("--fault", metavar="NAME", help="a fault by its name, see --list-faults"),
+    repeated("--variant", metavar="NAME", help="a lawful variant by its name, see --list-variants"),
+    option("--profile-out", type=PATH, help="write the profile that fits this portal"),
     flag("--no-clock", help="offer no clock: its time cannot be advanced"),
     flag("--no-inbox", help="offer no inbox: its mails cannot be read"),
-    option(
-        "--limit",
-        metavar="NAME=VALUE",
-        multiple=True,
-        help="set a limit, such as login_window=5; may be repeated",
-    ),
+    repeated("--limit", metavar="NAME=VALUE", help="set a limit, such as login_window=5"),
     option("--seed", metavar="N", help="a number that makes ids, passwords and codes the same at each start"),
     flag("--list-faults", help="list the faults, with the requirements that each breaks and the endpoints"),
     flag("--list-variants", help="list the variants, with the gap of the specification that permits each"),
@@ -77,23 +53,23 @@ def _served_words(options: Options) -> Iterator[str]:
 
 @command(
     "doctor",
-    TARGET,
-    PROFILE,
-    IMPACT,
-    TIME_BUDGET,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.IMPACT,
+    opt.TIME_BUDGET,
     flag("--write", help="write what was learned into the profile"),
     argument("profiles", "FILE", nargs=-1, help="with --offline: the profiles (default: portal.toml)"),
     flag("--offline", help="find mistakes of profiles without their secrets and without a target"),
-    RULES,
-    WAIT,
-    FORMAT,
+    opt.RULES,
+    opt.WAIT,
+    opt.FORMAT,
     examples=("portal-conformance doctor --profile portal.toml --write",),
 )
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
     if options.offline:
         profiles = [*options.profiles, *filter(None, [options.profile])]
-        return _validate(profiles or ([] if options.rules else [DEFAULT_PROFILE]), options.rules)
+        return _validate(profiles or ([] if options.rules else [opt.DEFAULT_PROFILE]), options.rules)
     if options.profiles:
         raise UsageError(f"doctor: write --profile {options.profiles[0]}, or --offline.")
     if options.rules:
@@ -107,9 +83,8 @@ def examine(options: Options) -> int:
     "setup",
     option(
         "--profile",
-        metavar="FILE",
         type=PATH,
-        default=DEFAULT_PROFILE,
+        default=opt.DEFAULT_PROFILE,
         help="the profile to write (default: portal.toml); an existing file is not overwritten",
     ),
     flag("--print", "prints", help="ask nothing, and print a commented profile to fill in"),
@@ -169,9 +144,9 @@ def _prove_rules(files: Sequence[Path], profile: Path | None) -> bool:
 @command(
     "cleanup",
     argument("ledger", "LEDGER", help="the changes.jsonl of that run"),
-    TARGET,
-    PROFILE,
-    WAIT,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.WAIT,
 )
 def clean_up(options: Options) -> int:
     """Restores what the ledger lists; exit code 7 where something could not be restored."""
@@ -201,6 +176,3 @@ def clean_up(options: Options) -> int:
         count = "1 change" if done.changes == 1 else f"{done.changes} changes"
         print_line(f"Restored everything: {count}.")
     return ExitCode.LEFT_BEHIND if done.problems else ExitCode.CONFORMANT
-
-
-COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, clean_up)}

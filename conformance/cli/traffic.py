@@ -9,29 +9,9 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 
-from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
+from conformance.cli import options as opt
+from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_line, status_until_shown
-from conformance.cli.options import (
-    DESCRIPTION,
-    FORCE,
-    FORMAT,
-    FORMATS,
-    IMPACT,
-    KNOWN,
-    NO_CACHE,
-    OUT_BESIDE,
-    PROFILE,
-    REDACTION,
-    RULES,
-    SALVAGE,
-    SCHEDULER,
-    STRICT,
-    TARGET,
-    WAIT,
-    WORKERS,
-    folder_beside_run,
-    refuse_both_kinds_of_workers,
-)
 from conformance.errors import UsageError
 
 SELECTION = (
@@ -45,37 +25,27 @@ SELECTION = (
         metavar="N",
         help="number of sessions that replay in parallel (default: 1)",
     ),
-    WORKERS,
-    SCHEDULER,
-    option(
-        "--only",
-        multiple=True,
-        metavar="PATTERN",
-        allow_from_autoenv=False,
-        help="replay only the endpoints that match; may be repeated",
+    opt.WORKERS,
+    opt.SCHEDULER,
+    repeated(
+        "--only", metavar="PATTERN", allow_from_autoenv=False, help="replay only the endpoints that match"
     ),
-    option(
-        "--skip",
-        multiple=True,
-        metavar="PATTERN",
-        allow_from_autoenv=False,
-        help="leave out the endpoints that match; may be repeated",
+    repeated(
+        "--skip", metavar="PATTERN", allow_from_autoenv=False, help="leave out the endpoints that match"
     ),
-    option(
+    repeated(
         "--recorded-host",
-        multiple=True,
         metavar="HOST",
-        help="replay only what was recorded at this host, if the files hold several hosts; may be repeated",
+        help="replay only what was recorded at this host, if the files hold several hosts",
     ),
 )
 """Which exchanges are replayed, how fast, and how many at a time."""
 
-load_option = partial(option, panel="A load (extra scale)")
+LOAD_PANEL = "A load (extra scale)"
+load_option = partial(option, panel=LOAD_PANEL)
 LOAD = (
     load_option(
-        "--rate",
-        metavar="RATE",
-        help="start requests at this rate, such as 200/s, however long answers take",
+        "--rate", metavar="RATE", help="start requests at this rate, such as 200/s, however long answers take"
     ),
     load_option(
         "--repeat",
@@ -86,12 +56,11 @@ LOAD = (
     ),
     load_option("--duration", metavar="TIME", help="repeat a load until this time is over, such as 5m"),
     load_option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
-    load_option(
+    repeated(
         "--latency",
-        multiple=True,
+        panel=LOAD_PANEL,
         metavar="LIMIT",
-        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), "
-        "'p99 <= 250ms'; may be repeated",
+        help="fail a load whose latency exceeds a limit: 'p95 <= 1.2x' (of the recorded one), 'p99 <= 250ms'",
     ),
 )
 """How a recording is replayed as a load, in a group of its own at the end of the help."""
@@ -119,7 +88,6 @@ COMPARISON = (
     option("--upstream", metavar="URL", required=True, help="the portal's base URL"),
     option(
         "--out",
-        metavar="FILE",
         type=PATH,
         required=True,
         allow_from_autoenv=False,
@@ -136,16 +104,10 @@ COMPARISON = (
         metavar="SECONDS",
         help="the longest an exchange may take (default: 60)",
     ),
-    option(
-        "--profile",
-        metavar="FILE",
-        type=PATH,
-        help="a profile, of which secrets are redacted, and TLS and proxy used",
-    ),
-    *REDACTION,
+    option("--profile", type=PATH, help="a profile, of which secrets are redacted, and TLS and proxy used"),
+    *opt.REDACTION,
     option(
         "--certificate",
-        metavar="FILE",
         type=PATH,
         help="take HTTPS from clients, with the certificate and key in this PEM file",
     ),
@@ -184,24 +146,24 @@ def record_traffic(options: Options) -> int:
 @command(
     "replay",
     argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file"),
-    TARGET,
-    PROFILE,
-    IMPACT,
-    OUT_BESIDE,
-    FORCE,
-    FORMATS,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.IMPACT,
+    opt.OUT_BESIDE,
+    opt.FORCE,
+    opt.FORMATS,
     *SELECTION,
     *COMPARISON,
-    DESCRIPTION,
-    SALVAGE,
+    opt.DESCRIPTION,
+    opt.SALVAGE,
     flag("--resume", help="continue the interrupted replay whose reports are in --out"),
-    STRICT,
-    KNOWN,
-    RULES,
-    WAIT,
+    opt.STRICT,
+    opt.KNOWN,
+    opt.RULES,
+    opt.WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
-    NO_CACHE,
-    FORMAT,
+    opt.NO_CACHE,
+    opt.FORMAT,
     *LOAD,
 )
 def replay_traffic(options: Options) -> int:
@@ -209,13 +171,13 @@ def replay_traffic(options: Options) -> int:
     from conformance.cli.profile import alone, profile_of
     from conformance.report.formats.write import write_further
 
-    refuse_both_kinds_of_workers(options)
+    opt.refuse_both_kinds_of_workers(options)
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     profile = profile.describing(options.description)
     profile.extend.described()  # what is wrong in one is said before anything is sent
-    options.out = folder_beside_run(options, "replay")
+    options.out = opt.folder_beside_run(options, "replay")
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # what is wrong in the options is said before these are loaded
 
@@ -230,6 +192,3 @@ def replay_traffic(options: Options) -> int:
     if not options.dry_run:
         write_further(options.out, options.formats)
     return code
-
-
-COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

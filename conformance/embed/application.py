@@ -57,17 +57,14 @@ class ApplicationCases:
         ``time_budget`` is how many seconds the run may take; what needs more is left untested. UsageError:
         a pattern names no rule; ProfileError: the profile cannot be used.
         """
-        target = profile if isinstance(profile, Profile) else _profile(profile)
+        target = of_target(ADDRESS) if profile is None else profile
+        target = target if isinstance(target, Profile) else load(Path(target))
         options = RunOptions(self.out, impact, profile_name="in process", rules=select_rules(only, skip))
         transport = ApplicationTransport(app)
         try:
             return _run(_session(target, options, transport, time_budget=time_budget), options.rules)
         finally:
             transport.close()
-
-
-def _profile(path: Path | str | None) -> Profile:
-    return of_target(ADDRESS) if path is None else load(Path(path))
 
 
 def _session(

@@ -116,14 +116,12 @@ class Assistant:
     def _words(
         self, only: Sequence[str], skip: Sequence[str], impact: str, time_budget: str
     ) -> Iterator[str]:
+        options: dict[str, object] = {"out": self.out, "impact": impact, "time-budget": time_budget}
+        options |= {"profile": self.profile, "target": self.target}
         yield from (sys.executable, "-m", "conformance", "run", "--quiet")
-        yield from (f"--out={self.out}", f"--impact={impact}", f"--time-budget={time_budget}")
+        yield from (f"--{name}={value}" for name, value in options.items() if value is not None)
         yield from (f"--only={pattern}" for pattern in only)
         yield from (f"--skip={pattern}" for pattern in skip)
-        if self.profile is not None:
-            yield f"--profile={self.profile}"
-        if self.target is not None:
-            yield f"--target={self.target}"
 
 
 def server_of(assistant: Assistant) -> Any:

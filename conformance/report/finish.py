@@ -172,7 +172,7 @@ def results_of(ledger: Ledger) -> list[Result]:
     says so: no other reason matters then, such as a wait that no run begins."""
     shown = {
         (row.topic, row.endpoint, str(row.observed))
-        for row in ledger.all_observations.values()
+        for row in ledger.all_observations
         if row.topic in TOPICS.values()
     }
     answered = {rule for rule, tally in ledger.tallies.items() if tally.satisfied}

@@ -27,9 +27,14 @@ def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Itera
     musts = [result for result in results if result.requirement.id in MUSTS]
     tested = sum(result.verdict in TESTED for result in musts)
     yield from _accounts(portal)
-    yield from _answers(portal)
+    availability = portal.transport.availability
+    if availability.is_poor:  # what was answered hides what else it would have answered
+        yield f"The portal is not available enough to be judged: {availability.sentence()}."
     yield from _musts(portal.profile, tested, scope, is_short=_is_short_of_time(portal, musts))
-    yield from _chapters(portal.profile, musts)
+    for chapter in portal.profile.expect.chapters:
+        rows = [result for result in musts if result.requirement.chapter == chapter]
+        if not any(result.verdict in TESTED for result in rows):
+            yield f"[expect] chapters names {chapter}, and no must of that chapter was tested."
 
 
 def refused_account(portal: Portal) -> Iterator[str]:
@@ -77,13 +82,6 @@ def _accounts(portal: Portal) -> Iterator[str]:
         )
 
 
-def _answers(portal: Portal) -> Iterator[str]:
-    """A portal that often gives no answer hides what it would have answered."""
-    availability = portal.transport.availability
-    if availability.is_poor:
-        yield f"The portal is not available enough to be judged: {availability.sentence()}."
-
-
 def _is_short_of_time(portal: Portal, musts: Sequence[Result]) -> bool:
     """Whether the time budget left musts out, and no account that cannot sign in explains the rest."""
     wanted = portal.profile.expect.accounts or ["admin"]
@@ -102,10 +100,3 @@ def _musts(profile: Profile, tested: int, scope: Scope, *, is_short: bool) -> It
         remedy = f" {LONGER}" if is_short else ""
         of_all = f"{tested} of the {scope.testable} musts that can be tried were tested"
         yield f"{of_all}, fewer than half.{remedy}"
-
-
-def _chapters(profile: Profile, musts: Sequence[Result]) -> Iterator[str]:
-    for chapter in profile.expect.chapters:
-        rows = [result for result in musts if result.requirement.chapter == chapter]
-        if not any(result.verdict in TESTED for result in rows):
-            yield f"[expect] chapters names {chapter}, and no must of that chapter was tested."

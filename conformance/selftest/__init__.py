@@ -138,7 +138,12 @@ class FaultRuns:
                 for item in own
                 for key in (*clean.touched.get(item.nodeid, ()), *clean.read_beside.get(item.nodeid, ()))
             }
-            meant = [f for f in FAULTS.values() if declared & set(f.breaks) and _may_show(f, called)]
+            meant = [
+                fault
+                for fault in FAULTS.values()
+                if declared & set(fault.breaks)
+                and (not fault.operations or not called.isdisjoint(fault.operations))
+            ]
             jobs += [(f.name, _job(session, own, f.name, faults=[f.name])) for f in meant[:TRIES]]
         return [(outcome.name, outcome) for outcome in workers.run(jobs, workers=self.jobs)]
 
@@ -224,10 +229,6 @@ def _all_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> l
     if fault.operations:
         cases = touching(items, fault, touched=clean.touched, read_beside=clean.read_beside)
     return own_first(without_other_searches(cases, fault.breaks), fault.breaks)
-
-
-def _may_show(fault: Fault, called: set[str]) -> bool:
-    return not fault.operations or not called.isdisjoint(fault.operations)
 
 
 def _job(

@@ -62,53 +62,23 @@ class Direct(httpx.BaseTransport):
     """Calls an ASGI application without a socket. Requests of other threads have an event loop each."""
 
     def __init__(self, app: Any) -> None:
-        self._app = app
+        self._inner = httpx.ASGITransport(app)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.get_ident()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         is_apart = threading.get_ident() != self._thread
-        called = self._call(request)
-        status, headers, body = asyncio.run(called) if is_apart else self._loop.run_until_complete(called)
-        return httpx.Response(status, headers=headers, content=None, stream=httpx.ByteStream(body))
+        called = self._answer(request)
+        return asyncio.run(called) if is_apart else self._loop.run_until_complete(called)
 
-    async def _call(self, request: httpx.Request) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        sent = [{"type": "http.request", "body": request.read(), "more_body": False}]
-        start: dict[str, Any] = {}
-        body = bytearray()
-
-        async def receive() -> dict[str, Any]:
-            return sent.pop() if sent else {"type": "http.disconnect"}
-
-        async def send(message: dict[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                start.update(message)
-            else:
-                body.extend(message.get("body", b""))
-
-        await self._app(_scope(request), receive, send)
-        return start["status"], list(start["headers"]), bytes(body)
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        request.stream = httpx.ByteStream(request.read())
+        response = await self._inner.handle_async_request(request)
+        body = httpx.ByteStream(await response.aread())
+        return httpx.Response(response.status_code, headers=response.headers, stream=body)
 
     def close(self) -> None:
         self._loop.close()
-
-
-def _scope(request: httpx.Request) -> dict[str, Any]:
-    url = request.url
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": request.method,
-        "scheme": url.scheme,
-        "path": url.path,
-        "raw_path": url.raw_path.partition(b"?")[0],
-        "root_path": "",
-        "query_string": url.query,
-        "headers": [(name.lower(), value) for name, value in request.headers.raw],
-        "client": ("127.0.0.1", 50000),
-        "server": (url.host, url.port),
-    }
 
 
 class FaultRunClock(SimulatedClock):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,11 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], whole: bool) -> Pro
     """Fills in the problems. ``deciders``: every check and case that can contradict something, which are
     looked at only where the ``whole`` matrix was run."""
     matrix.problems = [
-        *_of_the_clean_run(matrix.clean),
+        *(
+            f"without a fault {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
+            for requirement, turned in matrix.clean.turned.items()
+        ),
+        *_errors("without a fault", matrix.clean),
         *(line for name, outcome in matrix.faults.items() for line in _of_fault(FAULTS[name], outcome)),
         *(
             line
@@ -90,7 +94,16 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], whole: bool) -> Pro
         *(line for name, outcome in matrix.combinations.items() for line in _of_combination(name, outcome)),
     ]
     if whole:
-        matrix.problems += [*_unbroken(matrix), *_unproven(matrix.proofs, deciders)]
+        matrix.problems += [
+            f"no fault breaks {row.id}: {row.statement}"
+            for row in REQUIREMENTS.values()
+            if row.level in TURNS and not row.untestable and not matrix.breaking(row.id)
+        ]
+        proven = {source for sources in matrix.proofs.values() for source in sources}
+        matrix.problems += [
+            f"no fault shows that {decider} can contradict anything"
+            for decider in sorted(set(deciders) - proven - OF_RECORDINGS - OF_DESCRIPTIONS)
+        ]
     return matrix
 
 
@@ -109,12 +122,6 @@ def is_doubted(fault: Fault, outcome: FaultOutcome) -> bool:
 def _broke(outcome: FaultOutcome, requirement: str) -> bool:
     turned = outcome.turned.get(requirement)
     return turned is not None and turned.verdict == TURNS[REQUIREMENTS[requirement].level]
-
-
-def _of_the_clean_run(clean: FaultOutcome) -> Iterator[str]:
-    for requirement, turned in clean.turned.items():
-        yield f"without a fault {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
-    yield from _errors("without a fault", clean)
 
 
 def _of_fault(fault: Fault, outcome: FaultOutcome) -> Iterator[str]:
@@ -151,12 +158,6 @@ def _errors(name: str, outcome: FaultOutcome) -> Iterator[str]:
         yield f"{name}: the suite itself fails in {place}: {error.strip().splitlines()[-1]}"
 
 
-def _unbroken(matrix: ProofMatrix) -> Iterator[str]:
-    for row in REQUIREMENTS.values():
-        if row.level in TURNS and not row.untestable and not matrix.breaking(row.id):
-            yield f"no fault breaks {row.id}: {row.statement}"
-
-
 OF_RECORDINGS = frozenset(
     {
         "check changed.the_number_that_was_set_is_shown",
@@ -173,12 +174,6 @@ credentials: recordings show it, and tests prove the checks."""
 
 OF_DESCRIPTIONS = {"cases/every_endpoint/test_described.py::test_what_a_description_adds_is_guarded"}
 """The case of what a description adds, which the bundled profile has none of: tests prove it."""
-
-
-def _unproven(proofs: Mapping[str, Sequence[str]], deciders: Collection[str]) -> Iterator[str]:
-    proven = {source for sources in proofs.values() for source in sources}
-    for decider in sorted(set(deciders) - proven - OF_RECORDINGS - OF_DESCRIPTIONS):
-        yield f"no fault shows that {decider} can contradict anything"
 
 
 def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str, FaultOutcome]:

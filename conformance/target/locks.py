@@ -1,25 +1,30 @@
-"""Locks against two runs at once: on a target's accounts, on a folder of reports, on a history."""
+"""Locks against two runs at once: on a target's accounts, on a folder of reports, on a history. Their folder
+outlives a run on this machine and holds no secret."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.target.profile.model import Profile
-from conformance.target.state import state_file
 from conformance.traffic.replacing import NO_LINK
 
 try:
     import fcntl
 except ImportError:  # a system without it has no locks
     fcntl = None  # type: ignore[assignment]
+
+KEPT_DAYS = 30
+"""A file that nobody has written for so many days belongs to no run that lasts, and to no valid code."""
 
 POLL_SECONDS = 0.5
 """Seconds between two tries to take a lock that another process holds."""
@@ -99,6 +104,52 @@ def held(
         for lock in locks:
             stack.enter_context(lock.held(on_wait=on_wait, note=note))
         yield
+
+
+def state_folder() -> Path | None:
+    """The user's own folder; None where there can be none."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"portal-conformance-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    is_own = (
+        status.st_uid == user and not status.st_mode & 0o077 and folder.is_dir() and not folder.is_symlink()
+    )
+    return folder if is_own else None
+
+
+def state_file(kind: str, *parts: str) -> Path | None:
+    """The file of a kind that stands for these parts, say a target and an account. Where it is a new one, old
+    ones are removed."""
+    folder = state_folder()
+    if folder is None:
+        return None
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    file = folder / f"{kind}-{digest}"
+    if not file.exists():
+        _prune(folder, before=time.time() - KEPT_DAYS * 86_400)
+    return file
+
+
+def _prune(folder: Path, *, before: float) -> None:
+    """Removes what was last written before a moment (epoch seconds), but for what still names a ledger of
+    changes that is there."""
+    for file in folder.iterdir():
+        with suppress(OSError):
+            if file.lstat().st_mtime < before and not _names_a_ledger(file):
+                file.unlink()
+
+
+def _names_a_ledger(file: Path) -> bool:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    note = content.get("note") if isinstance(content, dict) else None
+    return isinstance(note, str) and bool(note) and Path(note).exists()
 
 
 def target_lock(profile: Profile) -> FileLock | None:

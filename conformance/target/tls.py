@@ -15,18 +15,24 @@ def tls_context(profile: Profile) -> ssl.SSLContext | None:
     if not portal.url.lower().startswith("https:"):
         return None
     try:
-        context = ssl.create_default_context(cafile=portal.verify if isinstance(portal.verify, str) else None)
-    except (OSError, ssl.SSLError) as problem:
+        context = checking_context(portal.verify)
+    except OSError as problem:
         raise ProfileError(_unreadable(profile, "verify", str(portal.verify), problem)) from None
-    if portal.verify is False:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
     if portal.client_cert is not None:
         try:
             context.load_cert_chain(portal.client_cert, portal.client_key, password=_no_password)
-        except (OSError, ssl.SSLError, ValueError) as problem:
+        except (OSError, ValueError) as problem:
             files = " and ".join(filter(None, (portal.client_cert, portal.client_key)))
             raise ProfileError(_unreadable(profile, "client_cert", files, problem)) from None
+    return context
+
+
+def checking_context(verify: bool | str) -> ssl.SSLContext:
+    """A context that checks certificates by a file of a CA, by those of the system, or not at all. OSError:
+    the file cannot be read."""
+    context = ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
+    if verify is False:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 

@@ -16,7 +16,7 @@ from conformance.spec.endpoints import PROFILE, ROLES
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import LONG_FROM
-from conformance.target.portal.sign_ins.advice import otp_advice
+from conformance.target.portal.sign_ins.attempts import otp_advice
 from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import Factor

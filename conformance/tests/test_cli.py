@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,43 +45,29 @@ def code_of(words: list[str]) -> object:
         (["run", "--only", "LOGN-*"], "portal-conformance: --only LOGN-*: no rule matches this"),
         (["run", "--bogus"], ": run: unrecognized arguments: --bogus. `portal-conformance run"),
         (["run", "--profil", "x"], "unknown option or argument: --profil. Did you mean --profile?"),
-        (["run", "--profil=x"], "Did you mean --profile?"),
         (["run", "portal.toml"], "Write --profile portal.toml."),
-        (
-            ["run", "--rerun", "GET /web/v1/system/profile"],
-            "an endpoint is not a requirement, case",
-        ),
+        (["run", "--rerun", "GET /web/v1/system/profile"], "an endpoint is not a requirement, case"),
         (["run", "--wait-for-target", "soon"], "--wait-for-target soon: write a number with s, m or h"),
         (["run", "--profile", "--strict"], "--profile: a value is missing before --strict."),
         (["run", "--target", ""], EMPTY),
-        (["run", "--profile", ""], EMPTY),
         (["run", "--rerun", " "], EMPTY),
         (["selftest", "--only", "nope"], 'no fault and no variant "nope"'),
-        (
-            ["selftest", "--only", "gzip", "--out", NOWHERE],
-            f"Cannot write {NOWHERE}: not a directory. Choose",
-        ),
+        (["selftest", "--only", "gzip", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory."),
         (["selftest", "gzip"], "unknown option or argument: gzip"),
         (["plan", "--profile", "/dev/null/portal.toml"], "/dev/null/portal.toml"),
-        (["plan", "--profile", ""], EMPTY),
         (["check"], "FILE is missing."),
         (["check", "/dev/null/today.jsonl"], "/dev/null/today.jsonl"),
         (["check", "--strct", "x"], "Did you mean --strict"),
         (["check", ""], EMPTY),
-        (["check", "x.jsonl", "--target", ""], EMPTY),
-        (["replay", "x.jsonl", "--profile", ""], EMPTY),
-        (["replay", "x.jsonl", "--target", ""], EMPTY),
         (["compare", "/dev/null/a", "/dev/null/b"], "/dev/null/a"),
         (["compare", "reports"], "compare needs at least two runs."),
         (["history"], "--history is missing."),
         (["history", "--history", "/dev/null/runs.db"], "there is no such database"),
         (["record", "--upstream", "portal", "--out", "x.jsonl"], "--upstream portal: give an address"),
-        (["record", "--upstream", "", "--out", "x.jsonl"], EMPTY),
         (["cleanup", "/nowhere/changes.jsonl", "--target", "http://127.0.0.1:9"], "there is no such file"),
         (["cleanup", "/dev/null/changes.jsonl", "--profile", "/dev/null/portal.toml"], "/dev/null/"),
         (["doctor", "--offline", "/"], "/: cannot be read (is a directory)."),
         (["doctor"], "doctor needs --profile FILE or --target URL."),
-        (["doctor", "--profile", ""], EMPTY),
     ],
 )
 def test_wrong_usage_is_said_in_a_line(
@@ -97,10 +82,9 @@ def test_wrong_usage_is_said_in_a_line(
 
 
 def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:
-    told = "import sys, conformance.cli.files; print(*sys.modules)"
-    imported = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout
+    others = {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"}
 
-    assert not {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"} & set(imported.split())
+    assert not others & modules_of("import conformance.cli.files")
 
 
 def test_options_of_pytest_are_no_slips_of_run() -> None:
@@ -309,44 +293,25 @@ def test_the_packages_are_programs_too(module: str) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--time-budget", "soon"],
-        ["--time-budget", "10"],
-        ["--wait-for-target", "soon"],
-        ["--wait-for-target", "60"],
-        ["--known", "nowhere.toml"],
-        ["--history", "/dev/null/runs.db"],
-        ["--rerun", "NOPE-1"],
-        ["--failed"],
-        ["--profile", "clock.toml"],
+        *("--time-budget soon", "--time-budget 10", "--wait-for-target 60", "--known nowhere.toml"),
+        *("--failed", "--history /dev/null/runs.db", "--rerun NOPE-1", "--profile clock.toml"),
     ],
 )
 def test_a_run_that_cannot_be_understood_says_nothing_else_and_creates_nothing(
-    options: list[str],
-    profiles: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(profiles)
-    before = sorted(profiles.iterdir())
-
-    assert code_of(["run", "--profile", "p.toml", "--out", "reports", *options]) == 4
+    monkeypatch.chdir(tmp_path)
+    with serve.start() as running:
+        clock = running.profile().replace("/clock/advance", "/web/v1/clock")
+        Path("p.toml").write_text(running.profile(), encoding="utf-8")
+        Path("clock.toml").write_text(clock, encoding="utf-8")
+        assert code_of(["run", "--profile", "p.toml", "--out", "reports", *options.split()]) == 4
 
     said = "".join(capfd.readouterr())
-    assert sorted(profiles.iterdir()) == before
+    assert {file.name for file in tmp_path.iterdir()} == {"p.toml", "clock.toml"}
     if "clock.toml" not in options:
         assert "rules     " not in said
         assert len(said.strip().splitlines()) == 1
-
-
-@pytest.fixture(scope="module")
-def profiles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the profile of a portal, and with one whose clock is none."""
-    folder = tmp_path_factory.mktemp("profiles")
-    with serve.start() as running:
-        clock = running.profile().replace("/clock/advance", "/web/v1/clock")
-        (folder / "p.toml").write_text(running.profile(), encoding="utf-8")
-        (folder / "clock.toml").write_text(clock, encoding="utf-8")
-        yield folder
 
 
 def test_a_mistake_of_the_suite_is_an_internal_error(

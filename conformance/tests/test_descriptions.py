@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from conformance.check import CheckOptions, check
 from conformance.descriptions import Descriptions, described_by
 from conformance.errors import UsageError
-from conformance.report.across.accepting import accept
+from conformance.report.across.baseline import accept
 from conformance.report.model.run import Run
 from conformance.spec import endpoints as op
 from conformance.spec.operations import BY_KEY

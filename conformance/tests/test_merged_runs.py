@@ -124,7 +124,7 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
 ) -> None:
     for number in range(2):
         run = json.loads((parts[number] / "results.json").read_text())
-        run |= {"command": "replay", "replay": {"compared": 9, "share": 0.9, "differences": [DIFFERENCE]}}
+        run |= {"command": "replay", "replay": {"compared": 9, "wanted": 10, "differences": [DIFFERENCE]}}
         run["changes"] = {"attempted": 5, "accepted": 3, "restored": 2, "staying": number}
         run["regressions"] = [{"exchange": 3, "endpoint": "GET /a", "path": "status", "kind": "status"}]
         (tmp_path / str(number)).mkdir()

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import ExitCode, RuleError
+from conformance.report.model.again import rerun
 from conformance.report.model.run import Run
 from conformance.report.model.words import headline, numbers
 from conformance.rules import answers
@@ -95,6 +96,8 @@ def test_own_rules_count_in_a_score_of_their_own(tmp_path: Path) -> None:
         ("OWN-1", "data[0].balance", -1)
     ]
     assert Run.read(tmp_path / "2" / "reports").own_rules == run.own_rules
+    assert rerun(run, "OWN-1").endswith(" --rules rules.toml --rules rules.py")
+    assert "--rules" not in rerun(run, "ENV-001")
 
 
 def test_a_rule_of_the_level_should_fails_what_fails_on_a_should_alone(tmp_path: Path) -> None:

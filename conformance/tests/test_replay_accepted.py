@@ -19,8 +19,7 @@ from conformance.replay.compare.outcome import (
     breaking,
 )
 from conformance.replay.differences import groups_of, lines_of, weighed_differences
-from conformance.report.across.accepting import MOST_VALUES, accept
-from conformance.report.across.baseline import Baseline
+from conformance.report.across.baseline import MOST_VALUES, Baseline, accept
 from conformance.report.across.baseline_rows import NOISE, BaselineRow, load, write
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.model.regressions import difference_id, place_of

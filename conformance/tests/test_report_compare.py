@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from conformance.report.across.compare import compare, since
-from conformance.report.across.compare_pages import as_html, as_json, as_text, conclusion
+from conformance.report.across.compare_pages import as_html, as_text, conclusion
+from conformance.report.across.models import as_json
 from conformance.report.model.run import OperationTime, Regression, Run, Scope
 from conformance.tests.sample_run import (
     ACCOUNTS,

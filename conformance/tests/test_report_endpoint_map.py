@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.report.formats.html.cells import Cells
 from conformance.report.formats.html.run_page import endpoint_map
+from conformance.report.formats.page import Cells
 from conformance.report.model.run import Regression
 from conformance.spec import OPERATIONS
 from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample

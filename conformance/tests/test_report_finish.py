@@ -90,18 +90,19 @@ def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) 
     assert written["ending"]["inconclusive"] == NOTHING_TESTED
 
 
-def test_what_a_lost_target_left_untried_says_so(tmp_path: Path) -> None:
-    run = finished(Sample(), tmp_path, ending=Ending(unreachable="nothing answers"))
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [
+        (Ending(unreachable="nothing answers"), GONE),
+        (Ending(interrupted=True), "not reached: the run was interrupted"),
+    ],
+)
+def test_what_a_run_that_ended_early_left_untried_says_so(
+    tmp_path: Path, ending: Ending, reason: str
+) -> None:
+    run = finished(Sample(), tmp_path, ending=ending)
 
-    reasons = {entry.reason for entry in run.requirements if not entry.untestable}
-    assert reasons == {GONE}
-
-
-def test_what_an_interrupted_run_left_untried_was_not_reached(tmp_path: Path) -> None:
-    run = finished(Sample(), tmp_path, ending=Ending(interrupted=True))
-
-    reasons = {entry.reason for entry in run.requirements if not entry.untestable}
-    assert reasons == {"not reached: the run was interrupted"}
+    assert {entry.reason for entry in run.requirements if not entry.untestable} == {reason}
 
 
 def test_rows_of_failures_decide_about_these_and_not_about_regressions(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.report.across.history import record, since, trend
-from conformance.report.across.trends import as_html, as_json, as_text
+from conformance.report.across.models import as_json
+from conformance.report.across.trends import as_html, as_text
 from conformance.report.model.run import Run
 from conformance.tests.sample_run import START, conformant, sample
 

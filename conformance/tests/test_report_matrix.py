@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.report.across.matrix import as_html, as_json, as_text, matrix
+from conformance.report.across.matrix import as_html, as_text, matrix
+from conformance.report.across.models import as_json
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import conformant, sample
 

@@ -153,6 +153,7 @@ def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
     head = headline(run)
 
     assert (head.tone, head.title) == ("known", "No new failure")
+    assert "all listed in the baseline: 5 causes at most: 1 shows a secret" in head.sentence
     assert failures_of(run).blockers == ()
 
 

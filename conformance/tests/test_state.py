@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.target.state import KEPT_DAYS, state_file, state_folder
+from conformance.target.locks import KEPT_DAYS, state_file, state_folder
 
 
 @pytest.fixture

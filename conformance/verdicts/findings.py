@@ -185,7 +185,8 @@ class Ledger:
                 rules = (rule for (rule, _), _ in verdicts.held)
                 self.places.setdefault(verdicts.endpoint, set()).update(rules)
             for topic, value in verdicts.readings:
-                self._observe(topic, verdicts.endpoint, value, n=verdicts.n, times=times)
+                row = Observation(topic, verdicts.endpoint, clipped(value), (verdicts.n,), times)
+                self.take_observation(row)
 
     @property
     def tallies(self) -> dict[str, RequirementTally]:
@@ -247,18 +248,19 @@ class Ledger:
     def observe(self, topic: str, exchange: Exchange, observed: Json) -> None:
         """Records what a target does where the specification leaves it open; equal ones are counted."""
         self._count_pending()
-        self._observe(topic, endpoint_of(exchange), observed, n=exchange.n, times=1)
+        self.take_observation(Observation(topic, endpoint_of(exchange), clipped(observed), (exchange.n,)))
 
-    def _observe(self, topic: str, endpoint: str, observed: Json, *, n: int, times: int) -> None:
-        observed = clipped(observed)
-        value = observed if isinstance(observed, str | int) else repr(observed)
-        key = topic, endpoint, type(observed), value
+    def take_observation(self, row: Observation, *, is_counted: bool = True) -> None:
+        """Takes an observation made elsewhere; of equal ones the first is kept, and the times are added where
+        they are ``is_counted``."""
+        value = row.observed if isinstance(row.observed, str | int) else repr(row.observed)
+        key = row.topic, row.endpoint, type(row.observed), value
         if key in self._times:
-            self._times[key] += times
-        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
-            self._kinds[topic, endpoint] += 1
-            self._times[key] = times
-            self._observations[key] = Observation(topic, endpoint, observed, (n,))
+            self._times[key] += row.times if is_counted else 0
+        elif self._kinds[row.topic, row.endpoint] < KEPT_OBSERVATIONS:
+            self._kinds[row.topic, row.endpoint] += 1
+            self._times[key] = row.times
+            self._observations[key] = row
 
     def leave_untested(
         self, requirement: str, reason: str, fault_class: FaultClass = "configuration"
@@ -304,15 +306,11 @@ class Ledger:
 
     @property
     def observations(self) -> list[Observation]:
-        self._count_pending()
         rules = {row.reading: row.id for row in self.requirements.values() if row.reading}
-        kept = {
-            key: row
-            for key, row in self._observations.items()
-            if self.is_selected(rules.get(row.topic, ""), row.endpoint)
-        }
-        counted = (replace(row, times=self._times[key]) for key, row in kept.items())
-        return sorted(counted, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
+        kept = [
+            row for row in self.all_observations if self.is_selected(rules.get(row.topic, ""), row.endpoint)
+        ]
+        return sorted(kept, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -320,20 +318,10 @@ class Ledger:
         return list(self._findings.values())
 
     @property
-    def all_observations(self) -> dict[Topic, Observation]:
+    def all_observations(self) -> list[Observation]:
         """Observations of all rules, also unselected ones, in order of occurrence."""
         self._count_pending()
-        return {key: replace(row, times=self._times[key]) for key, row in self._observations.items()}
-
-    def restore(self, findings: Iterable[Finding], observations: Iterable[tuple[Topic, Observation]]) -> None:
-        """Takes what other ledgers held, in the order in which it came, each row once."""
-        for finding in findings:
-            self._tally(finding.requirement)
-            self._findings[finding.signature] = finding
-        for key, row in observations:
-            if self._kinds[row.topic, row.endpoint] < KEPT_OBSERVATIONS:
-                self._kinds[row.topic, row.endpoint] += 1
-                self._observations[key], self._times[key] = row, row.times
+        return [replace(row, times=self._times[key]) for key, row in self._observations.items()]
 
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""

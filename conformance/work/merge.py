@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,8 +29,6 @@ from conformance.report.model.run import (
     ChangesMade,
     Ending,
     FindingEntry,
-    ObservationEntry,
-    OtherPlaceEntry,
     Regression,
     Run,
 )
@@ -39,8 +38,7 @@ from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, mo
 from conformance.traffic.exchange import ABSENT, Json, split_url
 from conformance.traffic.replacing import written_whole
 from conformance.verdicts.coverage import Coverage, coverage_from
-from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
-from conformance.verdicts.parts import LedgerPart, Position, ledger_of
+from conformance.verdicts.findings import NOT_SELECTED, Finding, Ledger, Observation, OtherPlace, Verdict
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import OWN_RULE
 from conformance.work.merged_replays import (
@@ -182,14 +180,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     with written_whole(out / EXCHANGES) as path:
         _join(folders, numbers, path)
     first = folders[0].run
-    parts = [
-        _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
-    ]
-    requirements = _requirements(folders)
-    ledger = ledger_of(reduce(LedgerPart.merged, parts), requirements, selection=_selection(first))
-    for folder, renumbered in zip(folders, numbers, strict=True):
-        for row in folder.run.deviations:
-            ledger.deviate(_finding(row, renumbered))
+    ledger = _ledger([(folder.run, each) for folder, each in zip(folders, numbers, strict=True)])
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
@@ -358,48 +349,67 @@ def _as_moved(line: bytes, move: Move) -> bytes:
     return b'{"n":%d,%b' % (int(number) + move.by, rest)
 
 
-def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
-    """What a ledger held that led to these results: of a requirement that held, that it did."""
-    rows = {row.id: row for row in run.requirements}
-    named = {*rows, *(row.requirement for row in run.findings)}
+ONCE = frozenset({"extra-fields", "null-fields"})
+"""Topics of which a judge tells each value once, however often it comes."""
+
+
+def _ledger(parts: Sequence[tuple[Run, Numbers]]) -> Ledger:
+    """The ledger that led to these results: of a requirement that held, that it did. Of what is alike, that
+    is kept which came first in the traffic."""
+    runs = [run for run, _ in parts]
+    ledger = Ledger(_requirements(runs), selection=_selection(runs[0]))
+    findings: list[tuple[int, int, Finding]] = []
+    observations: list[tuple[int, int, Observation]] = []
+    for run, renumbered in parts:
+        _refuse_unknown_rules(run)
+        reasons = {row.id: row.reason for row in run.requirements}
+        _take_results(ledger, run)
+        for at, entry in enumerate(run.findings):
+            finding = _finding(entry, renumbered)
+            is_first = reasons[entry.requirement] == entry.message
+            findings.append(((finding.exchanges or (0,))[-1], -1 if is_first else at, finding))
+        for at, each in enumerate(run.observations):
+            numbers = tuple(map(renumbered, each.exchanges))
+            row = Observation(each.topic, each.endpoint, each.observed, numbers, each.times)
+            observations.append(((numbers or (0,))[0], at, row))
+        for deviation in run.deviations:
+            ledger.deviate(_finding(deviation, renumbered))
+    for _, _, finding in sorted(findings, key=itemgetter(0, 1)):
+        ledger.add(finding)
+    for _, _, row in sorted(observations, key=itemgetter(0, 1)):
+        # Fields beside those of the envelope are counted as other readings.
+        is_of_the_envelope = row.topic == "extra-fields" and not str(row.observed).startswith("data")
+        ledger.take_observation(row, is_counted=row.topic not in ONCE or is_of_the_envelope)
+    return ledger
+
+
+def _refuse_unknown_rules(run: Run) -> None:
+    named = {row.id for row in run.requirements} | {row.requirement for row in run.findings}
     unknown = sorted(named - REQUIREMENTS.keys() - run.own_ids)
     if unknown:
         raise UsageError(
             f"{', '.join(unknown[:3])}: this version of the suite does not have these rules. "
             "Merge with the version that made the parts."
         )
-    reasons = {
-        (row.id, row.reason): ((renumbered(1), 0, at), row.fault_class)
-        for at, row in enumerate(run.requirements)
-        if row.verdict == "untested" and row.reason and row.fault_class is not None and not row.untestable
-    }
-    findings = {}
-    for at, entry in enumerate(run.findings):
-        finding = _finding(entry, renumbered)
-        is_first = rows[entry.requirement].reason == entry.message
-        findings[finding.signature] = ((finding.exchanges or (0,))[-1], 0, -1 if is_first else at), finding
-    return LedgerPart(
-        {row.id: int(row.verdict in ("pass", "open")) for row in rows.values()},
-        {row.id: frozenset(row.cases) for row in rows.values()},
-        findings,
-        dict(_observations(run.observations, renumbered)),
-        reasons,
-        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(_errors(run))},
-    )
 
 
-def _errors(run: Run) -> Iterator[tuple[str, str]]:
-    """The errors of the suite and of the user's own rules, as a ledger names them."""
-    yield from run.ending.errors.items()
-    yield from ((f"{OWN_RULE}{rule}", text) for rule, text in run.ending.broken_rules.items())
+def _take_results(ledger: Ledger, run: Run) -> None:
+    for row in run.requirements:
+        ledger.satisfy(row.id, int(row.verdict in ("pass", "open")))
+        for case in row.cases:
+            ledger.touch(row.id, case)
+        if row.verdict == "untested" and row.reason and row.fault_class is not None and not row.untestable:
+            ledger.leave_untested(row.id, row.reason, row.fault_class)
+    ledger.errors.update(run.ending.errors)
+    ledger.errors.update({f"{OWN_RULE}{rule}": text for rule, text in run.ending.broken_rules.items()})
 
 
-def _requirements(folders: Iterable[Folder]) -> Mapping[str, Requirement]:
+def _requirements(runs: Iterable[Run]) -> Mapping[str, Requirement]:
     """The specification's requirements, and the user's own rules that the runs have."""
     own = {
         row.id: Requirement(row.id, row.section, row.level, row.statement, tuple(row.operations))
-        for folder in folders
-        for row in folder.run.requirements
+        for run in runs
+        for row in run.requirements
         if row.is_own
     }
     return {**REQUIREMENTS, **own}
@@ -420,23 +430,10 @@ def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
         exchanges=tuple(map(renumbered, entry.exchanges)),
         times=entry.times,
         fault_class=entry.fault_class,
-        other=None if other is None else _place(other, renumbered),
+        other=None
+        if other is None
+        else OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field),
     )
-
-
-def _place(other: OtherPlaceEntry, renumbered: Numbers) -> OtherPlace:
-    return OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field)
-
-
-def _observations(
-    entries: Iterable[ObservationEntry], renumbered: Numbers
-) -> Iterator[tuple[Topic, tuple[Position, Observation]]]:
-    for at, entry in enumerate(entries):
-        observed = entry.observed
-        value = observed if isinstance(observed, str | int) else repr(observed)
-        numbers = tuple(map(renumbered, entry.exchanges))
-        row = Observation(entry.topic, entry.endpoint, observed, numbers, entry.times)
-        yield (entry.topic, entry.endpoint, type(observed), value), (((numbers or (0,))[0], 0, at), row)
 
 
 def _selection(run: Run) -> RuleSelection | None:

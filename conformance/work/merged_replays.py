@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from conformance.report.latency.histograms import Latencies
-from conformance.report.latency.limits import LatencyLimit, LimitResult
-from conformance.report.latency.slices import LatencySlices
+from conformance.report.latency import Latencies, LatencyLimit, LatencySlices, LimitResult
 from conformance.report.model.words import plural
 
 MOST_OTHERS = 2_000
@@ -23,8 +21,10 @@ Numbers = Callable[[int], int]
 
 def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> dict[str, Any]:
     """Counts are added, what is listed by exchange has its numbers in the whole."""
-    wanted = sum(map(_wanted, replays))
-    compared = sum(row.get("compared", 0) for row in replays)
+    wanted, compared, recorded, sessions, ambiguous = (
+        sum(row.get(name, 0) for row in replays)
+        for name in ("wanted", "compared", "recorded", "sessions", "ambiguous")
+    )
     others = [
         {**row, "exchange": row["exchange"] and renumbered(row["exchange"])}
         for replay, renumbered in zip(replays, numbers, strict=True)
@@ -32,29 +32,30 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
     ]
     return (
         {
-            "recorded": sum(row.get("recorded", 0) for row in replays),
-            "sessions": sum(row.get("sessions", 0) for row in replays),
+            "recorded": recorded,
+            "sessions": sessions,
             "states": _added(row.get("states", {}) for row in replays),
-            "endpoints": _added_by_endpoint(replays),
+            "endpoints": {
+                name: _added(row.get("endpoints", {}).get(name, {}) for row in replays)
+                for name in dict.fromkeys(name for row in replays for name in row.get("endpoints", {}))
+            },
             "wanted": wanted,
             "compared": compared,
             "share": round(compared / wanted, 4) if wanted else 0.0,
             "set_aside": _added(row.get("set_aside", {}) for row in replays),
             "others": others[:MOST_OTHERS],
             "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
-            "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
+            "ambiguous": ambiguous,
             "fail_on": next((row.get("fail_on") for row in replays), None),
             "differences": _differences(replays, numbers),
-            "plan": _sessions(replays),
+            "plan": sorted(
+                (row for replay in replays for row in replay.get("plan", [])),
+                key=lambda row: (row["first"], row["worker"] or 0),
+            ),
         }
         | _recorded_latency(replays)
         | _load([row["load"] for row in replays if row.get("load")])
     )
-
-
-def _sessions(replays: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    rows = [row for replay in replays for row in replay.get("plan", [])]
-    return sorted(rows, key=lambda row: (row["first"], row["worker"] or 0))
 
 
 def _recorded_latency(replays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -65,13 +66,6 @@ def _recorded_latency(replays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         name: {"counts": _added(part[name]["counts"] for part in parts if name in part)} for name in names
     }
     return {"recorded_latency": rows} if rows else {}
-
-
-def _wanted(replay: Mapping[str, Any]) -> int:
-    """How many exchanges of a replay were to be compared; an older version wrote only the share."""
-    if "wanted" in replay:
-        return int(replay["wanted"])
-    return round(replay["compared"] / replay["share"]) if replay.get("share") else 0
 
 
 def too_little(details: Mapping[str, Any], least_share: float) -> str:
@@ -141,11 +135,6 @@ def _added(counts: Any) -> dict[str, int]:
     for row in counts:
         total.update(row)
     return dict(total)
-
-
-def _added_by_endpoint(replays: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    names = dict.fromkeys(name for row in replays for name in row.get("endpoints", {}))
-    return {name: _added(row.get("endpoints", {}).get(name, {}) for row in replays) for name in names}
 
 
 def _differences(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from conformance.replay.rebuild.actions import (
     Send,
 )
 from conformance.target.http1 import WireResponse
-from conformance.target.portal.availability import silent, stopped, unreachable, went_away
+from conformance.target.portal.availability import silent, stopped, unreachable
 from conformance.target.profile.model import Profile
 from conformance.target.tls import tls_context
 
@@ -96,7 +96,8 @@ class TargetHealth:
     def _gone_silent(self) -> str:
         if "refused" in self._last_error.lower():
             return self._refused()
-        return went_away(self._url, f"{self._silences} requests in a row had no answer ({self._last_error})")
+        why = f"{self._silences} requests in a row had no answer ({self._last_error})"
+        return silent(self._url, why, what="went away")
 
     def _refused(self) -> str:
         in_words = stopped if self._answers else unreachable

@@ -1,18 +1,27 @@
-"""A run set against what is known: only what no row of its baseline lists fails it."""
+"""What is known to fail: a run set against its rows, of which only what is not listed fails it; new rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from conformance.errors import ExitCode, UsageError
-from conformance.report.across.baseline_rows import UNEXPLAINED, BaselineRow, RowKey, load
+from conformance.report.across.baseline_rows import (
+    NOISE,
+    UNEXPLAINED,
+    BaselineRow,
+    RowKey,
+    load,
+    scalar_of,
+    write,
+)
 from conformance.report.model.failures import weighs
-from conformance.report.model.regressions import Place, by_endpoint, place_of
-from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
-from conformance.report.model.words import listed
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import Place, by_endpoint, difference_id, pattern_of, place_of
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Regression, Run
+from conformance.report.model.words import listed, plural
 from conformance.spec import BY_KEY
 from conformance.verdicts.findings import Finding
 
@@ -63,8 +72,7 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
 
     A row whose rule this run did not decide at its endpoint is neither known to hold nor stale.
     """
-    contradictions = [finding for finding in run.findings if finding.verdict in ("fail", "warn")]
-    current = [*contradictions, *run.deviations]
+    current = _contradictions(run)
     pairs = [(finding, baseline.row_of(finding, today)) for finding in current]
     unlisted = [finding for finding, row in pairs if row is None]
     regressed = dict.fromkeys(map(place_of, run.regressions))
@@ -134,3 +142,103 @@ def baseline_of(path: Path | None, *, is_strict: bool) -> Baseline | None:
             f"{listed(unexplained, 3)}."
         )
     return Baseline(str(path), rows)
+
+
+EACH, NOISY = "all", "noise"
+"""In place of an id: all that fails the run, and what may differ between two replays of one build."""
+NEVER_NOISE = frozenset({"status", "code", "type", "missing"})
+"""Kinds of difference that are never noise."""
+MOST_VALUES = 5
+"""Pairs of values that get rows of their own; a place with more of them gets one row without values."""
+MOST_NAMED = 20
+
+IsStable = Callable[[Regression], bool]
+"""Whether a difference has the same values in every replay of two builds."""
+
+
+def accept(run: Run, path: Path, ids: Sequence[str], *, is_pruned: bool, is_stable: IsStable) -> list[str]:
+    """Writes rows for the findings and differences with these ids, removes stale rows, and gives sentences on
+    what changed. UsageError: the run shows no such id, or the file cannot be read or written."""
+    before = load(path) if path.exists() or not ids else ()
+    removed = _stale(run, before) if is_pruned else []
+    kept = [row for row in before if row not in removed]
+    new = _accepted(run, kept, _asked_for(run, kept, ids), is_stable)
+    rows = [*kept, *new]
+    write(rows, path)
+    sentences = [f"Removed from {path}: {row.signature} ({row.reason})." for row in removed]
+    sentences.append(f"{path}: {plural(len(rows), 'row')}, {len(new)} of them new.")
+    if unexplained := [row.signature for row in rows if row.reason in UNEXPLAINED]:
+        sentences.append(f"Say in its row why each is accepted (reason): {listed(unexplained, MOST_NAMED)}.")
+    return sentences
+
+
+def _stale(run: Run, rows: Sequence[BaselineRow]) -> list[BaselineRow]:
+    if run.baseline is None:
+        raise UsageError("--prune needs a run with --known FILE: this one decided no row.")
+    stale = {entry.signature for entry in run.baseline.stale}
+    return [row for row in rows if row.signature in stale]
+
+
+def _asked_for(run: Run, rows: Sequence[BaselineRow], ids: Sequence[str]) -> set[str]:
+    """The ids; in place of ``all`` those of what fails the run and no row lists. UsageError: the run does not
+    show one."""
+    shown = {finding.id for finding in _contradictions(run)} | {
+        difference_id(each) for each in run.regressions
+    }
+    for id in ids:
+        if id not in shown and id not in (EACH, NOISY):
+            raise UsageError(
+                f"--accept {id}: the run shows no finding or difference with this id. The terminal and "
+                f"report.html name them; {EACH} takes all that fails the run."
+            )
+    outcome = outcome_of(run, Baseline("", tuple(rows)), date.min)
+    return {*ids, *(entry.id for entry in outcome.new if EACH in ids)}
+
+
+def _contradictions(run: Run) -> list[FindingEntry]:
+    """What a row with a rule may list: contradictions, and deviations from descriptions."""
+    return [*(each for each in run.findings if each.verdict in ("fail", "warn")), *run.deviations]
+
+
+def _accepted(run: Run, rows: Sequence[BaselineRow], ids: Set[str], is_stable: IsStable) -> list[BaselineRow]:
+    """New rows for what has these ids. The row of a contradiction that a replay shows covers its rule."""
+    listing = Baseline("", tuple(rows)).by_place(date.min)
+    places: dict[Place, list[Regression]] = {}
+    for each in run.regressions:
+        if not any(row.accepts(each) for row in listing.get(place_of(each), ())):
+            places.setdefault(place_of(each), []).append(each)
+    new: list[BaselineRow] = []
+    for place, same in places.items():
+        row = BaselineRow(_rule(same), *place)
+        if NOISY in ids and _may_be_noise(same[0]):
+            new.append(replace(row, reason=NOISE, flaky=True))
+        elif difference_id(same[0]) in ids:
+            new += _with_values(row, same, is_stable)
+    for finding in _contradictions(run):
+        if finding.id in ids and not any(row.lists(finding) for row in (*rows, *new)):
+            new.append(BaselineRow(finding.requirement, finding.endpoint, pattern_of(finding.path)))
+    return new
+
+
+def _rule(differences: Sequence[Regression]) -> str:
+    """The rule that differences contradict; empty where they do not."""
+    rules = (str((each.model_extra or {}).get("requirement", "")) for each in differences)
+    return next(filter(None, rules), "") if differences[0].meaning == "contradiction" else ""
+
+
+def _may_be_noise(difference: Regression) -> bool:
+    """Whether a difference may be one of two equal builds; ``code`` and ``value`` say what a coded field
+    means."""
+    is_coded = difference.kind == "value" and difference.path.rpartition(".")[2] in ("code", "value")
+    return difference.kind not in NEVER_NOISE and not is_coded
+
+
+def _with_values(
+    row: BaselineRow, differences: Sequence[Regression], is_stable: IsStable
+) -> list[BaselineRow]:
+    """A row per pair of values if the pairs are few and stable, else a row for any values."""
+    pairs = dict.fromkeys((literal(each.recorded), literal(each.replayed)) for each in differences)
+    if len(pairs) > MOST_VALUES or not all(map(is_stable, differences)):
+        return [row]
+    rows = [replace(row, was=scalar_of(each.recorded), now=scalar_of(each.replayed)) for each in differences]
+    return list({each.key: each for each in rows}.values())

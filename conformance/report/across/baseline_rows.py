@@ -22,11 +22,14 @@ and the findings of its rule at its endpoint.
 
 from __future__ import annotations
 
+import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +37,9 @@ import tomlkit
 
 from conformance.errors import UsageError
 from conformance.report.across.older_rows import in_present_form
-from conformance.report.across.toml_text import TomlBlock, TomlText
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import Place
-from conformance.report.model.run import (
-    OF_REPLAYS,
-    BaselineEntry,
-    FindingEntry,
-    Regression,
-    short_id,
-)
+from conformance.report.model.run import OF_REPLAYS, BaselineEntry, FindingEntry, Regression, short_id
 from conformance.report.model.visible import visible
 from conformance.spec import present_id
 from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
@@ -134,15 +130,13 @@ class BaselineRow:
     @property
     def text(self) -> str:
         """TOML text of the row, without default values."""
-        row = tomlkit.table()
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value != each.default or each.name == "reason":
-                row.add(each.name, visible(value) if isinstance(value, str) else value)
-        rows, document = tomlkit.aot(), tomlkit.document()
-        rows.append(row)
-        document.add(TABLE, rows)
-        return tomlkit.dumps(document)
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        shown = {
+            each.name: visible(value) if isinstance(value, str) else value
+            for each, value in values
+            if value != each.default or each.name == "reason"
+        }
+        return f"[[{TABLE}]]\n{tomlkit.dumps(shown)}"
 
 
 def _is_same(value: Scalar, actual: Json) -> bool:
@@ -221,14 +215,6 @@ def scalar_of(value: Json) -> Scalar | None:
     return value if _is_short_scalar(value) else None
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
 def _day_of(value: Any) -> date | None:
     """The last day of a row; None where it is none."""
     if isinstance(value, date):
@@ -240,12 +226,13 @@ def _day_of(value: Any) -> date | None:
 
 
 A_SCALAR = f"must be a text of at most {LONGEST_VALUE} characters, a number, true or false."
+TEXT = (lambda value: isinstance(value, str), "must be text in quotes.")
 FORMS: Mapping[str, tuple[Callable[[Any], object], str]] = {
-    **dict.fromkeys(("rule", "endpoint", "path", "kind"), (_is_text, "must be text in quotes.")),
+    **dict.fromkeys(("rule", "endpoint", "path", "kind"), TEXT),
     **dict.fromkeys(("was", "now"), (_is_short_scalar, A_SCALAR)),
-    "reason": (_is_text, "must be text in quotes."),
-    "flaky": (_is_flag, "must be true or false."),
-    "ticket": (_is_text, "must be text in quotes."),
+    "reason": TEXT,
+    "flaky": (lambda value: isinstance(value, bool), "must be true or false."),
+    "ticket": TEXT,
     "until": (_day_of, "must be a day such as 2027-01-31."),
 }
 """Of each key what its value must be."""
@@ -272,10 +259,45 @@ def write(rows: Sequence[BaselineRow], path: Path) -> None:
 
 def _rewritten(text: str, rows: Sequence[BaselineRow]) -> str:
     is_crlf = "\r\n" in text and text.count("\n") == text.count("\r\n")
-    file = TomlText.of(text.replace("\r\n", "\n") if is_crlf else text) or TomlText(HEADER)
-    wanted = {row.key: row for row in rows}
-    for block in file.blocks:
-        block.is_removed = wanted.pop(_row(block.values(), "").key, None) is None
-    file.blocks += (TomlBlock(TABLE, row.text) for row in wanted.values())
-    after = file.text()
+    before = text.replace("\r\n", "\n") if is_crlf else text
+    after, *blocks = _blocks(f"{before.rstrip()}\n" if before.strip() else HEADER)
+    present = [tomllib.loads(block)[TABLE][0] for block in blocks]
+    if present != tomllib.loads(before).get(TABLE, []):  # an array of inline tables
+        after, blocks = HEADER, []
+    wanted = {row.key: row.text for row in rows}
+    for block, values in zip(blocks, present, strict=False):
+        is_kept = wanted.pop(_row(values, "").key, None) is not None
+        after = f"{_spaced(after)}{block}" if is_kept else after + OF_ROW.sub("", block, count=1).lstrip("\n")
+    for block in wanted.values():
+        after = f"{_spaced(after)}{block}"
+    after = f"{after.rstrip()}\n"
     return after.replace("\n", "\r\n") if is_crlf else after
+
+
+HEAD = re.compile(r"(?m)(?:^[ \t]*#.*\n)*^[ \t]*\[\[")
+"""The beginning of a row, with the comments directly above it."""
+OF_ROW = re.compile(r"(?s)(?:.*\n)?[ \t]*[^\s#][^\n]*\n(?:[ \t]*#[^\n]*\n)*")
+"""A row with its own comments, without the blank lines and comments below, which stay where it goes."""
+
+
+def _blocks(text: str) -> list[str]:
+    """What stands above the rows, and each row's text; a line in a text of several lines is no header."""
+    starts = [head.start() for head in HEAD.finditer(text)]
+    blocks = [text[: starts[0]] if starts else text]
+    for start, end in pairwise([*starts, len(text)]):
+        if _is_toml(blocks[-1]):
+            blocks.append(text[start:end])
+        else:
+            blocks[-1] += text[start:end]
+    return blocks
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        return tomllib.loads(text) is not None
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _spaced(text: str) -> str:
+    return text if not text or text.endswith("\n\n") else f"{text}\n"

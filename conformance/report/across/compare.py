@@ -10,8 +10,8 @@ from math import inf
 from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
-from conformance.report.across.models import FrozenModel, ScopeChange, scope_changes
-from conformance.report.latency.histograms import SAMPLES_BEYOND
+from conformance.report.across.models import ComparedRun, FrozenModel, ScopeChange, scope_changes
+from conformance.report.latency import SAMPLES_BEYOND
 from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.regressions import place_of
@@ -25,9 +25,10 @@ from conformance.report.model.run import (
     Since,
     VerdictName,
 )
-from conformance.report.model.words import headline, is_left_out, numbers
+from conformance.report.model.words import is_left_out
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
+UNTRIED = ("untested", None)
 SLOWER_FACTOR = 1.5
 """By which factor the median must have grown or shrunk to be reported."""
 
@@ -39,17 +40,6 @@ FEWEST_REQUESTS = 2 * SAMPLES_BEYOND
 
 SHORTEST_MS = 5.0
 """Milliseconds of a median below which a factor says more of the machine than of the portal."""
-
-
-class ComparedRun(FrozenModel):
-    """One of the two runs, in short."""
-
-    url: str
-    profile: str | None
-    started: str
-    verdict: str
-    numbers: str
-    exit_code: int
 
 
 class VerdictChange(FrozenModel):
@@ -64,15 +54,6 @@ class VerdictChange(FrozenModel):
     message: str = ""
 
 
-class FindingPlace(FrozenModel):
-    """A finding of one run only; its requirement fails in both runs."""
-
-    signature: str
-    requirement: str
-    endpoint: str
-    message: str
-
-
 class ReadingChange(FrozenModel):
     """``gone`` are the values of the old run only, ``added`` those of the new run only; ``differences`` are
     the places that differ where each run has one long value."""
@@ -83,12 +64,6 @@ class ReadingChange(FrozenModel):
     gone: list[JsonValue] = []
     added: list[JsonValue] = []
     differences: list[str] = []
-
-
-class SeenObservation(FrozenModel):
-    topic: str
-    endpoint: str
-    observed: JsonValue
 
 
 class TimeChange(FrozenModel):
@@ -139,13 +114,14 @@ class Comparison(FrozenModel):
     newly_failing: list[VerdictChange] = []
     new_warnings: list[VerdictChange] = []
     fixed: list[VerdictChange] = []
-    new_places: list[FindingPlace] = []
-    gone_places: list[FindingPlace] = []
+    new_places: list[FindingEntry] = []
+    """Findings of one run only, whose requirement fails in both."""
+    gone_places: list[FindingEntry] = []
     no_longer_tested: list[VerdictChange] = []
     newly_tested: list[VerdictChange] = []
     changed_readings: list[ReadingChange] = []
-    new_observations: list[SeenObservation] = []
-    gone_observations: list[SeenObservation] = []
+    new_observations: list[ObservationEntry] = []
+    gone_observations: list[ObservationEntry] = []
     new_regressions: list[Regression] = []
     fixed_regressions: list[Regression] = []
     slower: list[TimeChange] = []
@@ -161,33 +137,34 @@ class Comparison(FrozenModel):
 def compare(old: Run, new: Run, baseline: Baseline | None = None) -> Comparison:
     """What changed from one run to the other, without what a baseline lists of the new one. What fails is
     what failed the new run."""
-    sides = {"old": _side(old), "new": _side(new)}
+    sides = {"old": ComparedRun.of(old), "new": ComparedRun.of(new)}
     old, new = (old, new) if baseline is None else _unlisted(old, new, baseline)
     failed, fails = failing_rules(old, fail_on=new.fails_on), failing_rules(new)
-    before = {row.id: row for row in old.requirements}
-    after = {row.id: row for row in new.requirements}
+    before, after = ({row.id: row for row in run.requirements} for run in (old, new))
     changes = [_change(before.get(name), after.get(name), old, new) for name in {**before, **after}]
-    newly = [row for row in changes if row.requirement in fails - failed]
     fixed = [
         row
         for row in changes
         if (row.requirement in failed and row.new in ("pass", "open"))
         or (row.old == "warn" and row.new == "pass")
     ]
-    steady = set(failed & fails)
-    lost, left_out_by_new = _divided(filter(_is_lost, changes), new)
-    gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
+    lost, left_out_by_new = _divided(
+        [row for row in changes if row.new in UNTRIED and row.old not in UNTRIED], new
+    )
+    gained, left_out_by_old = _divided(
+        [row for row in changes if row.old in UNTRIED and row.new == "pass"], old
+    )
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
         **sides,
         scope_changes=scope_changes(old, new),
         left_out_by_new=left_out_by_new,
         left_out_by_old=left_out_by_old,
-        newly_failing=newly,
+        newly_failing=[row for row in changes if row.requirement in fails - failed],
         new_warnings=[row for row in changes if _is_new_warning(row, fails)],
         fixed=fixed,
-        new_places=_places(new, old, steady),
-        gone_places=_places(old, new, steady),
+        new_places=_places(new, old, failed & fails),
+        gone_places=_places(old, new, failed & fails),
         no_longer_tested=sorted(lost, key=lambda row: row.old not in BAD),
         newly_tested=gained,
         changed_readings=_readings(old, new),
@@ -219,14 +196,6 @@ def _unlisted(old: Run, new: Run, baseline: Baseline) -> tuple[Run, Run]:
     ]
     changes = {"requirements": without_rules(new), "findings": findings, "regressions": regressions}
     return old.model_copy(update={"requirements": without_rules(old)}), new.model_copy(update=changes)
-
-
-def _is_lost(change: VerdictChange) -> bool:
-    return change.new in ("untested", None) and change.old not in ("untested", None)
-
-
-def _is_gained(change: VerdictChange) -> bool:
-    return change.old in ("untested", None) and change.new == "pass"
 
 
 def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[VerdictChange], list[str]]:
@@ -277,17 +246,6 @@ def since(old: Run, new: Run) -> Since:
     )
 
 
-def _side(run: Run) -> ComparedRun:
-    return ComparedRun(
-        url=run.target.url,
-        profile=run.target.profile,
-        started=run.started,
-        verdict=headline(run).title,
-        numbers=numbers(run),
-        exit_code=run.exit_code,
-    )
-
-
 def _change(
     old: RequirementEntry | None, new: RequirementEntry | None, before: Run, after: Run
 ) -> VerdictChange:
@@ -311,15 +269,10 @@ def _findings_of(run: Run, requirement: str) -> list[FindingEntry]:
     ]
 
 
-def _places(has: Run, lacks: Run, requirements: set[str]) -> list[FindingPlace]:
+def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingEntry]:
     others = {finding.signature for finding in lacks.findings}
     return [
-        FindingPlace(
-            signature=finding.signature,
-            requirement=finding.requirement,
-            endpoint=finding.endpoint,
-            message=finding.message,
-        )
+        finding
         for finding in has.findings
         if finding.requirement in requirements and finding.signature not in others and finding.verdict in BAD
     ]
@@ -347,14 +300,10 @@ def _set(values: list[JsonValue]) -> set[str]:
     return {json.dumps(value, sort_keys=True) for value in values}
 
 
-def _observations(has: Run, lacks: Run) -> list[SeenObservation]:
+def _observations(has: Run, lacks: Run) -> list[ObservationEntry]:
     readings = {row.key for row in (*has.readings, *lacks.readings)}
     others = {_key(row) for row in lacks.observations}
-    return [
-        SeenObservation(topic=row.topic, endpoint=row.endpoint, observed=row.observed)
-        for row in has.observations
-        if row.topic not in readings and _key(row) not in others
-    ]
+    return [row for row in has.observations if row.topic not in readings and _key(row) not in others]
 
 
 def _key(row: ObservationEntry) -> tuple[str, str, str]:

@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.across.trends import CONTRADICTED, Failing, Fixed, Flaky, Point, Trend
@@ -36,28 +35,25 @@ def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
     """Adds a run, with the folder of its reports; a run that is there already is skipped. UsageError: the
     file is no history, or cannot be written."""
     with _database(path) as database, database:
-        row = database.execute(
-            "INSERT OR IGNORE INTO runs (target, url, started, finished, command, impact, strict, suite,"
-            " exit_code, headline, passed, failed, warned, opened, untested)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                target_of(run),
-                run.target.url,
-                run.started,
-                run.finished,
-                run.command,
-                run.impact,
-                run.strict,
-                run.suite.version,
-                run.exit_code,
-                headline(run).title,
-                run.summary.pass_,
-                run.summary.fail,
-                run.summary.warn,
-                run.summary.open,
-                run.summary.untested,
-            ),
-        )
+        values = {
+            "target": target_of(run),
+            "url": run.target.url,
+            "started": run.started,
+            "finished": run.finished,
+            "command": run.command,
+            "impact": run.impact,
+            "strict": run.strict,
+            "suite": run.suite.version,
+            "exit_code": run.exit_code,
+            "headline": headline(run).title,
+            "passed": run.summary.pass_,
+            "failed": run.summary.fail,
+            "warned": run.summary.warn,
+            "opened": run.summary.open,
+            "untested": run.summary.untested,
+        }
+        columns, places = ", ".join(values), ", ".join(f":{name}" for name in values)
+        row = database.execute(f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({places})", values)
         if row.rowcount != 1:
             return
         if reports is not None:
@@ -76,7 +72,9 @@ def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
 def trend(path: Path) -> list[Trend]:
     """The trend of every target, the newest run's target first. UsageError: there is no such history."""
     if not path.exists():
-        raise UsageError(f"{path}: there is no such history. A run with --history {path} creates it.")
+        raise UsageError(
+            f"{path}: there is no such database. `portal-conformance run --history {path}` creates it."
+        )
     with _database(path) as database:
         names = database.execute(
             "SELECT target FROM runs GROUP BY target ORDER BY max(started) DESC"
@@ -126,6 +124,7 @@ def target_of(run: Run) -> str:
 def _database(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(path, timeout=30.0)) as database:
+            database.row_factory = sqlite3.Row
             database.execute("PRAGMA foreign_keys = ON")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
@@ -142,22 +141,27 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _trend(database: sqlite3.Connection, target: str) -> Trend:
     rows = database.execute(
-        "SELECT id, url, started, headline, exit_code, impact, passed, failed, warned, opened, untested,"
-        " folder FROM runs LEFT JOIN reports ON reports.run = runs.id WHERE target = ?"
+        "SELECT id, url, started, headline AS verdict, exit_code, impact, passed, failed, warned,"
+        " opened AS open, untested, CAST(coalesce(folder, '') AS TEXT) AS reports"
+        " FROM runs LEFT JOIN reports ON reports.run = runs.id WHERE target = ?"
         " ORDER BY started DESC LIMIT ?",
         (target, MOST_RUNS),
     ).fetchall()[::-1]
-    lines = sorted(_verdict_lines(database, {row[0]: row[2] for row in rows}).items())
+    lines = sorted(_verdict_lines(database, {row["id"]: row["started"] for row in rows}).items())
     rules = {
         present_id(name): {"requirement": present_id(name), "level": level, "statement": statement}
         for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
     }
-    flaky = [_flaky(rules[name], line) for name, line in lines if _failures(line) >= FAILURES]
+    flaky = [
+        Flaky(**rules[name], flips=_flips(line), verdicts=[verdict for _, verdict in line])
+        for name, line in lines
+        if _failures(line) >= FAILURES
+    ]
     steady = [(name, line) for name, line in lines if _failures(line) < FAILURES]
     return Trend(
         target=target,
-        url=rows[-1][1],
-        runs=[_point(row) for row in rows],
+        url=rows[-1]["url"],
+        runs=[Point.model_validate(dict(row)) for row in rows],
         failing=[_failing(rules[name], line) for name, line in lines if line[-1][1] in CONTRADICTED],
         flaky=sorted(flaky, key=lambda row: -row.flips),
         fixed=[
@@ -185,22 +189,6 @@ def _verdict_lines(
     return lines
 
 
-def _point(row: tuple[Any, ...]) -> Point:
-    _, _, started, verdict, exit_code, impact, passed, failed, warned, opened, untested, folder = row
-    return Point(
-        started=started,
-        verdict=verdict,
-        exit_code=exit_code,
-        impact=impact,
-        passed=passed,
-        failed=failed,
-        warned=warned,
-        open=opened,
-        untested=untested,
-        reports=folder if isinstance(folder, str) else "",
-    )
-
-
 VerdictLine = Sequence[tuple[str, VerdictName]]
 """The verdicts of a requirement, oldest first, each with the start of its run."""
 
@@ -210,10 +198,6 @@ def _failing(rule: Mapping[str, str], line: VerdictLine) -> Failing:
     held = [started for started, verdict in line if verdict == "pass"]
     since, last_held = line[-streak][0], held[-1] if held else None
     return Failing(**rule, verdict=line[-1][1], since=since, runs=streak, last_held=last_held)
-
-
-def _flaky(rule: Mapping[str, str], line: VerdictLine) -> Flaky:
-    return Flaky(**rule, flips=_flips(line), verdicts=[verdict for _, verdict in line])
 
 
 def _fixed(rule: Mapping[str, str], line: VerdictLine) -> Fixed:

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from conformance.report.across.models import FrozenModel
+from conformance.report.across.models import ComparedRun, FrozenModel
 from conformance.report.formats.page import render, with_code
-from conformance.report.model.run import Run, VerdictName
-from conformance.report.model.visible import json_text
-from conformance.report.model.words import Tone, chapters, day_and_time, headline, numbers
-from conformance.traffic.replacing import write_report
+from conformance.report.model.run import VERDICTS, Run, VerdictName
+from conformance.report.model.words import Tone, chapters, day_and_time, headline
 
 
-class Column(FrozenModel):
+class Column(ComparedRun):
     """One run. ``name`` is unique among the columns."""
 
     name: str
-    url: str
-    profile: str | None
-    started: str
-    impact: str
-    verdict: str
     tone: Tone
-    numbers: str
-    exit_code: int
 
 
 class MatrixRow(FrozenModel):
@@ -42,8 +32,7 @@ class MatrixRow(FrozenModel):
 
     @property
     def worst(self) -> VerdictName:
-        order: tuple[VerdictName, ...] = ("fail", "warn", "untested", "open", "pass")
-        return next(verdict for verdict in order if verdict in self.verdicts)
+        return next(verdict for verdict in VERDICTS if verdict in self.verdicts)
 
 
 class RunMatrix(FrozenModel):
@@ -62,29 +51,30 @@ def matrix(runs: Sequence[Run], names: Sequence[str] = ()) -> RunMatrix:
     numbered where two are equal)."""
     titles = _titles(runs, names)
     verdicts = [{entry.id: entry.verdict for entry in run.requirements} for run in runs]
-    rows: dict[str, MatrixRow] = {}
-    for run in runs:
-        for chapter in chapters(run):
-            for section in chapter.sections:
-                for entry in section.requirements:
-                    rows.setdefault(
-                        entry.id,
-                        MatrixRow(
-                            requirement=entry.id,
-                            section=entry.section,
-                            level=entry.level,
-                            statement=entry.statement,
-                            verdicts=[decided.get(entry.id) for decided in verdicts],
-                        ),
-                    )
+    entries = {
+        entry.id: entry
+        for run in reversed(runs)
+        for chapter in reversed(chapters(run))
+        for section in reversed(chapter.sections)
+        for entry in reversed(section.requirements)
+    }
+    rows = [
+        MatrixRow(
+            requirement=entry.id,
+            section=entry.section,
+            level=entry.level,
+            statement=entry.statement,
+            verdicts=[decided.get(entry.id) for decided in verdicts],
+        )
+        for entry in reversed(entries.values())
+    ]
     return RunMatrix(
-        columns=[_column(run, title) for run, title in zip(runs, titles, strict=True)],
-        rows=list(rows.values()),
+        columns=[
+            Column.of(run, name=title, tone=headline(run).tone)
+            for run, title in zip(runs, titles, strict=True)
+        ],
+        rows=rows,
     )
-
-
-def as_json(runs_matrix: RunMatrix) -> str:
-    return json_text(runs_matrix.model_dump(mode="json"))
 
 
 def as_text(runs_matrix: RunMatrix) -> str:
@@ -123,28 +113,6 @@ def as_html(runs_matrix: RunMatrix) -> str:
         tone="bad" if bad else "good",
         with_code=with_code,
         day_and_time=day_and_time,
-    )
-
-
-def write_all(runs_matrix: RunMatrix, out: Path) -> None:
-    """Writes ``matrix.html`` and ``matrix.json`` to a folder, which is created where it is missing."""
-    out.mkdir(parents=True, exist_ok=True)
-    write_report(out / "matrix.html", as_html(runs_matrix))
-    write_report(out / "matrix.json", as_json(runs_matrix))
-
-
-def _column(run: Run, title: str) -> Column:
-    head = headline(run)
-    return Column(
-        name=title,
-        url=run.target.url,
-        profile=run.target.profile,
-        started=run.started,
-        impact=run.impact,
-        verdict=head.title,
-        tone=head.tone,
-        numbers=numbers(run),
-        exit_code=run.exit_code,
     )
 
 

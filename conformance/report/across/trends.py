@@ -1,8 +1,7 @@
-"""Shows the trend of a target's runs: as text, as JSON, and as a page with a column for each run."""
+"""Shows the trend of a target's runs: as text, and as a page with a column for each run."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -52,35 +51,34 @@ class Point(FrozenModel):
         return 100 * decided // (decided + self.untested) if decided else 0
 
 
-class Failing(FrozenModel):
-    """A requirement that failed in the newest run that tested it: since which run, and when it last held."""
+class RuleTrend(FrozenModel):
+    """A requirement of a trend."""
 
     requirement: str
     level: str
     statement: str
+
+
+class Failing(RuleTrend):
+    """A requirement that failed in the newest run that tested it: since which run, and when it last held."""
+
     verdict: VerdictName
     since: str
     runs: int
     last_held: str | None
 
 
-class Flaky(FrozenModel):
+class Flaky(RuleTrend):
     """A requirement whose verdict changes back and forth. ``verdicts`` are those of the runs that tested it,
     oldest first."""
 
-    requirement: str
-    level: str
-    statement: str
     flips: int
     verdicts: list[VerdictName]
 
 
-class Fixed(FrozenModel):
+class Fixed(RuleTrend):
     """A requirement that failed in ``runs`` runs and has held since."""
 
-    requirement: str
-    level: str
-    statement: str
     failed_since: str
     fixed_since: str
     runs: int
@@ -98,12 +96,6 @@ class Trend(FrozenModel):
 
 
 NEVER_PASSED = "never passed here"
-
-
-def as_json(trends: Sequence[Trend]) -> str:
-    return (
-        json.dumps([trend.model_dump(mode="json") for trend in trends], indent=1, ensure_ascii=False) + "\n"
-    )
 
 
 def as_text(trends: Sequence[Trend]) -> str:

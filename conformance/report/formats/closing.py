@@ -14,6 +14,7 @@ from conformance.report.model.failures import FAILING, failures_of
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
+    HALTED,
     changes_in_words,
     coverage,
     headline,
@@ -102,19 +103,11 @@ def _reason(run: Run, code: int) -> str:
     if code == ExitCode.CONFORMANT:
         reason = "nothing failed" if not run.summary.fail else "every failure is in the baseline"
         return f"{reason}; {NONE_OF_YOURS}" if run.scope.bundled else reason
-    return REASONS[ExitCode(code)]
+    reason = HALTED[code][1].partition(".")[0]
+    return reason[:1].lower() + reason[1:]
 
 
 NONE_OF_YOURS = "no portal of yours was judged, only the bundled one"
-
-REASONS = {
-    ExitCode.INTERRUPTED: "the run was interrupted",
-    ExitCode.INTERNAL_ERROR: "the suite itself failed",
-    ExitCode.USAGE: "the command, the profile or a file is wrong",
-    ExitCode.INCONCLUSIVE: "too little was tested for a verdict",
-    ExitCode.UNREACHABLE: "the target could not be reached, or stopped answering",
-    ExitCode.LEFT_BEHIND: "not everything that the run changed could be restored",
-}
 
 
 def _failures(run: Run) -> Iterator[str]:

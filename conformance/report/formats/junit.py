@@ -83,21 +83,22 @@ def _verdict(run: Run, name: str) -> ElementTree.Element:
     """A suite of its own for a run that came to no verdict, or restored too little: its error is none of the
     target's."""
     head = headline(run)
-    case = _test_case(name, "Verdict")
-    _ended(case, "error", f"{head.title}: {head.sentence}", kind=head.title.lower())
+    sentence = f"{head.title}: {head.sentence}"
+    case = _test_case(name, "Verdict", "error", sentence, kind=head.title.lower())
     return _suite_of(run, "Verdict", [case])
 
 
-def _test_case(name: str, group: str) -> ElementTree.Element:
+def _test_case(
+    name: str, group: str, how: str = "", message: str = "", *, kind: str = "", text: str = ""
+) -> ElementTree.Element:
+    """A test case; where it did not pass, with how it ended: ``failure``, ``error`` or ``skipped``."""
     classname = visible(f"portal-conformance.{group}")
-    return ElementTree.Element("testcase", name=visible(name), classname=classname, time="0")
-
-
-def _ended(case: ElementTree.Element, how: str, message: str, *, kind: str = "", text: str = "") -> None:
-    """Writes into a test case that it did not pass, and how: ``failure``, ``error`` or ``skipped``."""
-    attributes = {"type": kind} if kind else {}
-    result = ElementTree.SubElement(case, how, {**attributes, "message": visible(cut(message, 600))})
-    result.text = visible(text) or None
+    case = ElementTree.Element("testcase", name=visible(name), classname=classname, time="0")
+    if how:
+        attributes = {"type": kind} if kind else {}
+        result = ElementTree.SubElement(case, how, {**attributes, "message": visible(cut(message, 600))})
+        result.text = visible(text) or None
+    return case
 
 
 def _suite(run: Run, section: Section, cases: Sequence[ElementTree.Element]) -> ElementTree.Element:
@@ -129,42 +130,41 @@ def _replayed(run: Run, failures: RunFailures) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
     cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
-    return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, failures.too_slow)])
+    slow = [
+        _test_case("A limit on latency", "Replayed traffic", "failure", sentence, kind="latency")
+        for sentence in failures.too_slow
+    ]
+    return _suite_of(run, "Replayed traffic", [*cases, *slow])
 
 
 def _described(run: Run, failures: RunFailures) -> ElementTree.Element:
     """A test case for each difference from a description: one that fails nothing is skipped."""
-    cases = []
-    for row in run.deviations:
-        case = _test_case(f"{row.endpoint} {row.requirement} {row.path}", "Descriptions")
-        _ended(case, "failure" if row in failures.deviating else "skipped", values(row), text=row.message)
-        cases.append(case)
+    cases = [
+        _test_case(
+            f"{row.endpoint} {row.requirement} {row.path}",
+            "Descriptions",
+            "failure" if row in failures.deviating else "skipped",
+            values(row),
+            text=row.message,
+        )
+        for row in run.deviations
+    ]
     return _suite_of(run, "Descriptions beside the specification", cases)
-
-
-def _too_slow(sentence: str) -> ElementTree.Element:
-    """A limit on latency that was exceeded, as a test case that fails."""
-    case = _test_case("A limit on latency", "Replayed traffic")
-    _ended(case, "failure", sentence, kind="latency")
-    return case
 
 
 def _outdated(row: OutdatedEntry) -> ElementTree.Element:
     """An entry of the baseline that fails the run itself, as a test case that fails."""
-    case = _test_case(cut(row.entry.signature, 300), "baseline")
-    _ended(case, "failure", row.sentence, kind=row.label, text=row.entry.reason)
-    return case
+    name = cut(row.entry.signature, 300)
+    return _test_case(name, "baseline", "failure", row.sentence, kind=row.label, text=row.entry.reason)
 
 
 def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
-    case = _test_case(f"{endpoint.endpoint} answers as recorded", "Replayed traffic")
+    name, group = f"{endpoint.endpoint} answers as recorded", "Replayed traffic"
     if endpoint.places:
         lines = [_difference(same) for same in of_one_refusal(endpoint.places)[:MOST_FINDINGS]]
-        _ended(case, "failure", lines[0], kind="regression", text="\n".join(lines))
-    elif not endpoint.is_compared:
-        states = ", ".join(f"{plural(times, 'exchange')} {state}" for state, times in endpoint.states.items())
-        _ended(case, "skipped", states)
-    return case
+        return _test_case(name, group, "failure", lines[0], kind="regression", text="\n".join(lines))
+    states = ", ".join(f"{plural(times, 'exchange')} {state}" for state, times in endpoint.states.items())
+    return _test_case(name, group, "" if endpoint.is_compared else "skipped", states)
 
 
 def _difference(same: Sequence[RegressedPlace]) -> str:
@@ -178,22 +178,24 @@ def _case(
     findings: Sequence[FindingEntry],
     failing_ids: frozenset[str],
 ) -> ElementTree.Element:
-    case = _test_case(f"{row.id} {row.statement}", row.chapter)
+    name = f"{row.id} {row.statement}"
     accepted = {entry.signature: entry for entry in run.baseline.known} if run.baseline else {}
     fresh = [finding for finding in findings if finding.signature not in accepted]
     failing = [finding for finding in fresh if weighs(run, finding)]
     if failing or (not findings and row.id in failing_ids):
         first = failing[0] if failing else None
         message = f"{first.endpoint}: {message_of(first)}" if first else row.reason or row.statement
-        _ended(case, "failure", message, kind=row.verdict, text=_text(run, row, fresh))
-    elif row.verdict == "untested":
-        _ended(case, "skipped", row.reason or "untested")
+        text = _text(run, row, fresh)
+        return _test_case(name, row.chapter, "failure", message, kind=row.verdict, text=text)
+    how = message = kind = ""
+    if row.verdict == "untested":
+        how, message = "skipped", row.reason or "untested"
     elif findings and not fresh:
         entry = accepted[findings[0].signature]
-        _ended(
-            case, "skipped", f"accepted: {entry.reason or entry.ticket or entry.signature}", kind=row.verdict
-        )
-    if findings and case.find("failure") is None:
+        how, kind = "skipped", row.verdict
+        message = f"accepted: {entry.reason or entry.ticket or entry.signature}"
+    case = _test_case(name, row.chapter, how, message, kind=kind)
+    if findings:
         ElementTree.SubElement(case, "system-out").text = visible(_text(run, row, findings))
     return case
 

@@ -7,6 +7,7 @@ import hashlib
 import re
 from functools import lru_cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -19,6 +20,8 @@ from conformance.traffic.exchange import Json
 
 TEMPLATES = files("conformance.report.formats").joinpath("templates")
 
+Cells = SimpleNamespace
+"""Named values for a template."""
 LONGEST_WORD = 24
 BREAK = re.compile(rf"(?<!\s)[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
 """What a narrow cell may break a line after: a part of a path, and much that no space divides."""

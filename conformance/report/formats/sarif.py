@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,15 +49,7 @@ def document(run: Run) -> str:
         invocation["toolExecutionNotifications"] = [
             {"level": "error", "message": {"text": one_line(text, 1_000)}} for text in notifications
         ]
-    results = [
-        _result(
-            finding,
-            places,
-            level="error" if weighs(run, finding) else "warning",
-            is_accepted=finding.signature in failures.accepted,
-        )
-        for finding in findings
-    ]
+    results = [_finding(finding, places, failures.accepted, run) for finding in findings]
     results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [one_run]})
@@ -79,26 +71,34 @@ def _rule(row: RequirementEntry, run: Run) -> dict[str, Any]:
     }
 
 
-def _result(
-    finding: FindingEntry, places: dict[str, int], *, level: str, is_accepted: bool
+def _finding(
+    finding: FindingEntry, places: Mapping[str, int], accepted: Set[str], run: Run
 ) -> dict[str, Any]:
     place = f" at {finding.path}" if finding.path else ""
     text = f"{finding.endpoint}{place}: {values(finding, 200)}. {own_message(finding)}".rstrip()
-    result: dict[str, Any] = {
-        "ruleId": finding.requirement,
-        "level": level,
-        "message": {"text": one_line(text, 1_000)},
-        "partialFingerprints": {
-            "signature/v1": hashlib.sha256(finding.signature.encode(errors="backslashreplace")).hexdigest()
-        },
-        "locations": [_location(finding.endpoint, finding.exchanges)],
-        "properties": {"severity": severity_of(finding)},
-    }
-    if finding.requirement in places:
-        result["ruleIndex"] = places[finding.requirement]
-    if is_accepted:
+    level, where = "error" if weighs(run, finding) else "warning", (finding.endpoint, finding.exchanges)
+    result = _result((finding.requirement, level, text), finding.signature, where, places)
+    result["properties"] = {"severity": severity_of(finding)}
+    if finding.signature in accepted:
         result["suppressions"] = [{"kind": "external", "justification": "listed in the baseline"}]
     return result
+
+
+def _result(
+    words: tuple[str, str, str], signature: str, where: tuple[str, Sequence[int]], places: Mapping[str, int]
+) -> dict[str, Any]:
+    """A result. ``words``: its rule, its level and its message; ``where``: an endpoint and exchanges."""
+    rule, level, text = words
+    endpoint, exchanges = where
+    digest = hashlib.sha256(signature.encode(errors="backslashreplace")).hexdigest()
+    line = exchanges[-1] if exchanges and exchanges[-1] > 0 else 1
+    location = {
+        "physicalLocation": {"artifactLocation": {"uri": EVIDENCE}, "region": {"startLine": line}},
+        "logicalLocations": [{"fullyQualifiedName": one_line(endpoint, 300), "kind": "resource"}],
+    }
+    result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": one_line(text, 1_000)}}
+    result |= {"partialFingerprints": {"signature/v1": digest}, "locations": [location]}
+    return result | ({"ruleIndex": places[rule]} if rule in places else {})
 
 
 REGRESSION = {
@@ -117,24 +117,9 @@ def _regressed(run: Run) -> list[RegressedPlace]:
     return [place for place in places_of(run) if not place.requirements & named]
 
 
-def _regression(place: RegressedPlace, places: dict[str, int]) -> dict[str, Any]:
+def _regression(place: RegressedPlace, places: Mapping[str, int]) -> dict[str, Any]:
     first = place.first
     change = f"{KINDS.get(place.kind, place.kind)}: {change_of(first, 200)}"
     text = f"{place.endpoint} at {place.path or 'the answer'}: {change}. {place.meaning}".rstrip()
-    key = f"{place.endpoint} {place.path} {place.kind}".encode(errors="backslashreplace")
-    return {
-        "ruleId": REGRESSION["id"],
-        "ruleIndex": places["REGRESSION"],
-        "level": "error",
-        "message": {"text": one_line(text, 1_000)},
-        "partialFingerprints": {"signature/v1": hashlib.sha256(key).hexdigest()},
-        "locations": [_location(place.endpoint, place.exchanges)],
-    }
-
-
-def _location(endpoint: str, exchanges: Sequence[int]) -> dict[str, Any]:
-    line = exchanges[-1] if exchanges and exchanges[-1] > 0 else 1
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": EVIDENCE}, "region": {"startLine": line}},
-        "logicalLocations": [{"fullyQualifiedName": one_line(endpoint, 300), "kind": "resource"}],
-    }
+    key = f"{place.endpoint} {place.path} {place.kind}"
+    return _result(("REGRESSION", "error", text), key, (place.endpoint, place.exchanges), places)

@@ -15,7 +15,6 @@ from conformance.report.model.run import BaselineEntry, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
-    Untested,
     changes_in_words,
     counted,
     day_and_time,
@@ -38,10 +37,11 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
 def markdown(run: Run) -> str:
     """The summary, below 200,000 characters; text from the target is not interpreted as Markdown or HTML."""
     failures = failures_of(run)
+    slow = [f"- {quoted(sentence, 600)}" for sentence in failures.too_slow[:MOST_FAILURES]]
     lines = [
         *_top(run),
         *_regressions(failures),
-        *_too_slow(failures),
+        *(_section("Too slow", slow) if slow else ()),
         *_blocking(run, failures),
         *_baseline(run),
         *_since(run),
@@ -74,21 +74,14 @@ def code(text: str, limit: int = 300) -> str:
 
 def _top(run: Run) -> Iterator[str]:
     head = headline(run)
-    yield f"## {head.title}"
-    yield ""
-    yield head.sentence.replace("<", "&lt;")
-    yield ""
+    yield from (f"## {head.title}", "", head.sentence.replace("<", "&lt;"), "")
     yield from (f"- **{label}** {quoted(words)}" for label, words in standing(run))
     yield ""
-    for note in run.remarks[:MOST_NOTES]:
-        yield f"{quoted(note)}"
-        yield ""
-    if run.ending.cleanup:
-        yield f"To restore it: {code(run.ending.cleanup, 1000)}"
-        yield ""
-    if changes_in_words(run):
-        yield f"Changes: {changes_in_words(run)}"
-        yield ""
+    lines = [quoted(note) for note in run.remarks[:MOST_NOTES]]
+    lines += [f"To restore it: {code(run.ending.cleanup, 1000)}"] if run.ending.cleanup else []
+    lines += [f"Changes: {changes_in_words(run)}"] if changes_in_words(run) else []
+    for line in lines:
+        yield from (line, "")
     fails_on = "" if run.command == "replay" else f", fails on {run.fails_on}"
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
@@ -96,14 +89,15 @@ def _top(run: Run) -> Iterator[str]:
     )
 
 
+def _section(title: str, rows: Iterable[str]) -> Iterator[str]:
+    yield from ("", f"### {title}", "", *rows)
+
+
 def _regressions(failures: RunFailures) -> Iterator[str]:
-    regressed = failures.regressed
-    if not regressed:
+    if not failures.regressed:
         return
-    yield ""
-    yield f"### What regressed ({plural(len(regressed), 'place')})"
-    yield ""
-    causes = of_one_refusal(regressed)
+    causes = of_one_refusal(failures.regressed)
+    yield from _section(f"What regressed ({plural(len(failures.regressed), 'place')})", ())
     for place, *beside in causes[:MOST_FAILURES]:
         first, seen_in = place.first, place.exchanges
         numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
@@ -113,19 +107,12 @@ def _regressions(failures: RunFailures) -> Iterator[str]:
         why = f": {'; '.join(map(code, bases))}" if bases else ""
         yield f"  (exchange {numbers}){why}"
     if more := sum(map(len, causes[MOST_FAILURES:])):
-        yield ""
-        yield f"and {plural(more, 'place')} more in the report."
+        yield from ("", f"and {plural(more, 'place')} more in the report.")
 
 
 def _change(place: RegressedPlace) -> str:
     where = f" at {code(place.path)}" if place.path else ""
     return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
-
-
-def _too_slow(failures: RunFailures) -> Iterator[str]:
-    if failures.too_slow:
-        yield from ("", "### Too slow", "")
-        yield from (f"- {quoted(sentence, 600)}" for sentence in failures.too_slow[:MOST_FAILURES])
 
 
 def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
@@ -138,14 +125,11 @@ def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
     for blocker in blockers[:MOST_FAILURES]:
         yield from _blocker(run, blocker)
     if len(blockers) > MOST_FAILURES:
-        yield ""
-        yield f"and {len(blockers) - MOST_FAILURES} more in the report."
+        yield from ("", f"and {len(blockers) - MOST_FAILURES} more in the report.")
     if entries:
-        yield ""
-    yield from map(_outdated, entries[:MOST_FAILURES])
+        yield from ("", *map(_outdated, entries[:MOST_FAILURES]))
     if len(entries) > MOST_FAILURES:
-        yield ""
-        yield f"and {len(entries) - MOST_FAILURES} more entries of the baseline in the report."
+        yield from ("", f"and {len(entries) - MOST_FAILURES} more entries of the baseline in the report.")
 
 
 def _blocker(run: Run, blocker: Blocker) -> Iterator[str]:
@@ -180,10 +164,7 @@ def _baseline(run: Run) -> Iterator[str]:
     base = run.baseline
     if base is None:
         return
-    yield ""
-    yield f"### Against the baseline {quoted(base.file)}"
-    yield ""
-    yield counted(base)
+    yield from _section(f"Against the baseline {quoted(base.file)}", [counted(base)])
     rows = [f"- {code(entry.signature, 200)}: {_accepted(entry)}" for entry in base.known[:MOST_WARNINGS]]
     if len(base.known) > MOST_WARNINGS:
         rows.append(f"- and {len(base.known) - MOST_WARNINGS} more in the report")
@@ -198,14 +179,9 @@ def _accepted(entry: BaselineEntry) -> str:
 
 
 def _since(run: Run) -> Iterator[str]:
-    since = run.since
-    if since is None:
-        return
-    yield ""
-    yield f"### Since {day_and_time(since.started)}"
-    yield ""
-    lines = [f"- {len(names)} {words}: {listed(names, 12)}" for words, names in since.groups]
-    yield from lines or ["Nothing changed."]
+    if run.since is not None:
+        lines = [f"- {len(names)} {words}: {listed(names, 12)}" for words, names in run.since.groups]
+        yield from _section(f"Since {day_and_time(run.since.started)}", lines or ["Nothing changed."])
 
 
 def _warnings(run: Run, failures: RunFailures) -> Iterator[str]:
@@ -225,7 +201,8 @@ def _rows(findings: Sequence[FindingEntry], noun: str) -> Iterator[str]:
 def _untested(run: Run) -> Iterator[str]:
     groups = untested(run)
     rows = [
-        f"- {len(group.requirements)}: {quoted(group.reason)} ({_ids(group)})"
+        f"- {len(group.requirements)}: {quoted(group.reason)}"
+        f" ({listed((row.id for row in group.requirements), 4)})"
         for group in groups[:MOST_WARNINGS]
     ]
     left_out = groups[MOST_WARNINGS:]
@@ -238,14 +215,5 @@ def _untested(run: Run) -> Iterator[str]:
         yield from ("", not_selected(run))
 
 
-def _ids(group: Untested) -> str:
-    return listed([row.id for row in group.requirements], 4)
-
-
 def _folded(title: str, rows: Iterable[str]) -> Iterator[str]:
-    yield ""
-    yield f"<details><summary>{title}</summary>"
-    yield ""
-    yield from rows
-    yield ""
-    yield "</details>"
+    yield from ("", f"<details><summary>{title}</summary>", "", *rows, "", "</details>")

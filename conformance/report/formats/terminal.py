@@ -83,10 +83,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     anything: its control characters are written out.
     """
     pen, failures = Pen(colour), failures_of(run)
-    lines: list[str] = []
-    if not quiet:
-        lines += _untested(run, pen)
-    lines += _since(run, pen)
+    lines = [*(() if quiet else _untested(run, pen)), *_since(run, pen)]
     findings = gravest_first(run, [*failures.new, *failures.warnings])
     groups = grouped(findings, failures.accepted)
     warned = {finding.id for finding in failures.warnings}
@@ -154,11 +151,9 @@ def _reproduced(run: Run, finding: FindingEntry) -> str:
 
 def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:
     for group in groups[:most]:
-        yield ""
-        yield from _group_lines(run, group, pen)
+        yield from ("", *_group_lines(run, group, pen))
     if more := sum(len(group.findings) for group in groups[most:]):
-        yield ""
-        yield f"and {plural(more, noun)} in the report"
+        yield from ("", f"and {plural(more, noun)} in the report")
 
 
 def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[str]:
@@ -166,21 +161,20 @@ def _failures(run: Run, groups: Sequence[FindingGroup], pen: Pen) -> Iterator[st
     shown = {finding.requirement for finding in run.findings if weighs(run, finding)}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
-            yield ""
-            yield f"{pen('fail', 'FAIL')} {pen('bold', row.id)}  {one_line(row.statement, 300)}"
+            yield from ("", f"{pen('fail', 'FAIL')} {pen('bold', row.id)}  {one_line(row.statement, 300)}")
             yield f"     {one_line(row.reason or 'no finding is recorded', 300)}"
 
 
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
     """Untested rules by reason. A run that tested nothing has the reason in its verdict already."""
     inconclusive = run.ending.inconclusive not in ("", NOTHING_TESTED)
-    if not _tested(run) and (run.ending.unreachable or inconclusive):
+    is_tested = any(row.verdict != "untested" for row in run.requirements)
+    if not is_tested and (run.ending.unreachable or inconclusive):
         return
     groups = untested(run)
     if not groups:
         return
-    yield ""
-    yield f"{pen('untested', 'UNTESTED')} {plural(left_untested(run), 'requirement')}"
+    yield from ("", f"{pen('untested', 'UNTESTED')} {plural(left_untested(run), 'requirement')}")
     for group in groups[:MOST_REASONS]:
         head = f"     {len(group.requirements):>4}  "
         ids = f" ({listed((entry.id for entry in group.requirements), 3)})"
@@ -189,16 +183,11 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
         yield f"     and {plural(len(groups) - MOST_REASONS, 'more reason')} in the report"
 
 
-def _tested(run: Run) -> bool:
-    return any(row.verdict != "untested" for row in run.requirements)
-
-
 def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
     base = run.baseline
     if base is None:
         return
-    yield ""
-    yield f"Against {one_line(base.file, 120)}: {counted(base)}"
+    yield from ("", f"Against {one_line(base.file, 120)}: {counted(base)}")
     for entry in base.known[:MOST_KNOWN]:
         yield f"     {pen('known', 'known')} {one_line(entry.signature, 160)}: {one_line(entry.reason, 120)}"
     if len(base.known) > MOST_KNOWN:
@@ -217,11 +206,9 @@ def _deviations(run: Run, pen: Pen) -> Iterator[str]:
     """Lines on differences from descriptions, below those of the specification."""
     rows = unaccepted_deviations(run)
     for row in rows[:MOST_DEVIATIONS]:
-        yield ""
-        yield from finding_lines(run, row, pen=pen)
+        yield from ("", *finding_lines(run, row, pen=pen))
     if len(rows) > MOST_DEVIATIONS:
-        yield ""
-        yield f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report"
+        yield from ("", f"and {plural(len(rows) - MOST_DEVIATIONS, 'more place')} in the report")
 
 
 def _unknown_rules(base: BaselineOutcome, own: Set[str], pen: Pen) -> Iterator[str]:
@@ -237,5 +224,4 @@ def _since(run: Run, pen: Pen) -> Iterator[str]:
     groups = run.since.groups if run.since else ()
     parts = [f"{len(names)} {words} ({listed(names, 5)})" for words, names in groups]
     if parts:
-        yield ""
-        yield pen("bold", f"Since the last run: {'; '.join(parts)}")
+        yield from ("", pen("bold", f"Since the last run: {'; '.join(parts)}"))

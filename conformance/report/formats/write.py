@@ -151,7 +151,9 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
-    weighed = _weighed(_with_missing(finding, exchanges))
+    weighed = _with_missing(finding, exchanges)
+    if finding.verdict in ("fail", "warn"):
+        weighed = weighed.model_copy(update={"severity": severity_of(weighed)})
     filters = filters_of(weighed, exchanges.exchanges)
     return weighed.model_copy(update={"filters": filters}) if filters else weighed
 
@@ -164,13 +166,6 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
     if exchange.response.is_unknown:
         return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
-
-
-def _weighed(finding: FindingEntry) -> FindingEntry:
-    """The finding; FAIL and WARN get a severity."""
-    if finding.verdict not in ("fail", "warn"):
-        return finding
-    return finding.model_copy(update={"severity": severity_of(finding)})
 
 
 def _earlier_run(run: Run, out: Path) -> Run | None:
@@ -259,7 +254,12 @@ class _Cleaner:
         if name in VALUES:
             return self._secrets.redact_json(value, is_named=names_a_value(place))
         if isinstance(value, str):
-            return self._message(value, place) if name == "message" else self._text(value)
+            is_named = names_a_value(place)
+            return (
+                self._secrets.redact_json(value, is_named=is_named)
+                if name == "message"
+                else self._text(value)
+            )
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
@@ -273,9 +273,6 @@ class _Cleaner:
             self._name(key): item if item is None or item is False else self.clean(item, key, place)
             for key, item in value.items()
         }
-
-    def _message(self, text: str, place: str) -> str:
-        return str(self._secrets.redact_json(text, is_named=names_a_value(place)))
 
     def _redacted_text(self, text: str) -> str:
         return text if text in self._kept else self._secrets.redact(text)

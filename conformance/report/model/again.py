@@ -13,7 +13,7 @@ from conformance.report.model.visible import one_line, visible
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS
 from conformance.traffic.capture.writer import har_entry
-from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Header, Request
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Request
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -61,11 +61,12 @@ def rerun_finding(run: Run, finding: FindingEntry) -> str:
 def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
     """The command that tests one requirement, or one case, against the same target; for a check of recorded
     traffic the command that judges the record. ``is_strict``: a warning ends it with exit code 1."""
-    if run.command == "check":
-        return "portal-conformance check exchanges.jsonl"
-    profile = run.target.profile or ""
     is_own = any(row.is_own for row in run.requirements if row.id == name)
-    words = ["portal-conformance", "run", "--only" if is_own else "--rerun", name]
+    rules = [word for file in run.scope.rules if is_own for word in ("--rules", file)]
+    if run.command == "check":
+        return " ".join(map(_word, ["portal-conformance", "check", "exchanges.jsonl", *rules]))
+    profile = run.target.profile or ""
+    words = ["portal-conformance", "run", "--only" if is_own else "--rerun", name, *rules]
     if profile not in BUNDLED:
         words += ["--target", run.target.url, "--profile", profile]
     elif not profile and run.target.url:
@@ -91,7 +92,8 @@ def curl(exchange: Exchange, finding: FindingEntry, origins: Origins) -> str | N
     if not _stands_alone(exchange, finding):
         return None
     request = exchange.request
-    headers = [f"{name}: {value}" for name, value in _headers(request.headers)]
+    sent = (header for header in request.headers if header[0].lower() not in SET_BY_THE_CLIENT)
+    headers = [f"{name}: {value}" for name, value in sent]
     body = [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
     words = [f"curl -sS -i -X {shlex.quote(request.method)} {_quoted(request.url)}"]
     words += [f"-H {_quoted(each)}" for each in headers]
@@ -142,10 +144,6 @@ def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
     if request.header("x-secure-channel-session-id"):
         return False
     return not (isinstance(request.body, dict) and RETURNED_EARLIER & request.body.keys())
-
-
-def _headers(headers: Sequence[Header]) -> Iterator[Header]:
-    return ((name, value) for name, value in headers if name.lower() not in SET_BY_THE_CLIENT)
 
 
 def _quoted(text: str) -> str:

@@ -236,10 +236,6 @@ def _path(url: str) -> str:
     )
 
 
-def _by_name(statuses: Counter[int]) -> dict[str, int]:
-    return {str(status or "no answer"): times for status, times in sorted(statuses.items())}
-
-
 def undescribed(run: Run) -> list[OperationTime]:
     """The endpoints that the specification does not describe; none of a live run, which calls such paths to
     see that nothing is there."""
@@ -261,6 +257,7 @@ def undescribed_in_words(run: Run) -> str:
 
 
 def _timing(endpoint: str, times: Times) -> OperationTime:
+    statuses = {str(status or "no answer"): count for status, count in sorted(times.statuses.items())}
     ordered = sorted(times.sample)
     row = BY_KEY.get(endpoint)
     group = OTHER if endpoint == OTHER else UNDESCRIBED_GROUP if row is None else row.group
@@ -268,7 +265,7 @@ def _timing(endpoint: str, times: Times) -> OperationTime:
         endpoint=endpoint,
         group=group,
         requests=times.requests,
-        statuses={} if row is not None else _by_name(times.statuses),
+        statuses={} if row is not None else statuses,
         total_ms=round(times.total, 3),
         median_ms=round(ordered[len(ordered) // 2], 3),
         p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),

@@ -11,14 +11,16 @@ from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.spec.requirements import PINNED
 
 
-def causes_in_words(run: Run) -> str:
+def causes_in_words(run: Run, *, known: bool = False) -> str:
     """``3 causes at most: 1 may let someone in, 2 break a client``, the gravest first; empty without any: one
     fault of a portal may contradict several rules. A pinned reading that differs is no cause, nor is
-    a rule of the user's own."""
+    a rule of the user's own. ``known``: the causes of what a baseline lists, in place of what fails."""
     failures = failures_of(run)
-    leads = [group.lead for group in grouped(gravest_first(run, failures.new), failures.accepted)]
-    found = [(lead.requirement, severity_of(lead)) for lead in leads]
-    bare = [(each.requirement.id, "client") for each in failures.blockers if not each.findings]
+    listed = (each for each in run.findings if each.signature in failures.accepted and each.verdict == "fail")
+    findings = gravest_first(run, listed if known else failures.new)
+    found = [(group.lead.requirement, severity_of(group.lead)) for group in grouped(findings, frozenset())]
+    blockers = () if known else failures.blockers
+    bare = [(each.requirement.id, "client") for each in blockers if not each.findings]
     counts = Counter(severity for rule, severity in (*found, *bare) if not rule.startswith(PINNED))
     del counts["own"]
     parts = [(counts[each], predicate(words, counts[each])) for each, words in SEVERITIES.items()]

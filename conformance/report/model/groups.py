@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
+from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import compares_answers, gravity
 from conformance.spec import BY_KEY, REQUIREMENTS, Requirement
 from conformance.spec.requests import FILTERS
@@ -66,8 +66,9 @@ def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(map(FindingGroup, findings), lambda group: _manner(group.lead), _join_elsewhere)
     groups = _joined(groups, _answer, _join_at_once)
     groups = _joined(groups, _value, _join_at_once)
-    groups = _with_the_odd_one_first(_joined(groups, _rule_and_answer, _join_elsewhere))
-    return _of_one_filter(_of_the_same_answers(_without_consequences(groups)))
+    groups = _absorbed(_joined(groups, _rule_and_answer, _join_elsewhere), _have_an_odd_one, _join_odd_one)
+    groups = _absorbed(_without_consequences(groups), _rejects_the_answers, _join_at_once)
+    return _absorbed(groups, _is_of_one_filter, _join_filtered)
 
 
 def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list[str]:
@@ -125,24 +126,15 @@ def _needs(endpoint: str) -> int:
     return 0 if row is None else 2 * row.bot_challenge + bool(row.parameters)
 
 
-def _of_the_same_answers(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
-    """The groups; of two that reject answers as a whole, the graver one has the other if it rejects all of
-    its answers. Failures never join warnings."""
-    joined: list[FindingGroup] = []
-    for group in groups:
-        answers = _rejected_answers(group)
-        graver = (
-            first
-            for first in joined
-            if (first.lead.verdict == "fail" or group.lead.verdict != "fail")
-            and answers
-            and answers <= _rejected_answers(first)
-        )
-        if (first := next(graver, None)) is None:
-            joined.append(group)
-        else:
-            first.at_once += group.findings
-    return joined
+def _rejects_the_answers(first: FindingGroup, group: FindingGroup) -> bool:
+    """Whether a group rejects as a whole all answers that a group after it rejects so."""
+    answers = _rejected_answers(group)
+    return bool(answers) and _is_as_grave(first, group) and answers <= _rejected_answers(first)
+
+
+def _is_as_grave(first: FindingGroup, group: FindingGroup) -> bool:
+    """Whether a group may have another one: failures never join warnings."""
+    return first.lead.verdict == "fail" or group.lead.verdict != "fail"
 
 
 def _rejected_answers(group: FindingGroup) -> set[Key]:
@@ -154,20 +146,14 @@ def _rejected_answers(group: FindingGroup) -> set[Key]:
 
 
 def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
-    """Joins each group to the group whose wrong value causes it. Failures never join warnings."""
+    """Joins each group to the group whose wrong value causes it."""
     rest = []
     for group in groups:
-        causes = (
-            other
-            for other in groups
-            if other is not group
-            and (other.lead.verdict == "fail" or group.lead.verdict != "fail")
-            and _explains(other, group)
-        )
-        if (cause := next(causes, None)) is None:
+        others = (each for each in groups if each is not group and _is_as_grave(each, group))
+        if (cause := next((each for each in others if _explains(each, group)), None)) is None:
             rest.append(group)
         else:
-            cause.at_once += group.findings
+            _join_at_once(cause, group)
     return rest
 
 
@@ -219,6 +205,21 @@ def _joined(
     return joined
 
 
+def _absorbed(
+    groups: Iterable[FindingGroup],
+    fits: Callable[[FindingGroup, FindingGroup], bool],
+    join: Callable[[FindingGroup, FindingGroup], None],
+) -> list[FindingGroup]:
+    """Joins each group to the first one before it that it fits."""
+    joined: list[FindingGroup] = []
+    for group in groups:
+        if (first := next((each for each in joined if fits(each, group)), None)) is None:
+            joined.append(group)
+        else:
+            join(first, group)
+    return joined
+
+
 def _join_elsewhere(first: FindingGroup, group: FindingGroup) -> None:
     first.elsewhere += [group.lead, *group.elsewhere]
     first.at_once += group.at_once
@@ -236,20 +237,13 @@ def _rule_and_answer(group: FindingGroup) -> Key | None:
     return lead.requirement, lead.verdict, lead.endpoint, lead.exchanges[-1]
 
 
-def _of_one_filter(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
-    """The groups, with those joined whose listings were asked for by one filter alone, the same, and those of
-    one rule whose listings have a filter in common."""
-    joined: list[FindingGroup] = []
-    for group in groups:
-        same = (first for first in joined if _is_of_one_filter(first, group))
-        if (first := next(same, None)) is None:
-            joined.append(group)
-            continue
-        first.elsewhere += [each for each in group.findings if each.requirement == first.lead.requirement]
-        others = [each for each in group.findings if each.requirement != first.lead.requirement]
-        first.at_once += others
-        first.filter = group.lead.filters[0] if others else first.filter
-    return joined
+def _join_filtered(first: FindingGroup, group: FindingGroup) -> None:
+    """Joins listings that were asked for by one filter alone, the same, and those of one rule with a common
+    filter."""
+    others = [each for each in group.findings if each.requirement != first.lead.requirement]
+    first.elsewhere += [each for each in group.findings if each.requirement == first.lead.requirement]
+    first.at_once += others
+    first.filter = group.lead.filters[0] if others else first.filter
 
 
 def _filters(group: FindingGroup) -> list[str]:
@@ -297,27 +291,21 @@ def _manner(finding: FindingEntry) -> Key:
     return (finding.requirement, finding.verdict, name, _text(finding.expected), kind, finding.missing)
 
 
-def _with_the_odd_one_first(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
-    """The groups. Where one endpoint disagrees with several others in a field, it is the odd one: these
-    groups are one, and its finding leads."""
-    rest: list[FindingGroup] = []
-    compared: dict[Key, list[FindingGroup]] = {}
-    for group in groups:
-        lead = group.lead
-        alike = [] if lead.other is None else compared.setdefault(_compared(lead, lead.other), [])
-        first = next((each for each in alike if _odd_one(each, group) is not None), None)
-        if first is None:
-            alike.append(group)
-            rest.append(group)
-            continue
-        odd = _odd_one(first, group)
-        every = sorted((*first.findings, *group.findings), key=lambda finding: finding.endpoint != odd)
-        first.lead, first.elsewhere, first.at_once = every[0], every[1:], []
-    return rest
+def _have_an_odd_one(first: FindingGroup, group: FindingGroup) -> bool:
+    """Whether one endpoint disagrees with several others in a field: it is the odd one."""
+    sides = [
+        (each.lead.requirement, each.lead.verdict, each.lead.other.field)
+        for each in (first, group)
+        if each.lead.other is not None
+    ]
+    return len(sides) == 2 and sides[0] == sides[1] and _odd_one(first, group) is not None
 
 
-def _compared(finding: FindingEntry, other: OtherPlaceEntry) -> Key:
-    return finding.requirement, finding.verdict, other.field
+def _join_odd_one(first: FindingGroup, group: FindingGroup) -> None:
+    """Joins two groups; the finding of the odd endpoint leads."""
+    odd = _odd_one(first, group)
+    every = sorted((*first.findings, *group.findings), key=lambda finding: finding.endpoint != odd)
+    first.lead, first.elsewhere, first.at_once = every[0], every[1:], []
 
 
 def _odd_one(first: FindingGroup, second: FindingGroup) -> str | None:

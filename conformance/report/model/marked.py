@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from conformance.report.model.visible import visible
 from conformance.traffic.clip import cut
@@ -105,10 +105,8 @@ def _lines(
     is_place = on_way and not path and indent > 0
     shown = bounds.depth > 0 or (on_way and path)
     lines: Iterator[BodyLine]
-    if isinstance(value, dict) and value and shown:
-        lines = _object(value, path, bounds, name=name, indent=indent, on_way=on_way)
-    elif isinstance(value, list) and value and shown:
-        lines = _array(value, path, bounds, name=name, indent=indent, on_way=on_way)
+    if isinstance(value, dict | list) and value and shown:
+        lines = _members(value, path, bounds, name=name, indent=indent, on_way=on_way)
     else:
         lines = iter((BodyLine(indent, name, _scalar(value, bounds, wide=on_way and not path)),))
     for line in lines:
@@ -116,15 +114,13 @@ def _lines(
 
 
 def _scalar(value: Json, bounds: BodyBounds, *, wide: bool) -> str:
-    if isinstance(value, dict) and value:
-        return f"{{… {len(value):,}}}"
-    if isinstance(value, list) and value:
-        return f"[… {len(value):,}]"
+    if isinstance(value, dict | list) and value:
+        return f"{{… {len(value):,}}}" if isinstance(value, dict) else f"[… {len(value):,}]"
     return literal(value, 1_000 if wide else bounds.text)
 
 
-def _object(
-    value: dict[str, Json],
+def _members(
+    value: dict[str, Json] | list[Json],
     path: list[Step],
     bounds: BodyBounds,
     *,
@@ -132,63 +128,35 @@ def _object(
     indent: int,
     on_way: bool,
 ) -> Iterator[BodyLine]:
-    wanted = path[0] if on_way and path else None
-    names = list(value)[: bounds.names]
-    if isinstance(wanted, str) and wanted in value and wanted not in names:
-        names.append(wanted)
-    yield BodyLine(indent, name, "{")
-    for key in names:
-        here = on_way and key == wanted
-        yield from _lines(
-            value[key],
-            path[1:] if here else [],
-            _deeper(bounds),
-            name=_name(key),
-            indent=indent + 1,
-            on_way=here,
-        )
-    if len(value) > len(names):
-        yield BodyLine(indent + 1, "", f"… {len(value) - len(names):,} more", "more")
-    if wanted is not None and wanted not in value:
-        yield BodyLine(indent + 1, _name(str(wanted)), "missing", "missing")
-    yield BodyLine(indent, "", "}")
-
-
-def _array(
-    value: list[Json], path: list[Step], bounds: BodyBounds, *, name: str, indent: int, on_way: bool
-) -> Iterator[BodyLine]:
-    wanted = path[0] if on_way and path and isinstance(path[0], int) else None
-    shown = sorted(
-        {
-            *range(min(bounds.items, len(value))),
-            *([wanted] if wanted is not None and 0 <= wanted < len(value) else []),
-        }
-    )
-    yield BodyLine(indent, name, "[")
+    """The lines of an object or array: its first members and the one on the way to the marked place, and how
+    many are left out between."""
+    is_object = isinstance(value, dict)
+    keys: list[Any] = list(value) if is_object else list(range(len(value)))
+    wanted = path[0] if on_way and path and (is_object or isinstance(path[0], int)) else None
+    marked_at = keys.index(wanted) if wanted in keys else None
+    deeper = replace(bounds, depth=bounds.depth - 1)
+    most = bounds.names if is_object else bounds.items
+    shown = {*range(min(most, len(keys))), len(keys), len(keys) if marked_at is None else marked_at}
+    yield BodyLine(indent, name, "{" if is_object else "[")
     after = 0
-    for at in shown:
+    for at in sorted(shown):
         if at > after:
             yield BodyLine(indent + 1, "", f"… {at - after:,} more", "more")
-        here = at == wanted
-        label = f"[{at}]" if here else ""
-        yield from _lines(
-            value[at], path[1:] if here else [], _deeper(bounds), name=label, indent=indent + 1, on_way=here
-        )
+        for key in keys[at : at + 1]:
+            here = at == marked_at
+            label = _name(key) if is_object else f"[{at}]" if here else ""
+            rest = path[1:] if here else []
+            yield from _lines(value[key], rest, deeper, name=label, indent=indent + 1, on_way=here)
         after = at + 1
-    if after < len(value):
-        yield BodyLine(indent + 1, "", f"… {len(value) - after:,} more", "more")
-    if wanted is not None and not 0 <= wanted < len(value):
-        yield BodyLine(indent + 1, f"[{wanted}]", "missing", "missing")
-    yield BodyLine(indent, "", "]")
+    if wanted is not None and marked_at is None:
+        label = _name(str(wanted)) if is_object else f"[{wanted}]"
+        yield BodyLine(indent + 1, label, "missing", "missing")
+    yield BodyLine(indent, "", "}" if is_object else "]")
 
 
 def _name(key: str) -> str:
     """A name as it stands where it is a plain word, else in quotes."""
     return key if key.isidentifier() and key.isascii() and len(key) < 120 else literal(key, 120)
-
-
-def _deeper(bounds: BodyBounds) -> BodyBounds:
-    return replace(bounds, depth=bounds.depth - 1)
 
 
 def _around_the_mark(lines: list[BodyLine], most: int) -> list[BodyLine]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Required, Self, TypedDict, Unpack
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
 import conformance
 from conformance.errors import UsageError
@@ -17,10 +17,10 @@ from conformance.impacts import FailOn
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
-from conformance.spec.requirements import ALIASES, present_id, present_signature
+from conformance.spec.requirements import present_id, present_signature
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
-from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
+from conformance.verdicts.findings import Finding, Observation, Result
 
 SCHEMA = 1
 Level = Literal["must", "should", "open"]
@@ -36,6 +36,18 @@ class Part(BaseModel):
     model_config = ConfigDict(
         extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings", defer_build=True
     )
+
+
+def _bounded(**bounds: int) -> BeforeValidator:
+    """Bounds of a value, which is cut here; the exchanges have it whole."""
+    return BeforeValidator(lambda value: clipped(value, **bounds))
+
+
+RuleId = Annotated[str, AfterValidator(present_id)]
+"""The id of a requirement: a former one is read as that of today."""
+Name = Annotated[str, _bounded(text=300)]
+Observed = Annotated[JsonValue, _bounded(text=1_000, items=40)]
+Value = Annotated[JsonValue, _bounded()]
 
 
 class Suite(Part):
@@ -62,7 +74,7 @@ class RequirementEntry(Part):
     """``operations`` are the endpoints it concerns, none where it concerns all or no particular one;
     ``untestable`` says that it cannot be seen from outside, whatever the profile offers."""
 
-    id: str
+    id: RuleId
     section: str
     level: Level
     statement: str
@@ -88,8 +100,8 @@ class OtherPlaceEntry(Part):
     """Where another answer shows what was expected: its exchange, endpoint, record and field."""
 
     exchange: int
-    endpoint: str
-    record: str
+    endpoint: Name
+    record: Name
     field: str
 
 
@@ -99,30 +111,22 @@ class FindingEntry(Part):
     ``severity`` is ``access``, ``secret``, ``data``, ``client``, ``differs`` or ``own``; ``filters`` are
     those of the requests whose listing was compared, where a finding is about which records it holds."""
 
-    requirement: str
+    requirement: RuleId
     verdict: VerdictName
     case: str | None = None
-    endpoint: str
-    message: str
-    expected: JsonValue = None
-    actual: JsonValue = None
+    endpoint: Name
+    message: Annotated[str, _bounded(text=1_000)]
+    expected: Value = None
+    actual: Value = None
     exchanges: list[int] = []
     path: str = ""
     times: int = 1
-    signature: str = ""
+    signature: Annotated[str, _bounded(text=600), AfterValidator(present_signature)] = ""
     fault_class: FaultClass = "target"
     missing: bool = False
     other: OtherPlaceEntry | None = None
     severity: str = ""
     filters: list[str] = []
-
-    def with_present_id(self) -> Self:
-        """A copy of the finding with the current requirement id."""
-        named = {
-            "requirement": present_id(self.requirement),
-            "signature": present_signature(self.signature),
-        }
-        return self.model_copy(update=named)
 
     @property
     def id(self) -> str:
@@ -137,9 +141,9 @@ def short_id(*names: str) -> str:
 
 
 class ObservationEntry(Part):
-    topic: str
-    endpoint: str
-    observed: JsonValue = None
+    topic: Name
+    endpoint: Name
+    observed: Observed = None
     exchanges: list[int] = []
     times: int = 1
 
@@ -152,9 +156,9 @@ class Reading(Part):
     """
 
     key: str
-    observed: list[JsonValue]
+    observed: list[Observed]
     statement: str | None = None
-    requirement: str | None = None
+    requirement: RuleId | None = None
     endpoint: str | None = None
     pinned: JsonValue = None
     exchanges: list[int] = []
@@ -288,7 +292,8 @@ class Scope(Part):
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
-    impact, or an account that the profile lacks, would test beside."""
+    impact, or an account that the profile lacks, would test beside; ``rules`` are the files of the user's own
+    rules."""
 
     selection: str = ""
     bundled: bool = False
@@ -298,6 +303,7 @@ class Scope(Part):
     called: list[str] = []
     decided: dict[str, list[str]] = {}
     more: list[str] = []
+    rules: list[str] = []
 
 
 EXTRAS = (
@@ -399,7 +405,7 @@ class Run(Part):
             strict=values["fail_on"] == "should",
             requirements=requirements,
             findings=[finding_entry(finding) for finding in findings],
-            observations=[_observation(observation) for observation in rows],
+            observations=[ObservationEntry.model_validate(row, from_attributes=True) for row in rows],
             readings=_readings(requirements, rows),
             **values,
         )
@@ -410,7 +416,7 @@ class Run(Part):
         is another file."""
         file = path / "results.json" if path.is_dir() else path
         try:
-            return cls.model_validate_json(file.read_bytes()).with_present_ids()
+            return cls.model_validate_json(file.read_bytes())
         except FileNotFoundError:
             raise UsageError(
                 f"{file}: there is no such file. A run writes it under its --out folder."
@@ -424,23 +430,6 @@ class Run(Part):
                 f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}. "
                 "Name the folder of a run, a check or a replay."
             ) from None
-
-    def with_present_ids(self) -> Self:
-        """A copy of the run with current requirement ids."""
-        if ALIASES.keys().isdisjoint(entry.id for entry in self.requirements):
-            return self
-        return self.model_copy(
-            update={
-                "requirements": [
-                    row.model_copy(update={"id": present_id(row.id)}) for row in self.requirements
-                ],
-                "findings": [row.with_present_id() for row in self.findings],
-                "readings": [
-                    row.model_copy(update={"requirement": present_id(row.requirement or "") or None})
-                    for row in self.readings
-                ],
-            }
-        )
 
     @property
     def remarks(self) -> list[str]:
@@ -525,42 +514,7 @@ def _requirement(result: Result) -> RequirementEntry:
 
 
 def finding_entry(finding: Finding) -> FindingEntry:
-    return FindingEntry(
-        requirement=finding.requirement,
-        verdict=finding.verdict.value,
-        case=finding.case,
-        endpoint=clipped(finding.endpoint, text=300),
-        message=clipped(finding.message, text=1_000),
-        expected=clipped(finding.expected),
-        actual=clipped(finding.actual),
-        exchanges=list(finding.exchanges),
-        path=finding.path,
-        times=finding.times,
-        signature=clipped(finding.signature, text=600),
-        fault_class=finding.fault_class,
-        other=_other_place(finding.other),
-    )
-
-
-def _other_place(place: OtherPlace | None) -> OtherPlaceEntry | None:
-    if place is None:
-        return None
-    return OtherPlaceEntry(
-        exchange=place.exchange,
-        endpoint=clipped(place.endpoint, text=300),
-        record=clipped(place.record, text=300),
-        field=place.field,
-    )
-
-
-def _observation(row: Observation) -> ObservationEntry:
-    return ObservationEntry(
-        topic=clipped(row.topic, text=300),
-        endpoint=clipped(row.endpoint, text=300),
-        observed=clipped(row.observed, text=1_000, items=40),
-        exchanges=list(row.exchanges),
-        times=row.times,
-    )
+    return FindingEntry.model_validate(finding, from_attributes=True)
 
 
 def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[Observation]) -> list[Reading]:
@@ -571,11 +525,7 @@ def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[O
     return [
         Reading(
             key=key,
-            observed=list(
-                {
-                    repr(row.observed): clipped(row.observed, text=1_000, items=40) for row in by_topic[key]
-                }.values()
-            ),
+            observed=list({repr(row.observed): row.observed for row in by_topic[key]}.values()),
             statement=row.statement,
             requirement=row.id,
             endpoint=by_topic[key][0].endpoint if len({row.endpoint for row in by_topic[key]}) == 1 else None,

@@ -32,30 +32,25 @@ ALLOWED = {
     "disruptive": "disruptive: also trip rate limits, end sessions and change passwords",
 }
 
-HALTED: dict[int, tuple[Tone, str, str]] = {
+HALTED: dict[int, tuple[str, str]] = {
     ExitCode.INTERRUPTED: (
-        "unsure",
         "Interrupted",
         "The run was interrupted. The report covers what was judged before that.",
     ),
     ExitCode.INTERNAL_ERROR: (
-        "unsure",
         "Internal error",
         "The suite itself failed; the report does not judge the target.",
     ),
-    ExitCode.USAGE: ("unsure", "Not run", "The command, the profile or a file is wrong."),
+    ExitCode.USAGE: ("Not run", "The command, the profile or a file is wrong."),
     ExitCode.INCONCLUSIVE: (
-        "unsure",
         "Inconclusive",
         "Too little was tested for a verdict. Each untested requirement has its reason.",
     ),
     ExitCode.UNREACHABLE: (
-        "unsure",
         "Inconclusive",
         "The target could not be reached, or stopped answering during the run.",
     ),
     ExitCode.LEFT_BEHIND: (
-        "bad",
         "Clean-up incomplete",
         "The run could not restore everything that it created or changed at the target.",
     ),
@@ -375,11 +370,9 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
 def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if failed:
-        return Headline(
-            "known",
-            "No new failure",
-            f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
-        )
+        parts = [f"{plural(len(failed), 'requirement')} failed, all listed in the baseline"]
+        parts += filter(None, [causes_in_words(run, known=True)])
+        return Headline("known", "No new failure", f"{': '.join(parts)}.")
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
     if grave := _grave_in_words(run):
         return Headline("grave", NO_MUST, grave)
@@ -410,18 +403,20 @@ def _grave_in_words(run: Run) -> str:
 
 
 def _halted(run: Run, code: int) -> Headline:
-    tone, title, sentence = HALTED[code]
+    title, sentence = HALTED[code]
     if code == ExitCode.UNREACHABLE:
         sentence = run.ending.unreachable or sentence
     if code == ExitCode.INCONCLUSIVE:
         sentence = run.ending.inconclusive or sentence
-    if run.ending.unusable and _decided_anything(run):
+    is_decided = run.summary.pass_ or run.summary.fail or run.summary.warn
+    if run.ending.unusable and is_decided:
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
     elif run.ending.unusable:
         sentence = run.ending.unusable
     before = _failed_before(run)
     if before and (code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {before}."
+    tone: Tone = "bad" if code == ExitCode.LEFT_BEHIND else "unsure"
     return Headline(tone, title, sentence + _bundled(run))
 
 
@@ -432,10 +427,6 @@ def _failed_before(run: Run) -> str:
     if run.regressions:
         parts.append(f"the replay found {regressed_in_words(run)}")
     return ", and ".join(parts)
-
-
-def _decided_anything(run: Run) -> bool:
-    return bool(run.summary.pass_ or run.summary.fail or run.summary.warn)
 
 
 def _bundled(run: Run) -> str:

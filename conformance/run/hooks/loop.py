@@ -40,13 +40,9 @@ from conformance.traffic.garbage_collector import rare_garbage_collection
 from conformance.verdicts.verify import Verify
 
 
+@rare_garbage_collection()
 def run_all(session: pytest.Session, run: RunSession) -> None:
     """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
-    with rare_garbage_collection():
-        _run_agenda(session, run)
-
-
-def _run_agenda(session: pytest.Session, run: RunSession) -> None:
     portal, clock = run.portal, run.clock
     agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.gone is None:
@@ -135,7 +131,6 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     started = wall()
     try:
         _check_needs(item, verify, run)
-        _check_budget(item, run)
         return (yield)
     except PutOff:
         item.stash[PUT_OFF] = True
@@ -155,6 +150,18 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     finally:
         run.acting.name = None
         run.timeline.append(Timed(kind="case", label=item.nodeid, start=started, end=wall()))
+
+
+def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
+    """Refuses a case that lacks something, or would begin after the time budget; a begun one may have to
+    restore something."""
+    reason = why_not(row_of(item), run.profile, run.options.impact)
+    if reason is not None:
+        verify.leave_unbegun(reason)
+        pytest.skip(f"UNTESTED (configuration): {reason}")
+    left = run.clock.remaining()
+    if left is not None and left <= 0 and STEPS not in item.stash:
+        raise OutOfTime("the time budget was used up before the case began")
 
 
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
@@ -199,16 +206,11 @@ def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None
         run.gone = gone
     except Untestable as late:
         if STEPS in item.stash:
+            longest = row_of(item).waits  # as the plan and the first lines of the run name it
+            if longest and isinstance(late, OutOfTime):
+                late = OutOfTime(f"a wait of up to {longest:g} s is left out: {late.reason}")
             item.stash[STEPS].close()
-            item.stash[STEPS] = _fails_with(_with_longest(item, late))
-
-
-def _with_longest(item: pytest.Item, late: Untestable) -> Untestable:
-    """The reason with the seconds that the plan and the first lines of a run name for the case."""
-    longest = row_of(item).waits
-    if not longest or not isinstance(late, OutOfTime):
-        return late
-    return OutOfTime(f"a wait of up to {longest:g} s is left out: {late.reason}")
+            item.stash[STEPS] = _fails_with(late)
 
 
 def _fails_with(late: Untestable) -> Steps:
@@ -233,18 +235,3 @@ def _run_item(item: pytest.Item, run: RunSession) -> None:
 def _leave(verify: Verify, reason: str, fault_class: FaultClass) -> None:
     verify.leave(reason, fault_class)
     pytest.skip(f"UNTESTED ({fault_class}): {reason}")
-
-
-def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
-    reason = why_not(row_of(item), run.profile, run.options.impact)
-    if reason is None:
-        return
-    verify.leave_unbegun(reason)
-    pytest.skip(f"UNTESTED (configuration): {reason}")
-
-
-def _check_budget(item: pytest.Item, run: RunSession) -> None:
-    """Refuses to begin a case after the time budget; a begun case may have to restore something."""
-    left = run.clock.remaining()
-    if left is not None and left <= 0 and STEPS not in item.stash:
-        raise OutOfTime("the time budget was used up before the case began")

@@ -38,14 +38,10 @@ def selection_of(config: pytest.Config) -> str:
 def refuse_parallel_cases(config: pytest.Config) -> None:
     """pytest.UsageError: the cases are to run in several processes, which would sign in at the same time."""
     workers = getattr(config.option, "numprocesses", None) or getattr(config.option, "tx", None)
-    if workers and any(map(_is_of_the_cases, _arguments(config))):
+    if workers and any(place.is_relative_to(_cases()) for place in _arguments(config)):
         raise pytest.UsageError(
             "The cases run one after the other, as they share sign-ins: leave out -n (or add -n 0)."
         )
-
-
-def _is_of_the_cases(place: Path) -> bool:
-    return place.is_relative_to(_cases())
 
 
 def _arguments(config: pytest.Config) -> Iterator[Path]:
@@ -105,32 +101,21 @@ def _selectors(config: pytest.Config) -> Iterator[str]:
         yield rules.text
     elif rerun:
         yield f"--rerun {rerun}"
-    by_option = [f"{name} {_written(value)}".rstrip() for value, name in _own(config) if value]
+    own = ((getattr(config.option, attribute, None), name) for attribute, name in BY_OPTION.items())
+    by_option = [f"{name} {_written(value)}".rstrip() for value, name in own if value]
     yield from by_option
     deselected = config.stash.get(DESELECTED, 0)
     if deselected and not (rerun or rules or by_option):
         yield f"{deselected} cases deselected"
-    yield from _paths(config)
-
-
-def _own(config: pytest.Config) -> Iterator[tuple[object, str]]:
-    for attribute, name in BY_OPTION.items():
-        yield getattr(config.option, attribute, None), name
+    named = list(zip(config.args, _arguments(config), strict=True))
+    if not any("::" not in argument and _cases().is_relative_to(place) for argument, place in named):
+        yield from (argument for argument, _ in named)  # a part of the cases
 
 
 def _written(value: object) -> str:
     if value is True:
         return ""
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _paths(config: pytest.Config) -> Iterator[str]:
-    """The arguments that name a part of the cases, unless all are named too."""
-    root = _cases()
-    named = list(zip(config.args, _arguments(config), strict=True))
-    if any("::" not in argument and root.is_relative_to(place) for argument, place in named):
-        return
-    yield from (argument for argument, _ in named)
 
 
 MARKS = (marks.requirement, marks.needs, marks.impact, marks.sign_ins, marks.waits, marks.pauses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -70,10 +70,14 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
         say(config, line)
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
-    _wait_for(config, profile)
+    patience = _patience(config)
+    if patience is not None:
+        wait_for_target(profile, patience, on_wait=lambda line: say(config, line))
     _tried(_clock(config, profile), profile)  # before a folder is created
     options = _beside_whole_run(config, profile, options)
-    stack.enter_context(_locks(config, profile, options))
+    locks = locks_of(profile, out=options.out, history=options.history)
+    on_wait = (lambda line: say(config, line)) if value_of(config, "wait") else None
+    stack.enter_context(held(locks, on_wait=on_wait, note=str((options.out / LEDGER).absolute())))
     clock = _tried(_clock(config, profile), profile)  # another run may have moved it meanwhile
     return RunSession.open(profile, clock, options)
 
@@ -139,13 +143,10 @@ def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None
     _patience(config)
     profile.extend.described()
     baseline_of(options.known, is_strict=options.fail_on == "should")
-    if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
-        history.check(options.history)
-
-
-def _is_to_be_created(folder: Path, out: Path) -> bool:
-    """Whether the folder is the report folder, which the run will create."""
-    return not folder.exists() and folder.resolve() == out.resolve()
+    if options.history is not None:
+        folder = options.history.parent
+        if folder.exists() or folder.resolve() != options.out.resolve():  # else the run creates it
+            history.check(options.history)
 
 
 def _tried(clock: Clock, profile: Profile) -> Clock:
@@ -162,31 +163,10 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
     return clock
 
 
-def _wait_for(config: pytest.Config, profile: Profile) -> None:
-    seconds = _patience(config)
-    if seconds is not None:
-        wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))
-
-
 def _patience(config: pytest.Config) -> float | None:
     """The seconds of ``--wait-for-target``; None where it is not given."""
     limit = value_of(config, "wait_for_target")
     return None if limit is None else seconds_of(str(limit), option="--wait-for-target")
-
-
-def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
-    """Holds the target's accounts, the reports' folder and the history against other runs."""
-    return held(
-        locks_of(profile, out=options.out, history=options.history),
-        on_wait=(lambda line: say(config, line)) if value_of(config, "wait") else None,
-        note=str((options.out / LEDGER).absolute()),
-    )
-
-
-def announce_limits(config: pytest.Config, run: RunSession) -> None:
-    """Says what the run cannot tell, whatever it finds."""
-    if run.scope.selection:
-        say(config, f"A selection of the cases: {run.scope.selection}.")
 
 
 def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
@@ -200,6 +180,7 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
         time_budget=str(value_of(config, "time_budget") or ""),
         effort=value_of(config, "effort"),
         more=[] if selection else next_steps(rows, run.profile, run.options.impact),
+        rules=list(map(str, value_of(config, "rules"))),
     )
 
 

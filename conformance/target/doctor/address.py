@@ -12,9 +12,9 @@ from conformance.target.clock import Clock
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import silence_advice
+from conformance.target.portal.channel import clock_offset, clock_problem
 from conformance.target.portal.ingress import MISMATCH
 from conformance.target.portal.login import refusal
-from conformance.target.portal.sign_ins.advice import clock_offset, clock_problem
 from conformance.target.portal.transport import speaks_tls
 from conformance.target.profile.model import NO_PROFILE, Profile, of_target
 from conformance.traffic.exchange import Exchange

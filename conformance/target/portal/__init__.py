@@ -22,7 +22,7 @@ from conformance.target.portal.budget import Budget
 from conformance.target.portal.calls.bodies import Bodies
 from conformance.target.portal.calls.caller import Caller, CallOptions
 from conformance.target.portal.changes import ChangeLedger, TargetChange
-from conformance.target.portal.codes import Codes
+from conformance.target.portal.codes import Codes, UsedSteps, step_files
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring.password_history import PasswordHistory
@@ -30,7 +30,6 @@ from conformance.target.portal.restoring.sessions import OwnSessions
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.sign_ins.calls import Login
 from conformance.target.portal.sign_ins.session import SignedIn
-from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json
@@ -78,33 +77,27 @@ class Portal:
         self.puts_off: float | None = None
         self.records = Lookup(profile.records, self._listed)
         self.bodies = Bodies(profile, self.records, self.unique)
-        self.changes = self._ledger(ledger)
+        self.changes = ChangeLedger(
+            ledger,
+            run_id=self.run_id,
+            clock=clock,
+            target=self.url,
+            secrets=secrets,
+            check_way_back=self._check_way_back,
+            result_ids={key: settings.result_id for key, settings in profile.operations.items()},
+        )
         self._password_history = PasswordHistory(profile, self.bodies, self.secure, self.changes)
         self._numbers, self.own_sessions = count(1), OwnSessions()
         self.calls = Caller(
             profile, transport, self.client_hash, clock=clock, budget=self.budget, changes=self.changes
         )
         self.login = Login(self.calls, clock, self.budget, self.account_of, self.wrong_password)
-        means = self._means_of_sign_ins()
+        parts = profile, clock, secrets, self.codes, self.budget, self.calls, self.login, self.run_id
+        means = SignInMeans(*parts, lambda: self.puts_off, self.account_stopped)
         self._accounts = {
             name: ProfileAccount(means, name, settings) for name, settings in profile.accounts.items()
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
-
-    def _means_of_sign_ins(self) -> SignInMeans:
-        parts = self.profile, self.clock, self.secrets, self.codes, self.budget, self.calls, self.login
-        return SignInMeans(*parts, self.run_id, lambda: self.puts_off, self.account_stopped)
-
-    def _ledger(self, path: Path | None) -> ChangeLedger:
-        return ChangeLedger(
-            path,
-            run_id=self.run_id,
-            clock=self.clock,
-            target=self.url,
-            secrets=self.secrets,
-            check_way_back=self._check_way_back,
-            result_ids={key: settings.result_id for key, settings in self.profile.operations.items()},
-        )
 
     @contextmanager
     def putting_off(self, left: float | None) -> Iterator[None]:
@@ -264,15 +257,12 @@ class Portal:
         """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
         account = self.account(change.account)
         account.signed_in()
-        self.clock.reserve(self._restoring_seconds(account))
+        # A new sign-in may be needed, where the account's sessions may be ended meanwhile.
+        signs_in_again = not self.clock.is_simulated and account.name != "admin"
+        seconds = self.budget.window + account.code_seconds if signs_in_again else 0.0
+        self.clock.reserve(RESTORING_SECONDS + seconds)
         if change.kind == "password":
             self._password_history.check(account)
-
-    def _restoring_seconds(self, account: ProfileAccount) -> float:
-        """How long restoring may take: a new sign-in, where the account's sessions may be ended meanwhile."""
-        if self.clock.is_simulated or account.name == "admin":
-            return RESTORING_SECONDS
-        return RESTORING_SECONDS + self.budget.window + account.code_seconds
 
     # --- requests
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import threading
 import time
@@ -13,34 +12,30 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from conformance.errors import CannotSignIn, PutOff, Untestable
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
+from conformance.spec.endpoints import PROFILE
 from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
-from conformance.target.clock import Clock
-from conformance.target.portal.budget import Budget
+from conformance.target.clock import LONGEST_WAIT, Clock
+from conformance.target.portal.budget import Budget, retry_after
 from conformance.target.portal.calls.caller import Caller
-from conformance.target.portal.codes import Codes, wrong_code
+from conformance.target.portal.codes import UNTOUCHED, Codes, wrong_code
 from conformance.target.portal.inboxes import POLL_SECONDS, InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
-    Answer,
-    Ask,
-    Call,
+    CODE_INVALID,
+    METHODS,
     SignInRefused,
-    Step,
-    Tokens,
-    Wait,
     blame,
+    chosen_factor,
     expires_in,
     refusal,
-    sign_in,
     text_at,
 )
-from conformance.target.portal.sign_ins.advice import (
+from conformance.target.portal.sign_ins.attempts import (
+    Attempts,
     mail_advice,
     otp_advice,
     password_advice,
     password_problem,
 )
-from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.portal.sign_ins.calls import MAILED_BEFORE, Login
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.authenticator import STEP
@@ -48,6 +43,11 @@ from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.comparisons import is_cooldown
+
+CODES_TRIED = 3
+"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, a clock be
+off, or the mail of an earlier send come late. Three refusals stay below a usual lock-out."""
 
 LONG_FROM, LONG_PASSWORD = 90, 100
 """From which of a run's passwords on they are long, and how long they are then."""
@@ -169,7 +169,7 @@ class ProfileAccount:
         if refused == 0 or self.attempts.has_held_token:
             return codes.totp(self._otp_secret)
         if self._means.clock.is_simulated:
-            return (codes.untouched_totp if refused == 1 else codes.totp)(self._otp_secret)
+            return codes.totp(self._otp_secret, steps_ahead=UNTOUCHED if refused == 1 else 0)
         return codes.adjacent_totp(self._otp_secret, refused)
 
     def arrival(self, longest: float) -> float:
@@ -319,7 +319,7 @@ class ProfileAccount:
             left = self._means.login.left.oldest(self.email)
             if left is not None and not self.attempts.is_stopped:
                 try:
-                    return self._session(self._sign_in(left))
+                    return self._sign_in(left)
                 except SignInRefused:
                     self._means.login.left.drop(self.email)
             return self.fresh_sign_in()
@@ -330,7 +330,7 @@ class ProfileAccount:
             self.attempts.check_session()
             self._check_wait()
             try:
-                tokens = self._sign_in()
+                return self._sign_in()
             except SignInRefused as refused:
                 advice = self.advice(refused.exchange, refused.factor)
                 message = f"{refused}. {advice}" if advice else f"{refused}"
@@ -340,7 +340,6 @@ class ProfileAccount:
                 if is_environment or isinstance(reason, NothingArrived):
                     self.attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
-            return self._session(tokens)
 
     def _check_wait(self) -> None:
         """Raises PutOff where a sign-in would wait for its code, and others can go on meanwhile."""
@@ -375,54 +374,60 @@ class ProfileAccount:
         """The shared token was refused: it is tried once before it is given to anyone again."""
         self._suspect = True
 
-    def _sign_in(self, begun: Exchange | None = None) -> Tokens:
-        """``begun``: the answer to the first step, where that was taken before."""
-        login = self._means.login
-        password = self.usable_password()
-        factors = self.ready_factors
+    def _sign_in(self, begun: Exchange | None = None) -> SignedIn:
+        """``begun``: the answer to the first step, where that was taken before. Raises SignInRefused."""
+        login, factors = self._means.login, self.ready_factors
+        self.usable_password()
         if begun is None and factors[:1] == ("OTP",) and self.attempts.codes_refused == 0:
             self._means.codes.await_unused(self._otp_secret)  # a login session may be over by then
-        flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
-        step = next(flow)
-        answer = self._take(step) if begun is None else begun
-        while True:
-            try:
-                step = flow.send(answer)
-            except StopIteration as done:
-                tokens: Tokens = done.value
-                return tokens
-            answer = self._take(step)
+        refused = initiated = login.initiate(self) if begun is None else begun
+        session = text_at(initiated, "data.sessionId")
+        if session is None:
+            raise SignInRefused("initiate", initiated)
+        factor = chosen_factor(initiated, factors)
+        if factor == "EMAIL":
+            self._have_code_sent(session)
+        code: str | None = None
+        for _ in range(CODES_TRIED):
+            code = self._later_code(code) if code is not None and factor == "EMAIL" else self.code(factor)
+            if code is None:
+                break
+            refused = login.complete(session, method=METHODS[factor], code=code)
+            if text_at(refused, "data.accessToken") is not None:
+                return self._session(factor, initiated, refused)
+            if refused.code != CODE_INVALID:
+                break
+        raise SignInRefused("complete", refused, factor if refused.code == CODE_INVALID else None)
 
-    def _take(self, step: Step) -> Answer:
-        login = self._means.login
-        match step:
-            case Call(key, _) if key == LOGIN_INITIATE:
-                return login.initiate(self)
-            case Call(key, body) if key == LOGIN_MFA_SEND:
-                return login.send(body["sessionId"], body["method"])
-            case Call(_, body):
-                return login.complete(body["sessionId"], method=body["method"], code=body["code"])
-            case Ask("EMAIL", str(refused)):
-                return self._later_code(refused)
-            case Ask(factor):
-                return self.code(factor)
-            case Wait(seconds, why):
+    def _have_code_sent(self, session: str) -> None:
+        """Sends a code, and retries. A cooldown counted per account may run since the previous sign-in: one
+        retry follows it. Retry-After may belong to another refusal and be shorter: one retry follows the
+        whole cooldown."""
+        login, cooldown = self._means.login, self._means.login.cooldown
+        sent = login.send(session)
+        asked = retry_after(sent)
+        first = cooldown if asked is None else min(asked, LONGEST_WAIT)
+        for seconds in (first, cooldown - first):
+            if is_cooldown(sent) and seconds > 0:
                 is_from_before = login.is_first_send(self.email)
-                self._means.clock.wait(seconds, MAILED_BEFORE if is_from_before else why)
-        return None
+                self._means.clock.wait(seconds, MAILED_BEFORE if is_from_before else "the resend cooldown")
+                sent = login.send(session)
+        if not sent.success:
+            raise SignInRefused("mfa/send", sent)
 
-    def _session(self, tokens: Tokens) -> SignedIn:
-        now = self._means.clock.now()
-        self._means.calls.remember_token(tokens.access, self.name, None, tokens.expires_in)
+    def _session(self, factor: Factor, initiated: Exchange, completed: Exchange) -> SignedIn:
+        now, seconds = self._means.clock.now(), expires_in(completed)
+        access = str(text_at(completed, "data.accessToken"))
+        self._means.calls.remember_token(access, self.name, None, seconds)
         return SignedIn(
             account=self.name,
-            token=tokens.access,
-            refresh_token=tokens.refresh,
+            token=access,
+            refresh_token=text_at(completed, "data.refreshToken"),
             issued_at=now,
-            expires_at=now + lifetime(tokens.expires_in, tokens.access, now),
-            factor=tokens.factor,
-            initiated=tokens.initiated,
-            completed=tokens.completed,
+            expires_at=now + lifetime(seconds, access, now),
+            factor=factor,
+            initiated=initiated,
+            completed=completed,
         )
 
     def _refreshed(self, old: SignedIn) -> SignedIn | None:
@@ -461,14 +466,12 @@ class ProfileAccount:
         """
         if initiated.success:
             self.attempts.is_password_accepted = True
-        elif self._is_refused_for_the_password(initiated) and not self.attempts.is_password_accepted:
+            return
+        is_too_long_or_short = password_problem(self.password) is not None
+        wrong = ("AUTH.INVALID_CREDENTIALS", *(INVALID_PARAMETER if is_too_long_or_short else ()))
+        if initiated.code in wrong and not self.attempts.is_password_accepted:
             advice = password_advice(self.name, self.password)
             raise self.attempts.password_refused(refusal(initiated), advice)
-
-    def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
-        if initiated.code == "AUTH.INVALID_CREDENTIALS":
-            return True
-        return initiated.code in INVALID_PARAMETER and password_problem(self.password) is not None
 
     def next_password(self, number: int | None = None) -> str:
         """A new password, made from the profile's and the run's id, so that a clean-up can make it again."""
@@ -479,9 +482,7 @@ class ProfileAccount:
 
     def password_of(self, run_id: str, number: int) -> str:
         """The password that a run made as its ``number``-th for this account."""
-        digest = hmac.new(
-            self._settings.password.encode(), f"{run_id}/{number}".encode(), hashlib.sha256
-        ).digest()
+        digest = hmac.digest(self._settings.password.encode(), f"{run_id}/{number}".encode(), "sha256")
         letters = base64.b32encode(digest).decode()[:16]
         password = "aZ7!" + (letters * 8)[: LONG_PASSWORD - 4 if number >= LONG_FROM else 16]
         self._means.secrets.add(password, "password", f"made up for accounts.{self.name}")

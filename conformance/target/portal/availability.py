@@ -1,13 +1,16 @@
-"""How well a portal can be reached: requests without an answer, and endpoints that are given up."""
+"""How well a portal can be reached: requests without an answer, endpoints that are given up, rate limits."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
+from dataclasses import dataclass, field
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.traffic.exchange import Exchange, Request
 from conformance.traffic.http_library import httpx
+from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
 
 SILENT_IN_A_ROW = 3
 """Requests without an answer after which an endpoint is given up."""
@@ -51,10 +54,12 @@ class Availability:
         endpoint = _endpoint(request)
         with self._lock:
             given_up = [name for name, count in self._in_a_row.items() if count >= SILENT_IN_A_ROW]
-            silent = self._reasons.total()
-            is_gone = silent >= SILENT_REQUESTS and 4 * silent >= self._asked
+            unanswered = self._reasons.total()
+            is_gone = unanswered >= SILENT_REQUESTS and 4 * unanswered >= self._asked
         if is_gone or len(given_up) >= SILENT_ENDPOINTS:
-            raise TargetUnreachable(went_away(self._url, self.sentence() or "nothing answered"))
+            raise TargetUnreachable(
+                silent(self._url, self.sentence() or "nothing answered", what="went away")
+            )
         if endpoint in given_up:
             raise Untestable(
                 f"{endpoint} gave no answer {SILENT_IN_A_ROW} times in a row, and is not asked any more",
@@ -86,8 +91,7 @@ class Availability:
     def is_poor(self) -> bool:
         """Whether so many requests had no answer that a verdict would rest on chance."""
         with self._lock:
-            silent = self._reasons.total()
-            return is_poor(silent, self._asked)
+            return is_poor(self._reasons.total(), self._asked)
 
     def sentence(self) -> str | None:
         """Summary such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None if
@@ -179,14 +183,9 @@ FAILURES = (
 """By what an error says, the failure in words and what to ask."""
 
 
-def silent(url: str, failed: str) -> str:
+def silent(url: str, failed: str, *, what: str = "does not answer") -> str:
     """The sentence for a target that takes connections and answers nothing."""
-    return f"{url} does not answer: {failed}. {silence_advice(failed)}"
-
-
-def went_away(url: str, failed: str) -> str:
-    """The sentence for a target that stopped answering."""
-    return f"{url} went away: {failed}. {silence_advice(failed)}"
+    return f"{url} {what}: {failed}. {silence_advice(failed)}"
 
 
 def silence_advice(failed: str) -> str:
@@ -202,3 +201,44 @@ def silence_advice(failed: str) -> str:
 def _endpoint(request: Request) -> str:
     operation = request.operation
     return f"{request.method} {request.path}" if operation is None else operation.key
+
+
+CONTROLS = 3
+"""Controls that are served in spite of a refusal, after which the refusal is one of its requests."""
+
+Refusal = tuple[int | None, str, str]
+"""Status, code, and message without its numbers."""
+
+
+@dataclass
+class Limiter:
+    """Compares refusals by codes of the portal's own with the answer to a control: a read that was served,
+    and has nothing in common with what was refused. What both are answered is a limiter's."""
+
+    _recognised: set[Refusal] = field(default_factory=set)
+    _others: Counter[Refusal] = field(default_factory=Counter)
+
+    def gave(self, answer: Exchange) -> bool:
+        """Whether an answer is the refusal by which a limiter was recognised."""
+        return refusal_of(answer) in self._recognised
+
+    def may_have_given(self, answer: Exchange) -> bool:
+        """Whether a control tells more of an answer."""
+        refusal = refusal_of(answer)
+        return refusal is not None and not self.gave(answer) and self._others[refusal] < CONTROLS
+
+    def compare(self, answer: Exchange, control: Exchange) -> None:
+        """Takes the answer to a control that was sent right after another request was refused."""
+        refusal = refusal_of(answer)
+        if refusal is not None and refusal == refusal_of(control):
+            self._recognised.add(refusal)
+        elif refusal is not None and not is_held_back(control):
+            self._others[refusal] += 1
+
+
+def refusal_of(answer: Exchange) -> Refusal | None:
+    """A refusal that may be a limiter's: its code is none that the specification lists."""
+    code = answer.code
+    if answer.success or code is None or code in KNOWN_CODES or answer.status == 401:
+        return None
+    return answer.status, code, re.sub(r"[0-9]+", "", str(answer.at("message")))

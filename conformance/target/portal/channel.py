@@ -131,3 +131,26 @@ def moment(value: Json) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 1e8 <= value < 1e15:
         return None
     return value / 1000 if value >= 1e11 else float(value)
+
+
+SKEW_SECONDS = 20.0
+"""Seconds between the clocks here and there from which authenticator codes are in danger."""
+
+YEAR_SECONDS = 365.0 * 86_400
+"""A time that is further away is written in another unit, or is none of a clock."""
+
+
+def clock_offset(answer: Exchange) -> float | None:
+    """How many seconds the portal's clock is ahead of this machine's, by the time in an answer; None where it
+    has none."""
+    offsets = (there - answer.time for there in portal_times(answer))
+    return next((offset for offset in offsets if abs(offset) < YEAR_SECONDS), None)
+
+
+def clock_problem(offset: float) -> str | None:
+    """How the clocks differ, in words; None where they agree well enough for authenticator codes."""
+    if abs(offset) <= SKEW_SECONDS:
+        return None
+    return (
+        f"the portal's clock is {abs(offset):.0f} s {'ahead of' if offset > 0 else 'behind'} this machine's"
+    )

@@ -6,16 +6,20 @@ import hmac
 import secrets
 import string
 import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 from conformance.target.clock import Clock
-from conformance.target.portal.sign_ins.used_steps import UsedSteps
+from conformance.target.locks import state_file
 from conformance.target.profile.authenticator import STEP, making_of
 from conformance.traffic.redaction.redact import Secrets
 
 NEARLY_OVER = 1.0
 UNTOUCHED = 3
-"""Time steps from now to one that no earlier run can have used."""
+"""Time steps from now to one that no earlier run can have used, also one that is not on record here: a target
+takes codes of one step ahead (RFC 6238, 5.2)."""
 
 ADJACENT_STEPS = 20
 """Time steps to each side whose codes a wrong one must not be: a target may be generous."""
@@ -31,16 +35,8 @@ class Codes:
         self._used = used or UsedSteps()
         self._proven: set[str] = set()
 
-    def totp(self, secret: str) -> str:
+    def totp(self, secret: str, *, steps_ahead: int = 0) -> str:
         """A code that has not been used, waiting for the next time step where it must. Raises OutOfTime."""
-        return self._totp(secret, steps_ahead=0)
-
-    def untouched_totp(self, secret: str) -> str:
-        """The code of a time step that no earlier run can have used, also one that is not on record here: a
-        target takes codes of one step ahead (RFC 6238, 5.2). Waits for it. Raises OutOfTime."""
-        return self._totp(secret, steps_ahead=UNTOUCHED)
-
-    def _totp(self, secret: str, *, steps_ahead: int) -> str:
         self._secrets.add(secret, "otp-secret")
         with self._lock:
             now = self._clock.now()
@@ -108,6 +104,41 @@ class Codes:
         return wrong_code(
             {totp_at(secret, step + near) for near in range(-ADJACENT_STEPS, ADJACENT_STEPS + 1)}
         )
+
+
+def step_files(target: str, secrets: Mapping[str, str]) -> dict[str, Path]:
+    """The file of each authenticator, by its secret; ``secrets`` names the account's email for each."""
+    files = {secret: state_file("step", target, email) for secret, email in secrets.items()}
+    return {secret: path for secret, path in files.items() if path is not None}
+
+
+class UsedSteps:
+    """The last used step of each authenticator, in memory and in its file where it has one."""
+
+    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
+        self._files = files or {}
+        self._steps: dict[str, int] = {}
+
+    def last(self, secret: str) -> int:
+        """The last step that was used; 0 where none is on record."""
+        if secret not in self._steps:
+            self._steps[secret] = self._read(secret)
+        return self._steps[secret]
+
+    def record(self, secret: str, step: int) -> None:
+        """Notes a step as used. A file that cannot be written costs the next run a refused code."""
+        self._steps[secret] = max(step, self.last(secret))
+        if secret in self._files:
+            with suppress(OSError):
+                self._files[secret].write_text(str(self._steps[secret]), encoding="ascii")
+
+    def _read(self, secret: str) -> int:
+        if secret not in self._files:
+            return 0
+        try:
+            return int(self._files[secret].read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
 
 
 def totp_at(secret: str, step: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from imaplib import IMAP4
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -28,6 +28,7 @@ from conformance.target.clock import Clock
 from conformance.target.portal.sign_ins.mail_text import mail_shape, messages, visible
 from conformance.target.portal.transport import fetch
 from conformance.target.profile.tables import CODE, CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
+from conformance.target.tls import checking_context
 from conformance.traffic.patterns import compiled, matches
 
 Mark = object
@@ -147,12 +148,14 @@ class AnswerReader:
     def _nothing_came(self, before: str, answer: InboxAnswer) -> NothingArrived:
         """Why no code was found: the address is wrong, the pattern is, or no mail came."""
         if answer.is_missing:
-            return _no_inbox(self._name, self._email)
+            return NothingArrived(
+                f"[inboxes.{self._name}]: its url is answered with HTTP 404, also after a code was sent to "
+                f"{self._email}. Check the url",
+                "configuration",
+            )
         old = set(messages(before))
         new = [text for text in messages(answer.text) if text not in old]
-        if new:
-            return _no_match(self._name, self._email, self._settings.pattern, "\n".join(new))
-        return _nothing_came(self._name, self._email, self._settings.timeout)
+        return _nothing_came(self._settings, self._name, self._email, new)
 
     def _codes(self, answer: str) -> list[list[str]]:
         return list(filter(None, (codes_in(text, self._settings.pattern) for text in messages(answer))))
@@ -177,7 +180,8 @@ class ImapReader:
                 if code is not None:
                     return code
                 if clock.ticks() >= until:
-                    raise self._nothing_came(box, mark)
+                    newest = islice(self._messages_after(box, mark), 1)
+                    raise _nothing_came(self._settings, self._name, self._email, newest)
                 clock.pause(1.0, f"a code in [inboxes.{self._name}]")
                 box.client.noop()  # a server tells of new messages with the answer to a command
 
@@ -204,13 +208,6 @@ class ImapReader:
         uids = [str(uid) for uid in sorted(self._uids(box, mark + 1), reverse=True) if uid > mark]
         for message in box.fetch(uid_list=uids, mark_seen=False) if uids else ():
             yield "\n".join((message.subject, visible(message.text), visible(message.html)))
-
-    def _nothing_came(self, box: BaseMailBox, mark: int) -> NothingArrived:
-        """Why no code was found: the pattern is wrong, or no mail came."""
-        newest = next(self._messages_after(box, mark), None)
-        if newest is not None:
-            return _no_match(self._name, self._email, self._settings.pattern, newest)
-        return _nothing_came(self._name, self._email, self._settings.timeout)
 
     def _uids(self, box: BaseMailBox, first: int) -> list[int]:
         # A charset is named only where it is needed: not every server knows the word.
@@ -271,16 +268,12 @@ class ImapReader:
                 box.logout()
 
     def _context(self) -> ssl.SSLContext:
-        verify = self._settings.verify
-        if verify is False:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            return context
         try:
-            return ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
-        except (OSError, ssl.SSLError) as problem:
+            return checking_context(self._settings.verify)
+        except OSError as problem:
             raise InboxFailure(
-                f"[inboxes.{self._name}]: verify: {verify} cannot be read ({problem}). Name a CA file",
+                f"[inboxes.{self._name}]: verify: {self._settings.verify} cannot be read ({problem}). "
+                "Name a CA file",
                 "configuration",
             ) from None
 
@@ -352,25 +345,17 @@ def _by_command(settings: CommandInbox, email: str, name: str) -> InboxAnswer:
     return InboxAnswer(done.stdout.decode(errors="replace"))
 
 
-def _nothing_came(name: str, email: str, timeout: float) -> NothingArrived:
-    return NothingArrived(
-        f"[inboxes.{name}]: no code for {email} arrived within {timeout:g} s. Check that mails to this "
-        "address arrive there; timeout is how long a run waits"
-    )
-
-
-def _no_inbox(name: str, email: str) -> NothingArrived:
-    return NothingArrived(
-        f"[inboxes.{name}]: its url is answered with HTTP 404, also after a code was sent to {email}. "
-        "Check the url",
-        "configuration",
-    )
-
-
-def _no_match(name: str, email: str, pattern: str, text: str) -> NothingArrived:
+def _nothing_came(settings: Mailbox, name: str, email: str, new: Iterable[str]) -> NothingArrived:
+    """Why no code was found: no mail came, or the pattern is wrong for the ``new`` ones."""
+    texts, pattern = list(new), settings.pattern
+    if not texts:
+        return NothingArrived(
+            f"[inboxes.{name}]: no code for {email} arrived within {settings.timeout:g} s. Check that mails "
+            "to this address arrive there; timeout is how long a run waits"
+        )
     missing = "no code of six digits" if pattern == CODE else f"nothing that pattern '{pattern}' matches"
     return NothingArrived(
         f"[inboxes.{name}]: something arrived for {email}, and {missing} is in it: "
-        f'"{mail_shape(text)}" (codes are masked). Change the pattern',
+        f'"{mail_shape(chr(10).join(texts))}" (codes are masked). Change the pattern',
         "configuration",
     )

@@ -55,28 +55,25 @@ def refusal_at_ingress(portal: Portal) -> IngressRefusal | None:
     """
     try:
         guarded = portal.call(PROFILE)
-        if _speaks_of_tokens(guarded):
+        if guarded.success or guarded.code in TOKEN_REFUSED:  # it refuses for the missing token alone
             return None
         open_to_all = portal.call(TOKEN_REFRESH, json={"refreshToken": "none"})
     except NoAnswer:
         return None
-    if _outcome(open_to_all) != _outcome(guarded) or not _is_refusal(guarded):
+    are_alike = (open_to_all.status, open_to_all.code) == (guarded.status, guarded.code)
+    if not are_alike or guarded.success or guarded.status not in REFUSALS:
         return None
     if guarded.code != MISMATCH and _can_sign_in(portal):
         return None
     reason = f"{portal.url} refuses every request alike ({refusal(guarded)}). {_advice(portal, guarded)}"
-    return IngressRefusal(reason, is_access_code=_is_for_access_code(portal, guarded))
+    # Either the answer says so, or none was sent to an ingress that refuses who has none.
+    is_missing = not portal.profile.portal.access_code and guarded.status in WITHOUT_CODE
+    return IngressRefusal(reason, is_access_code=guarded.code == MISMATCH or is_missing)
 
 
 def unusable_profile(refused: IngressRefusal | None, left_behind: Sequence[str]) -> str:
     """What of the profile ended a run; empty where nothing did. What is not restored is graver."""
     return refused.reason if refused is not None and refused.is_access_code and not left_behind else ""
-
-
-def _is_for_access_code(portal: Portal, answer: Exchange) -> bool:
-    """Whether the answer says so, or none was sent to an ingress that refuses who has none."""
-    is_missing = not portal.profile.portal.access_code
-    return answer.code == MISMATCH or (is_missing and answer.status in WITHOUT_CODE)
 
 
 def _advice(portal: Portal, answer: Exchange) -> str:
@@ -86,19 +83,6 @@ def _advice(portal: Portal, answer: Exchange) -> str:
     if portal.profile.portal.access_code:
         return WRONG_CODE
     return NO_CODE if portal.profile.source == NO_PROFILE else EMPTY_CODE
-
-
-def _speaks_of_tokens(answer: Exchange) -> bool:
-    """Whether it lets in, or refuses for the missing token alone."""
-    return answer.success or answer.code in TOKEN_REFUSED
-
-
-def _is_refusal(answer: Exchange) -> bool:
-    return not answer.success and answer.status in REFUSALS
-
-
-def _outcome(answer: Exchange) -> tuple[int | None, object]:
-    return answer.status, answer.code
 
 
 def _can_sign_in(portal: Portal) -> bool:

@@ -1,69 +1,19 @@
-"""The sign-in sequence, without I/O (chapter "Authentication", 3 to 6)."""
+"""What the answers of a sign-in say (chapter "Authentication", 3 to 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from conformance.errors import CannotSignIn, FaultClass
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS
-from conformance.target.clock import LONGEST_WAIT, as_seconds
-from conformance.target.portal.budget import retry_after
+from conformance.target.clock import as_seconds
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import is_cooldown
 
 CODE_INVALID = "AUTH.MFA_CODE_INVALID"
 
 METHODS = MFA_METHODS
 """The values of ``method`` on the wire."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """To be sent; the Exchange is wanted back."""
-
-    key: str
-    body: Json
-
-
-@dataclass(frozen=True)
-class Ask:
-    """A code is wanted back: of the authenticator, or the one mailed after the last send; after the refusal
-    of a mailed one a later one, or None where there is none."""
-
-    factor: Factor
-    refused: str | None = None
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Time must pass; nothing is wanted back."""
-
-    seconds: float
-    why: str
-
-
-Step = Call | Ask | Wait
-
-CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 3, "OTP": 3}
-"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, a clock be
-off, or the mail of an earlier send come late. Three refusals stay below a usual lock-out."""
-
-Answer = Exchange | str | None
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """A token pair and the answers that gave it. ``expires_in`` as on the wire, None if no number."""
-
-    access: str
-    refresh: str | None
-    expires_in: float | None
-    factor: Factor
-    initiated: Exchange
-    completed: Exchange
 
 
 class SignInRefused(Exception):
@@ -75,65 +25,6 @@ class SignInRefused(Exception):
         self.step = step
         self.exchange = exchange
         self.factor = factor
-
-
-def sign_in(
-    email: str, password: str, *, factors: Sequence[Factor], cooldown: float = 60.0
-) -> Generator[Step, Answer, Tokens]:
-    """The sequence as steps to take: send each Call, answer each Ask, pass each Wait; Tokens at the end.
-
-    ``factors`` are what the account can do, the preferred one first. Raises SignInRefused.
-    """
-    initiated = yield Call(LOGIN_INITIATE, {"email": email, "password": password})
-    assert isinstance(initiated, Exchange)
-    session = text_at(initiated, "data.sessionId")
-    if session is None:
-        raise SignInRefused("initiate", initiated)
-    factor = chosen_factor(initiated, factors)
-    if factor == "EMAIL":
-        yield from _send(session, cooldown)
-    refused, code = initiated, None
-    for _ in range(CODES_TRIED[factor]):
-        answer = yield Ask(factor, code)
-        if not isinstance(answer, str):
-            break
-        code = answer
-        completed = yield Call(
-            LOGIN_COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code}
-        )
-        assert isinstance(completed, Exchange)
-        access = text_at(completed, "data.accessToken")
-        if access is not None:
-            return Tokens(
-                access,
-                text_at(completed, "data.refreshToken"),
-                expires_in(completed),
-                factor,
-                initiated,
-                completed,
-            )
-        refused = completed
-        if completed.code != CODE_INVALID:
-            break
-    raise SignInRefused("complete", refused, factor if refused.code == CODE_INVALID else None)
-
-
-def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
-    """Sends a code, and retries. A cooldown counted per account may run since the previous sign-in: one retry
-    follows it. Retry-After may belong to another refusal and be shorter: one retry follows the whole
-    cooldown."""
-    call = Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
-    sent = yield call
-    assert isinstance(sent, Exchange)
-    asked = retry_after(sent)
-    first = cooldown if asked is None else min(asked, LONGEST_WAIT)
-    for seconds in (first, cooldown - first):
-        if is_cooldown(sent) and seconds > 0:
-            yield Wait(seconds, "the resend cooldown")
-            sent = yield call
-            assert isinstance(sent, Exchange)
-    if not sent.success:
-        raise SignInRefused("mfa/send", sent)
 
 
 def chosen_factor(initiated: Exchange, factors: Sequence[Factor]) -> Factor:

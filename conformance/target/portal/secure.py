@@ -155,50 +155,48 @@ class SecureChannel:
         other is tried. Where a shared channel that was used before is refused in the portal's own way, and a
         new one is not, each channel serves once from then on.
         """
-        if channel is None and session_id is msgspec.UNSET:
-            return self._sent_by_the_shared(key, plaintext, options)
         chosen = self.shared() if channel is None else channel
         if session_id is not msgspec.UNSET:
-            form = self._form or self._settings.body
-            return self._sent(key, plaintext, chosen, form, _under(session_id, options))
-        return self._sent_in_a_form(key, plaintext, chosen, options)
-
-    def _sent_by_the_shared(self, key: str, plaintext: Json, options: CallOptions) -> Exchange:
-        channel = self.shared()
-        is_used, self._used = self._used is channel, channel
-        if is_used and self._form is not None:
-            return self._sent_by_a_used(key, plaintext, channel, self._form, options)
-        return self._sent_in_a_form(key, plaintext, channel, options)
+            headers = {SESSION_HEADER: session_id, **(options.get("headers") or {})}
+            return self._sent(key, plaintext, chosen, self._form or self._settings.body, options, headers)
+        is_used = channel is None and self._used is chosen
+        self._used = chosen if channel is None else self._used
+        if self._form is None:
+            return self._sent_in_either_form(key, plaintext, chosen, options)
+        if is_used:
+            return self._sent_by_a_used(key, plaintext, chosen, self._form, options)
+        return self._sent(key, plaintext, chosen, self._form, options)
 
     def _sent_by_a_used(
         self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions
     ) -> Exchange:
         """Sends by a channel that has brought a body before. Where that is refused in the portal's own way, a
         new channel shows whether it was the channel."""
-        answer = self._sent(key, plaintext, channel, form, _under(channel.session_id, options))
+        answer = self._sent(key, plaintext, channel, form, options)
         if answer.success:
             self._serves_again = True
-        if self._serves_again or not _is_of_its_own(answer):
+        is_of_its_own = not answer.success and answer.code not in KNOWN_CODES and not is_rate_limited(answer)
+        if self._serves_again or not is_of_its_own:
             return answer
-        fresh = self.open()
-        anew = self._sent(key, plaintext, fresh, form, _under(fresh.session_id, options))
+        anew = self._sent(key, plaintext, self.open(), form, options)
         self._serves_again = (anew.status, anew.code) == (answer.status, answer.code)
         return anew
 
-    def _sent_in_a_form(self, key: str, plaintext: Json, channel: Channel, options: CallOptions) -> Exchange:
-        if self._form is None:
-            return self._sent_in_either_form(key, plaintext, channel, options)
-        return self._sent(key, plaintext, channel, self._form, _under(channel.session_id, options))
-
-    def _sent(self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions) -> Exchange:
-        def opened(answer: Response) -> Plain:
-            return self._opened(channel, plaintext, answer)
-
+    def _sent(
+        self,
+        key: str,
+        plaintext: Json,
+        channel: Channel,
+        form: str,
+        options: CallOptions,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> Exchange:
         sealed: CallOptions = {
             **options,
+            "headers": headers or {SESSION_HEADER: channel.session_id, **(options.get("headers") or {})},
             "raw": channel.encrypt(plaintext, form=form),
             "content_type": CONTENT_TYPE,
-            "open_answer": opened,
+            "open_answer": lambda answer: self._opened(channel, plaintext, answer),
         }
         return self._call(key, **sealed)
 
@@ -206,7 +204,7 @@ class SecureChannel:
         self, key: str, plaintext: Json, channel: Channel, options: CallOptions
     ) -> Exchange:
         """Sends the profile's form of a body first. The form that is not malformed is the target's."""
-        first = self._sent(key, plaintext, channel, self._settings.body, _under(channel.session_id, options))
+        first = self._sent(key, plaintext, channel, self._settings.body, options)
         if not _is_malformed(first):
             self._form = self._settings.body
             return first
@@ -264,16 +262,10 @@ class SecureChannel:
         first = Wrapping(settings.rsa_padding, settings.mgf1)
         yield first
         for other in OTHER_WRAPPINGS:
-            if other != first and self._may_be(other):
+            is_padded_so = not settings.is_pinned("rsa_padding") or other.rsa == first.rsa
+            is_masked_so = not settings.is_pinned("mgf1") or other.mgf1 == first.mgf1
+            if other != first and is_padded_so and (is_masked_so or other.rsa == "pkcs1v15"):
                 yield other
-
-    def _may_be(self, wrapping: Wrapping) -> bool:
-        """Whether the profile leaves room for a wrapping: how the key is encoded it does not say."""
-        settings = self._settings
-        if settings.is_pinned("rsa_padding") and wrapping.rsa != settings.rsa_padding:
-            return False
-        is_masked = wrapping.rsa != "pkcs1v15"
-        return not (is_masked and settings.is_pinned("mgf1") and wrapping.mgf1 != settings.mgf1)
 
     def _take(self, wrapping: Wrapping) -> None:
         if self._wrapping is None:
@@ -291,15 +283,6 @@ class SecureChannel:
     def _note(self, name: str, reading: str) -> None:
         if getattr(self._settings, name) != reading:
             self.readings[name] = reading
-
-
-def _under(id: str | None, options: CallOptions) -> CallOptions:
-    return {**options, "headers": {SESSION_HEADER: id, **(options.get("headers") or {})}}
-
-
-def _is_of_its_own(answer: Exchange) -> bool:
-    """Whether an answer refuses by a code that the specification does not name, and not for a rate."""
-    return not answer.success and answer.code not in KNOWN_CODES and not is_rate_limited(answer)
 
 
 def _is_malformed(answer: Exchange) -> bool:

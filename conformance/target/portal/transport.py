@@ -24,9 +24,14 @@ from conformance.errors import (
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, Watch, as_seconds, iso
 from conformance.target.http1 import NO_CONNECTION
-from conformance.target.portal.availability import Availability, speaks_no_tls, stopped, unreachable
-from conformance.target.portal.limiter import Limiter
-from conformance.target.portal.sign_ins.advice import clock_offset
+from conformance.target.portal.availability import (
+    Availability,
+    Limiter,
+    speaks_no_tls,
+    stopped,
+    unreachable,
+)
+from conformance.target.portal.channel import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.target.tls import tls_context

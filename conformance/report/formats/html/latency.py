@@ -10,8 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.latency.spread import Spread
+from conformance.report.formats.page import Cells
+from conformance.report.latency import SHOWN, Spread
 from conformance.report.model.evidence import OTHER
 from conformance.report.model.run import OperationTime, Run
 from conformance.report.model.visible import one_line
@@ -22,8 +22,6 @@ SHORTEST_MS = 0.1
 
 PLOT_WIDTH, PLOT_INSET = 150.0, 5.0
 """The width of a small plot, and the room at both of its sides."""
-
-PERCENTILES = {"p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
 
 Three = tuple[float, float, float]
 
@@ -57,18 +55,12 @@ class EndpointLatency:
     recorded: Three | None
     replayed: Three
 
-    @property
-    def sides(self) -> dict[str, Three]:
-        """Percentiles of the recording, if known, and of the replay."""
-        before = {} if self.recorded is None else {"recorded": self.recorded}
-        return {**before, "replayed": self.replayed}
-
 
 def latencies(timings: Sequence[OperationTime]) -> list[Cells]:
     """A row for each endpoint of a run, the slowest first."""
     scale = LogScale.of(ms for timing in timings for ms in _three_of(timing))
     return [
-        cells(
+        Cells(
             endpoint=timing.endpoint,
             requests=f"{timing.requests:,}",
             p50=f"{timing.median_ms:,.1f}",
@@ -91,14 +83,16 @@ def compared_latencies(run: Run) -> list[Cells]:
     scale = LogScale.of(ms for row in rows for three in (row.recorded, row.replayed) if three for ms in three)
     ordered = sorted(rows, key=lambda row: (" " in row.endpoint and "/" in row.endpoint, -row.replayed[0]))
     return [
-        cells(
+        Cells(
             endpoint=one_line(row.endpoint, 200),
             requests=f"{row.requests:,}",
             percentiles=[
                 f"{'–' if before is None else f'{before:,.1f}'} → {now:,.1f}"
                 for before, now in zip(row.recorded or (None,) * 3, row.replayed, strict=True)
             ],
-            plot=_plot(scale, row.sides),
+            plot=_plot(
+                scale, ({"recorded": row.recorded} if row.recorded else {}) | {"replayed": row.replayed}
+            ),
         )
         for row in ordered
     ]
@@ -120,7 +114,7 @@ def _of_load(run: Run) -> Iterator[EndpointLatency]:
 
 
 def _three(row: Any, side: str) -> Three | None:
-    values = [dig(row, (side, name)) for name in PERCENTILES]
+    values = [dig(row, (side, name)) for name in SHOWN]
     if not all(isinstance(value, int | float) for value in values):
         return None
     p50, p95, p99 = (float(str(value)) for value in values)
@@ -140,7 +134,7 @@ def _spread(row: Any) -> Three | None:
     if not isinstance(row, dict) or not isinstance(row.get("counts"), dict):
         return None
     spread = Spread.of(row["counts"])
-    p50, p95, p99 = map(spread.at, PERCENTILES.values())
+    p50, p95, p99 = map(spread.at, SHOWN.values())
     return (p50, p95, p99) if spread.samples else None
 
 
@@ -167,7 +161,7 @@ def _line(scale: LogScale, three: Three, name: str, *, at: int) -> Markup:
 def limits(run: Run) -> list[Cells]:
     rows = dig(run.model_extra, ("replay", "load", "limits"))
     return [
-        cells(
+        Cells(
             limit=one_line(str(row.get("limit", "")), 100),
             endpoint=one_line(str(row.get("endpoint", "")), 200),
             decision=str(row.get("decision", "")),

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from conformance.report.formats.finding_text import values
-from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.latency import has_latencies, latencies
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.replay.differences import differing_places
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import anchor, code, with_code
+from conformance.report.formats.page import Cells, anchor, code, with_code
 from conformance.report.model import again
 from conformance.report.model.deviating import deviations_in_words, label_of
 from conformance.report.model.evidence import OTHER, RunEvidence
@@ -93,10 +92,10 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     begun = [evidence.earliest] * (evidence.earliest > 0)
     start = min([*begun, *(wait.start for wait in waits)], default=0.0)
     slow = [timing for timing in timings if timing.endpoint != OTHER]
-    return cells(
+    return Cells(
         words=_time_in_words(run, evidence, timings, sum(wait.seconds for wait in waits)),
         waits=[
-            cells(
+            Cells(
                 what=one_line(wait.label, 200),
                 started=f"+{duration(wait.start - start)}",
                 seconds=duration(wait.seconds),
@@ -144,7 +143,7 @@ class RequirementList:
 
     def chapters(self) -> list[Cells]:
         return [
-            cells(
+            Cells(
                 name=chapter.name,
                 sections=[self._section(section.name, section.requirements) for section in chapter.sections],
             )
@@ -154,7 +153,7 @@ class RequirementList:
     def _section(self, name: str, entries: Sequence[RequirementEntry]) -> Cells:
         count = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in VERDICTS}
         others = [f"{count[verdict]} {verdict}" for verdict in ("open", "untested") if count[verdict]]
-        return cells(
+        return Cells(
             name=name,
             anchor=anchor("section", name),
             open=bool(count["fail"] or count["warn"]) and len(entries) < LARGE_SECTION,
@@ -169,7 +168,7 @@ class RequirementList:
     def _requirement(self, entry: RequirementEntry) -> Cells:
         numbers = [self.numbers[key] for key in entry.operations if key in self.numbers]
         is_everywhere = not numbers or len(numbers) == len(self.numbers)
-        return cells(
+        return Cells(
             id=entry.id,
             verdict=entry.verdict,
             level=entry.level,
@@ -197,14 +196,14 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
             *([_item("Latency", "latency")] if has_latencies(run) else []),
         ]
     has_failures = any(finding.verdict == "fail" for finding in run.findings)
-    items.append(_item("Findings", "findings", str(findings), is_bad=has_failures))
-    if tables(run):
-        items.append(_item("Traffic", "traffic"))
-    if run.deviations:
-        items.append(_item("Descriptions", "described", str(len(run.deviations))))
-    items.append(_item("Readings", "readings", str(len(run.readings))))
-    items.append(_item("Not tested", "untested", str(left_untested(run))))
-    items.append(_item("Time", "time", duration(run.seconds)))
+    items += [
+        _item("Findings", "findings", str(findings), is_bad=has_failures),
+        *([_item("Traffic", "traffic")] if tables(run) else []),
+        *([_item("Descriptions", "described", str(len(run.deviations)))] if run.deviations else []),
+        _item("Readings", "readings", str(len(run.readings))),
+        _item("Not tested", "untested", str(left_untested(run))),
+        _item("Time", "time", duration(run.seconds)),
+    ]
     for chapter in chapter_list:
         items.append(_item(chapter.name, ""))
         items += [
@@ -220,7 +219,7 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
 
 
 def _item(name: str, href: str, note: str = "", *, is_bad: bool = False) -> Cells:
-    return cells(name=name, href=href, note=note, bad=is_bad)
+    return Cells(name=name, href=href, note=note, bad=is_bad)
 
 
 def _meter(count: Mapping[VerdictName, int], total: int) -> list[Cells]:
@@ -229,6 +228,6 @@ def _meter(count: Mapping[VerdictName, int], total: int) -> list[Cells]:
     for verdict in reversed(VERDICTS):
         width = METER_WIDTH * count[verdict] / (total or 1)
         if width:
-            pieces.append(cells(verdict=verdict, x=f"{left:.1f}", width=f"{width:.1f}"))
+            pieces.append(Cells(verdict=verdict, x=f"{left:.1f}", width=f"{width:.1f}"))
         left += width
     return pieces

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from conformance.errors import ExitCode
 from conformance.report.formats.finding_text import values
-from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
-from conformance.report.formats.page import anchor, code, with_code
+from conformance.report.formats.page import Cells, anchor, code, with_code
 from conformance.report.model.failures import FAILING, Blocker, RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_cause
-from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.run import Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -64,7 +63,10 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         else f"What fails this {run.command}",
         "blockers": [
             *_reasons(run),
-            *map(_too_slow, failures.too_slow[:MOST_BLOCKERS]),
+            *(
+                _row(("fail", "latency", "latency"), one_line(sentence, 300), under="")
+                for sentence in failures.too_slow[:MOST_BLOCKERS]
+            ),
             *blockers[:MOST_BLOCKERS],
             *_baseline_blockers(failures),
         ],
@@ -88,6 +90,12 @@ def _is_inconclusive(run: Run) -> bool:
     return run.exit_code == ExitCode.INCONCLUSIVE
 
 
+def _row(names: tuple[str, str, str], statement: str, *, under: str, severity: str = "") -> Cells:
+    """A row of what fails the run. ``names``: a verdict, an id, and the place that it leads to."""
+    verdict, id, href = names
+    return Cells(verdict=verdict, id=id, href=href, statement=statement, severity=severity, under=under)
+
+
 def _reasons(run: Run) -> list[Cells]:
     """Why an inconclusive run tested too little: the reasons of most untested rules, with their remedies.
     What no run with this impact tests is expected of none, so that it stands last."""
@@ -95,12 +103,9 @@ def _reasons(run: Run) -> list[Cells]:
         return []
     groups = [group for group in sorted(untested(run), key=_distance) if not group.untestable]
     return [
-        cells(
-            verdict="untested",
-            id=plural(len(group.requirements), "rule"),
-            href="untested",
-            statement=one_line(group.reason, 300),
-            severity="",
+        _row(
+            ("untested", plural(len(group.requirements), "rule"), "untested"),
+            one_line(group.reason, 300),
             under=REMEDIES.get(group.fault_class or "", ""),
         )
         for group in groups[:MOST_REASONS]
@@ -154,19 +159,14 @@ def _blocker(blocker: Blocker, groups: Sequence[FindingGroup]) -> Cells:
     entry, lead = blocker.requirement, groups[0].lead if groups else None
     endpoints = dict.fromkeys(each.endpoint for group in groups for each in (group.lead, *group.elsewhere))
     also = dict.fromkeys(each.requirement for group in groups for each in group.at_once)
+    seen = one_line(f"{lead.path or 'the answer'}: {values(lead, 60)}", 200) if lead else ""
     beside = f" · also contradicts {listed(also, 8)}" if also else ""
-    return cells(
-        verdict=entry.verdict,
-        id=entry.id,
-        href=anchor("finding", entry.id) if lead else entry.id,
-        statement=with_code(entry.statement),
+    return _row(
+        (entry.verdict, entry.id, anchor("finding", entry.id) if lead else entry.id),
+        with_code(entry.statement),
         severity=SEVERITIES[severity_of(lead)] if lead else "",
-        under=f"{_values(lead)} · {listed(endpoints, 1)}{beside}" if lead else entry.reason or "",
+        under=f"{seen} · {listed(endpoints, 1)}{beside}" if lead else entry.reason or "",
     )
-
-
-def _values(finding: FindingEntry) -> str:
-    return one_line(f"{finding.path or 'the answer'}: {values(finding, 60)}", 200)
 
 
 def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
@@ -175,32 +175,17 @@ def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
     changes = (f"{one_line(each.path or 'the answer', 120)}: {change_of(each.first, 60)}" for each in same)
     answers = {number for others in cause for each in others for number in each.exchanges}
     times = f" · {plural(len(answers), 'answer')}{f', also at {more} more endpoints' if more else ''}"
-    return cells(
-        verdict="fail",
-        id=" and ".join(KINDS.get(each.kind, each.kind) for each in same),
-        href="regressions",
-        statement=code(one_line(place.endpoint, 200)),
+    return _row(
+        ("fail", " and ".join(KINDS.get(each.kind, each.kind) for each in same), "regressions"),
+        code(one_line(place.endpoint, 200)),
         severity=MEANINGS.get(place.first.meaning, ""),
         under=f"{'; '.join(changes)}{times}",
     )
 
 
-def _too_slow(sentence: str) -> Cells:
-    """A limit on latency that was exceeded."""
-    statement = one_line(sentence, 300)
-    return cells(verdict="fail", id="latency", href="latency", statement=statement, severity="", under="")
-
-
 def _baseline_blockers(failures: RunFailures) -> list[Cells]:
     return [
-        cells(
-            verdict=label,
-            href=entry.requirement,
-            id=entry.requirement,
-            statement=problem,
-            severity="",
-            under=entry.reason,
-        )
+        _row((label, entry.requirement, entry.requirement), problem, under=entry.reason)
         for label, entry, problem in failures.outdated[:MOST_BLOCKERS]
     ]
 
@@ -237,4 +222,4 @@ def _change(tone: str, word: str, names: Sequence[str], words: str) -> Iterator[
     unique = list(dict.fromkeys(names))
     noun = "reading" if tone == "open" else "requirement"
     if unique:
-        yield cells(tone=tone, word=word, text=f"{plural(len(unique), noun)} {words}: {listed(unique, 8)}")
+        yield Cells(tone=tone, word=word, text=f"{plural(len(unique), noun)} {words}: {listed(unique, 8)}")

@@ -11,19 +11,17 @@ from typing import Literal
 from markupsafe import Markup
 
 from conformance.report.formats.html.card.cards import Card, Cards
-from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import RequirementList, contents, listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import endpoint, render, with_code
+from conformance.report.formats.page import Cells, endpoint, render, with_code
 from conformance.report.model.evidence import RunEvidence, undescribed
 from conformance.report.model.failures import failures_of
 from conformance.report.model.groups import gravest_first, grouped
-from conformance.report.model.run import VERDICTS, FindingEntry, OperationTime, RequirementEntry, Run
+from conformance.report.model.run import VERDICTS, FindingEntry, RequirementEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.spec import OPERATIONS
-from conformance.spec.operations import Operation
 from conformance.traffic.replacing import replace_file
 
 PAGE_BYTES = 2_850_000
@@ -82,7 +80,7 @@ class HtmlReport:
     def _view(self, cards: Sequence[tuple[str, Markup]]) -> Cells:
         run = self.run
         chapters = RequirementList(run, self.numbers, self.anchors).chapters()
-        return cells(
+        return Cells(
             run=run,
             contents=contents(run, chapters, len(self._ordered())),
             counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
@@ -156,7 +154,7 @@ def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
     """The cards by requirement, the first few of each open and the others folded."""
     groups = [(name, [card for _, card in same]) for name, same in groupby(cards, key=lambda card: card[0])]
     return [
-        cells(requirement=name, first=same[:OPEN_CARDS], others=same[OPEN_CARDS:]) for name, same in groups
+        Cells(requirement=name, first=same[:OPEN_CARDS], others=same[OPEN_CARDS:]) for name, same in groups
     ]
 
 
@@ -177,28 +175,28 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
         if finding.verdict in ("fail", "warn"):
             contradictions.setdefault(finding.endpoint, []).append(finding)
     rows = {row.id: row for row in run.requirements}
-    answered = _answered(run)
+    answered = {timing.endpoint for timing in run.timings}
     regressed = {regression.endpoint for regression in run.regressions}
-    tiles = [
-        _described_tile(
-            operation,
-            contradictions.get(operation.key, ()),
-            rows,
-            anchors,
-            is_answered=operation.key in answered,
-            is_regressed=operation.key in regressed,
-        )
-        for operation in OPERATIONS
-    ]
+
+    def tile(key: str, group: str, row: RequirementEntry | None, fallback: str) -> Cells:
+        findings, is_regressed = contradictions.get(key, ()), key in regressed
+        rules = dict.fromkeys(finding.requirement for finding in findings)
+        links = [(rule, anchors.get((rule, key)) or rule) for rule in rules]
+        links += [("regressed", "regressions")] if is_regressed else []
+        state = "fail" if is_regressed else _state(findings, row, is_answered=key in answered)
+        return _tile(key, group, state, links, fallback=fallback, reason=row.reason if row else None)
+
+    tiles = []
+    for operation in OPERATIONS:
+        row = rows.get(operation.requirement)
+        tiles.append(tile(operation.key, operation.group, row, row.id if row else "untested"))
     counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
-    further = [
-        _further_tile(timing, contradictions.get(timing.endpoint, ()), anchors) for timing in undescribed(run)
-    ]
-    return cells(
+    further = [tile(timing.endpoint, timing.group, None, "time") for timing in undescribed(run)]
+    return Cells(
         words=" · ".join(f"{counts[state]} {word}" for state, word in SUMMARY.items() if counts[state]),
         total=len(tiles),
         groups=[
-            cells(name=name, tiles=list(same))
+            Cells(name=name, tiles=list(same))
             for name, same in groupby([*tiles, *further], key=lambda tile: tile.group)
         ],
         bad=[tile for tile in (*tiles, *further) if tile.state in ("fail", "warn")],
@@ -206,47 +204,11 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     )
 
 
-def _described_tile(
-    operation: Operation,
-    findings: Sequence[FindingEntry],
-    rows: Mapping[str, RequirementEntry],
-    anchors: Mapping[tuple[str, str], str],
-    *,
-    is_answered: bool,
-    is_regressed: bool,
-) -> Cells:
-    state = "fail" if is_regressed else _state(operation, findings, rows, is_answered=is_answered)
-    links = _links(operation.key, findings, anchors)
-    links += [("regressed", "regressions")] if is_regressed else []
-    row = rows.get(operation.requirement)
-    fallback = operation.requirement if row is not None else "untested"
-    reason = (row.reason if row is not None else None) or NO_REASON
-    return _tile(operation.key, operation.group, state, links, fallback=fallback, reason=reason)
-
-
-def _further_tile(
-    timing: OperationTime, findings: Sequence[FindingEntry], anchors: Mapping[tuple[str, str], str]
-) -> Cells:
-    """The tile of an endpoint that the specification does not describe."""
-    verdicts = {finding.verdict for finding in findings}
-    state: State = "fail" if "fail" in verdicts else "warn" if verdicts else "pass"
-    links = _links(timing.endpoint, findings, anchors)
-    return _tile(timing.endpoint, timing.group, state, links, fallback="time")
-
-
-def _links(
-    key: str, findings: Sequence[FindingEntry], anchors: Mapping[tuple[str, str], str]
-) -> list[tuple[str, str]]:
-    """The rules that an endpoint contradicts, each with its place on the page."""
-    rules = dict.fromkeys(finding.requirement for finding in findings)
-    return [(rule, anchors.get((rule, key)) or rule) for rule in rules]
-
-
 def _tile(
-    key: str, group: str, state: State, links: Sequence[tuple[str, str]], *, fallback: str, reason: str = ""
+    key: str, group: str, state: State, links: Sequence[tuple[str, str]], *, fallback: str, reason: str | None
 ) -> Cells:
     rules = f", {plural(len(links), 'rule')}" if links else ""
-    return cells(
+    return Cells(
         key=key,
         group=group,
         state=state,
@@ -255,28 +217,17 @@ def _tile(
         href=links[0][1] if links else fallback,
         rules=links[:MOST_RULES],
         more=max(0, len(links) - MOST_RULES),
-        reason=reason,
+        reason=reason or NO_REASON,
     )
 
 
-def _state(
-    operation: Operation,
-    findings: Sequence[FindingEntry],
-    rows: Mapping[str, RequirementEntry],
-    *,
-    is_answered: bool,
-) -> State:
+def _state(findings: Sequence[FindingEntry], row: RequirementEntry | None, *, is_answered: bool) -> State:
     verdicts = {finding.verdict for finding in findings}
     if verdicts:
         return "fail" if "fail" in verdicts else "warn"
-    row = rows.get(operation.requirement)
     if row is not None and row.verdict in ("pass", "fail", "warn"):
         return "pass"
     return "pass" if row is None and is_answered else "untested"
-
-
-def _answered(run: Run) -> frozenset[str]:
-    return frozenset(timing.endpoint for timing in run.timings)
 
 
 def _by_reason(tiles: Iterable[Cells]) -> list[Cells]:
@@ -284,4 +235,4 @@ def _by_reason(tiles: Iterable[Cells]) -> list[Cells]:
     for tile in tiles:
         reasons.setdefault(tile.reason, []).append(tile)
     ordered = sorted(reasons.items(), key=lambda row: -len(row[1]))
-    return [cells(reason=one_line(reason, 300), tiles=same) for reason, same in ordered]
+    return [Cells(reason=one_line(reason, 300), tiles=same) for reason, same in ordered]

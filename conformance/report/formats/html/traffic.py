@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from conformance.report.formats.page import Cells
 from conformance.report.model.marked import literal
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
@@ -14,40 +14,23 @@ from conformance.traffic.exchange import Json, dig
 MOST_ROWS = 150
 
 
-@dataclass(frozen=True, slots=True)
-class TrafficTable:
-    """A table that can be folded: its title, a note, and rows of texts under their heads."""
-
-    title: str
-    note: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-def tables(run: Run) -> list[TrafficTable]:
+def tables(run: Run) -> list[Cells]:
     """The tables of the run's ``coverage`` and ``replay``; none where it has neither."""
     extra: Mapping[str, Json] = run.model_extra or {}
     return [table for table in (*_coverage(extra), *_replay(extra)) if table.rows]
 
 
-def _coverage(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
+def _coverage(extra: Mapping[str, Json]) -> Iterator[Cells]:
     rows: list[tuple[str, ...]]
     answered, missing = _at(extra, "coverage.operations.seen"), _at(extra, "coverage.operations.missing")
     if isinstance(answered, dict) and isinstance(missing, list):
         note = f"{len(answered)} of {len(answered) + len(missing)} were answered"
-        rows = [
-            *((str(name), str(times)) for name, times in answered.items()),
-            *((str(name), "not seen") for name in missing),
-        ]
-        yield _table("Endpoints in the traffic", note, ("Endpoint", "Answers"), rows)
+        heads = ("Endpoint", "Answers")
+        yield _table("Endpoints in the traffic", note, heads, _counts(answered, missing))
     codes, unseen = _at(extra, "coverage.codes.seen"), _at(extra, "coverage.codes.missing")
     if isinstance(codes, dict) and isinstance(unseen, list):
-        rows = [
-            *((str(name), str(times)) for name, times in codes.items()),
-            *((str(name), "not seen") for name in unseen),
-        ]
         note = f"{plural(len(codes), 'code')} seen, {len(unseen)} of the error table not seen"
-        yield _table("Error codes in the traffic", note, ("Code", "Times"), rows)
+        yield _table("Error codes in the traffic", note, ("Code", "Times"), _counts(codes, unseen))
     fields = _at(extra, "coverage.fields")
     if isinstance(fields, dict):
         rows = [
@@ -64,11 +47,17 @@ def _coverage(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
         )
     bodies = _at(extra, "coverage.unknown_bodies")
     if isinstance(bodies, dict):
-        rows = [(str(name), str(times)) for name, times in bodies.items()]
-        yield _table("Bodies that were not recorded in full", "not judged", ("Body", "Times"), rows)
+        heads = ("Body", "Times")
+        yield _table("Bodies that were not recorded in full", "not judged", heads, _counts(bodies, ()))
 
 
-def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
+def _counts(counts: Mapping[str, Json], missing: Sequence[Json]) -> list[tuple[str, ...]]:
+    """A row for each name with its count, and for each that is missing."""
+    rows = [(str(name), str(times)) for name, times in counts.items()]
+    return [*rows, *((str(name), "not seen") for name in missing)]
+
+
+def _replay(extra: Mapping[str, Json]) -> Iterator[Cells]:
     rows: list[tuple[str, ...]]
     others = _at(extra, "replay.others")
     if isinstance(others, list):
@@ -86,10 +75,10 @@ def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
         yield _table("Not compared, by reason", plural(len(rows), "exchange"), heads, rows)
 
 
-def _table(title: str, note: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> TrafficTable:
+def _table(title: str, note: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Cells:
     shown = [tuple(one_line(cell, 300) for cell in row) for row in rows[:MOST_ROWS]]
     more = f"; {len(rows) - MOST_ROWS:,} more in results.json" if len(rows) > MOST_ROWS else ""
-    return TrafficTable(title, note + more, heads, shown)
+    return Cells(title=title, note=note + more, heads=heads, rows=shown)
 
 
 def _at(value: Mapping[str, Json], path: str) -> Json:

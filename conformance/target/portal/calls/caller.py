@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from math import inf
@@ -153,9 +153,14 @@ class Caller:
                 return self._followed(key, outgoing)
         if key not in op.MAILING:
             return self._followed(key, outgoing)
-        with self._mail() as answers:
-            answers.append(self._followed(key, outgoing))
-        return answers[0]
+        self._budget.mail()
+        answer: Exchange | None = None
+        try:
+            answer = self._followed(key, outgoing)
+            return answer
+        finally:
+            if answer is None or not answer.success:
+                self._budget.mail_not_sent()
 
     def _followed(self, key: str, outgoing: Outgoing) -> Exchange:
         """Sends it, and the ledger takes note: what was not sent is not to be restored."""
@@ -164,17 +169,6 @@ class Caller:
         if _is_turned_away(exchange):
             self._changes.turned_away(key)
         return exchange
-
-    @contextmanager
-    def _mail(self) -> Iterator[list[Exchange]]:
-        """Counts a mail, but for one that the answer put into the list refuses to send."""
-        self._budget.mail()
-        answers: list[Exchange] = []
-        try:
-            yield answers
-        finally:
-            if not any(answer.success for answer in answers):
-                self._budget.mail_not_sent()
 
     def _outgoing(self, key: str, options: CallOptions) -> Outgoing:
         row, query, raw = operation(key), options.get("query"), options.get("raw")

@@ -66,10 +66,9 @@ def is_absent(portal: Portal, change: TargetChange) -> bool:
     with suppress(NoAnswer, Untestable):
         answer = portal.call(op.MFA, token=portal.account(change.account).token)
         settings = list(records_in(answer.data)) if answer.success and isinstance(answer.data, list) else None
-        return settings is not None and not any(_is_on(setting) for setting in settings)
+        # Settings that cannot be read count as active.
+        return settings is not None and not any(
+            dig(setting, ["mfaMethod", "code"]) != "EMAIL" and setting.get("isEnabled") is not False
+            for setting in settings
+        )
     return False
-
-
-def _is_on(setting: dict[str, Json]) -> bool:
-    """Whether a setting belongs to an active authenticator; unreadable settings count as active."""
-    return dig(setting, ["mfaMethod", "code"]) != "EMAIL" and setting.get("isEnabled") is not False

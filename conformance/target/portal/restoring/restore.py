@@ -20,13 +20,9 @@ from conformance.target.portal.restoring.made import Made, is_answered, is_open,
 from conformance.target.portal.restoring.read_back import is_absent
 from conformance.target.portal.restoring.ways import CREATIONS
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
+from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import is_rate_limited
-
-
-def _is_unknown(answer: Exchange) -> bool:
-    return answer.status == 404 or answer.code in RECORD_UNKNOWN
-
 
 LISTED_LATE = 5.0
 """Seconds after which a listing shows what was made: how soon it does is not stated."""
@@ -73,6 +69,10 @@ def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
         return None
     words = ["portal-conformance", "cleanup", str(ledger.path), "--profile", portal.profile.source]
     return shlex.join(words)
+
+
+def _is_unknown(answer: Exchange) -> bool:
+    return answer.status == 404 or answer.code in RECORD_UNKNOWN
 
 
 class Restoring:
@@ -150,18 +150,17 @@ class Restoring:
 
     def _ways(self, change: TargetChange) -> Iterator[Callable[[], None]]:
         account = self._portal.account(change.account)
+
+        def begin_anew(*factors: Factor) -> None:
+            account.forget()
+            self._portal.secure.forget()
+            for factor in factors:
+                account.prefer(factor)
+
         yield lambda: None
-        yield lambda: self._begin_anew(account)
+        yield begin_anew
         if len(account.factors) > 1:
-            yield lambda: self._begin_by_other_factor(account)
-
-    def _begin_anew(self, account: ProfileAccount) -> None:
-        account.forget()
-        self._portal.secure.forget()
-
-    def _begin_by_other_factor(self, account: ProfileAccount) -> None:
-        self._begin_anew(account)
-        account.prefer(account.factors[1])
+            yield lambda: begin_anew(account.factors[1])
 
     def _restored_once(self, change: TargetChange) -> str | None:
         if change.kind == "password":
@@ -293,7 +292,10 @@ def undo_body(portal: Portal, change: TargetChange, result: str | None) -> Json:
         return ABSENT
     if change.undo_body is not None:
         body = with_result(change.undo_body, result)
-        if change.kind != "creating" or _names_it(portal, change, body, result):
+        if change.kind != "creating":
+            return body
+        with suppress(Untestable):  # a body of the ledger that names another record is never sent
+            portal.bodies.check_named(change.undo_key, body, id=result, name=change.name)
             return body
     try:
         return portal.operation_body(change.undo_key, **({} if result is None else {"result_id": result}))
@@ -301,13 +303,3 @@ def undo_body(portal: Portal, change: TargetChange, result: str | None) -> Json:
         if result is None:
             raise
         return {"bizId": result}
-
-
-def _names_it(portal: Portal, change: TargetChange, body: Json, result: str | None) -> bool:
-    """Whether a body of the ledger names the record that was made: what does not is another's, and is never
-    sent."""
-    try:
-        portal.bodies.check_named(change.undo_key, body, id=result, name=change.name)
-    except Untestable:
-        return False
-    return True

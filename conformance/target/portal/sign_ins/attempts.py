@@ -1,4 +1,5 @@
-"""How an account's sign-ins have gone, and when the account is given up: another try could lock it."""
+"""How an account's sign-ins have gone, and when the account is given up: another try could lock it.
+What to look at where the target refuses a sign-in."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ from collections import deque
 from collections.abc import Callable
 
 from conformance.errors import CannotSignIn, FaultClass
+from conformance.spec.tables import LIMITS
+from conformance.target.portal.channel import clock_offset, clock_problem
+from conformance.traffic.exchange import Exchange
 
 REFUSED_SIGN_INS = 2
 """Sign-ins in a row that end without a token, after which an account that never held one begins no other."""
@@ -119,3 +123,38 @@ class Attempts:
     def _reason(self, message: str, fault_class: FaultClass) -> CannotSignIn:
         self.refusal = message
         return CannotSignIn(f"[accounts.{self._account}]: {message}", fault_class)
+
+
+def password_problem(password: str) -> str | None:
+    """What of a password's length the specification does not allow; None where it allows it."""
+    least, most = LIMITS.password_min, LIMITS.password_max
+    if least <= len(password) <= most:
+        return None
+    return f"it has {len(password)} characters, and the specification allows {least} to {most}"
+
+
+def password_advice(account: str, password: str) -> str:
+    """Advice after a refused password, which the suite never resends."""
+    problem = password_problem(password)
+    if problem is not None:
+        return f"Check [accounts.{account}] password: {problem}."
+    return f"Check [accounts.{account}] email and password; no run sends this password twice."
+
+
+def otp_advice(account: str, refused: Exchange, *, is_simulated: bool) -> str:
+    """What to do where an authenticator's codes were refused: its secret is wrong, or a clock is off."""
+    secret = f"[accounts.{account}] otp_secret"
+    offset = 0.0 if is_simulated else clock_offset(refused)
+    if offset is None:
+        return f"Check {secret}, and this machine's clock."
+    problem = clock_problem(offset)
+    if problem is not None:
+        return f"{problem[0].upper()}{problem[1:]}: set the clock that is wrong. Then check {secret}."
+    return f"The clocks agree, so {secret} is not the secret of its authenticator: write the right one."
+
+
+def mail_advice(account: str, inbox: str) -> str:
+    return (
+        f"Check that [inboxes.{inbox}] gives the code of the newest mail to [accounts.{account}], "
+        "and that its pattern matches no other number."
+    )

@@ -115,7 +115,9 @@ class Login:
             LOGIN_MFA_SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
         )
         if exchange.success and begun is not None:
-            self._is_cooldown_of_session |= self._runs_elsewhere(session, exchange.time)
+            elsewhere = self.sent_elsewhere(session)
+            runs_elsewhere = elsewhere is not None and exchange.time < elsewhere + self.cooldown
+            self._is_cooldown_of_session |= runs_elsewhere
             self._sent.setdefault(begun.email.lower(), {})[id] = exchange.time + exchange.elapsed_ms / 1000
         cooldown = exchange.at("data.cooldownSeconds")
         if exchange.success and isinstance(cooldown, int) and 0 < cooldown < 3600:
@@ -169,10 +171,6 @@ class Login:
         if self._is_cooldown_of_session or not sent:
             return -inf
         return max(sent.values()) + self.cooldown
-
-    def _runs_elsewhere(self, session: Exchange | str, moment: float) -> bool:
-        elsewhere = self.sent_elsewhere(session)
-        return elsewhere is not None and moment < elsewhere + self.cooldown
 
     def refresh(self, refresh_token: Json, *, client: str = "") -> Exchange:
         body = {"refreshToken": refresh_token}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from itertools import islice
 
 from markupsafe import Markup
 
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.html.card.exchange_view import (
-    ExchangeView,
     exchange_views,
     expected_in,
     expected_lines,
@@ -19,7 +18,7 @@ from conformance.report.formats.html.card.exchange_view import (
     other_lines,
     seen_lines,
 )
-from conformance.report.formats.page import anchor, endpoint, part, with_code
+from conformance.report.formats.page import Cells, anchor, endpoint, part, with_code
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import RunEvidence
@@ -51,8 +50,9 @@ class Card:
     """A group of findings as it is shown. ``left_out`` says why no exchanges are shown."""
 
     group: FindingGroup
-    rows: Sequence[CardRow]
-    """The lead, those elsewhere, and those at once, as far as they are shown."""
+    lead: CardRow
+    elsewhere: Sequence[CardRow]
+    at_once: Sequence[CardRow]
     expected: Sequence[BodyLine]
     seen: Sequence[BodyLine]
     cause: str | None
@@ -62,24 +62,20 @@ class Card:
     accept: str | None
     is_known: bool
     is_new: bool
-    exchanges: Sequence[ExchangeView] = ()
+    exchanges: Sequence[Cells] = ()
     left_out: str = ""
 
     @property
-    def lead(self) -> CardRow:
-        return self.rows[0]
-
-    @property
-    def elsewhere(self) -> list[CardRow]:
-        return [row for row in self.rows[1:] if any(row.entry is each for each in self.group.elsewhere)]
+    def rows(self) -> Sequence[CardRow]:
+        return (self.lead, *self.elsewhere, *self.at_once)
 
     @property
     def at_once_by_rule(self) -> list[list[CardRow]]:
         """Findings of the same answer, grouped by rule."""
-        rows = [row for row in self.rows if any(row.entry is each for each in self.group.at_once)]
-        rules = list(dict.fromkeys((row.entry.requirement, row.entry.verdict) for row in rows))
-        rows.sort(key=lambda row: rules.index((row.entry.requirement, row.entry.verdict)))
-        return [list(same) for _, same in groupby(rows, key=lambda row: row.entry.requirement)]
+        rules: dict[tuple[str, str], list[CardRow]] = {}
+        for row in self.at_once:
+            rules.setdefault((row.entry.requirement, row.entry.verdict), []).append(row)
+        return list(rules.values())
 
     @property
     def at_once_title(self) -> str:
@@ -120,10 +116,11 @@ class Cards:
         exchanges = list(numbered.values())
         last = numbered.get(lead.exchanges[-1]) if lead.exchanges else None
         is_known = lead.signature in self.accepted
-        shown = [lead, *group.elsewhere[:MOST_ROWS], *group.at_once[:MOST_ROWS]]
         return Card(
             group=group,
-            rows=[CardRow(finding, self._anchor(finding)) for finding in shown],
+            lead=CardRow(lead, self._anchor(lead)),
+            elsewhere=[CardRow(each, self._anchor(each)) for each in group.elsewhere[:MOST_ROWS]],
+            at_once=[CardRow(each, self._anchor(each)) for each in group.at_once[:MOST_ROWS]],
             expected=other_lines(lead, self.evidence) or expected_lines(lead, last),
             seen=seen_lines(lead, last),
             cause=cause(lead, last),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
+from typing import Literal
 
 from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.page import Cells
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
 from conformance.report.model.origins import Origins, explained
@@ -27,32 +29,7 @@ UNKNOWN_BODIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """One direction of an exchange: headers, and the body as lines."""
-
-    headers: Sequence[tuple[str, str]]
-    lines: Sequence[BodyLine]
-
-
-@dataclass(frozen=True, slots=True)
-class ExchangeView:
-    """One exchange as it is shown."""
-
-    number: int
-    method: str
-    path: str
-    outcome: str
-    when: str
-    answer_title: str
-    request: MessageView
-    response: MessageView
-    plain_request: MessageView | None
-    plain_response: MessageView | None
-    open: bool
-
-
-def exchange_views(finding: FindingEntry, evidence: RunEvidence, origins: Origins) -> Iterator[ExchangeView]:
+def exchange_views(finding: FindingEntry, evidence: RunEvidence, origins: Origins) -> Iterator[Cells]:
     """The exchanges of a finding in order, the last one with the place marked and open. ``origins`` are shown
     beside the placeholders of secrets."""
     numbers = numbers_of(finding)
@@ -74,18 +51,18 @@ def numbers_of(finding: FindingEntry) -> list[int]:
     return [other.exchange, *finding.exchanges]
 
 
-def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> ExchangeView:
+def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> Cells:
     response, plain = exchange.response, exchange.plain
     marks = place(path)
     in_plain = plain is not None and plain.response is not ABSENT
-    return ExchangeView(
+    return Cells(
         number=number,
         method=one_line(exchange.request.method, 20),
         path=one_line(_target(exchange), 240),
         outcome=outcome(exchange),
         when=f"{exchange.started[11:23]} · {exchange.elapsed_ms:,.0f} ms" if exchange.started else "",
         answer_title="No answer" if response is None else "Response as sent" if in_plain else "Response",
-        request=MessageView(_headers(exchange.request), _body(exchange.request, [])),
+        request=Cells(headers=_headers(exchange.request), lines=_body(exchange.request, [])),
         response=_response(exchange, [] if in_plain else marks),
         plain_request=None if plain is None else _plain(plain.request, []),
         plain_response=None if plain is None else _plain(plain.response, marks),
@@ -93,16 +70,16 @@ def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> Excha
     )
 
 
-def _response(exchange: Exchange, marks: Sequence[str | int]) -> MessageView:
+def _response(exchange: Exchange, marks: Sequence[str | int]) -> Cells:
     if exchange.response is None:
         reason = one_line(exchange.error or "The connection was closed without an answer.", 400)
-        return MessageView([], [BodyLine(0, "", reason)])
-    return MessageView(_headers(exchange.response), _body(exchange.response, marks))
+        return Cells(headers=[], lines=[BodyLine(0, "", reason)])
+    return Cells(headers=_headers(exchange.response), lines=_body(exchange.response, marks))
 
 
-def _plain(body: Json, marks: Sequence[str | int]) -> MessageView | None:
+def _plain(body: Json, marks: Sequence[str | int]) -> Cells | None:
     """The decrypted body; None where there is none."""
-    return None if body is ABSENT else MessageView([], marked(body, marks))
+    return None if body is ABSENT else Cells(headers=[], lines=marked(body, marks))
 
 
 def _target(exchange: Exchange) -> str:
@@ -148,18 +125,11 @@ def other_lines(finding: FindingEntry, evidence: RunEvidence) -> list[BodyLine]:
     exchange = None if other is None else evidence.exchanges.get(other.exchange)
     if other is None or exchange is None or exchange.envelope is None:
         return []
-    lines = around(exchange.envelope, _place_of(exchange.envelope, other.record, other.field))
-    shown = [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
-    return shown if _is_expected(finding, exchange) else [*_value_lines(finding.expected, "expected"), *shown]
-
-
-def _is_expected(finding: FindingEntry, exchange: Exchange) -> bool:
-    """Whether the other answer shows what was expected; else it shows what rules this one out."""
-    other = finding.other
-    if other is None or exchange.envelope is None:
-        return False
     place_there = _place_of(exchange.envelope, other.record, other.field)
-    return bool(clipped(dig(exchange.envelope, place_there)) == finding.expected)
+    lines = around(exchange.envelope, place_there)
+    shown = [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
+    is_expected = clipped(dig(exchange.envelope, place_there)) == finding.expected
+    return shown if is_expected else [*_value_lines(finding.expected, "expected"), *shown]
 
 
 def _place_of(value: Json, record: str, name: str) -> tuple[str | int, ...]:
@@ -198,7 +168,8 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
         lines = around(exchange.envelope, place(finding.path))
         return [*beside, *_as_context(lines)] if beside else lines
     if exchange is not None and finding.path == "status":
-        return [BodyLine(0, "status", outcome(exchange), "seen"), *_code_line(exchange)]
+        code = [] if exchange.code is None else [BodyLine(0, "code", literal(exchange.code))]
+        return [BodyLine(0, "status", outcome(exchange), "seen"), *code]
     if finding.path.startswith("headers."):
         name = finding.path.removeprefix("headers.")
         actual = None if exchange is None else at(exchange, finding.path)
@@ -245,13 +216,7 @@ def _in_body(finding: FindingEntry) -> bool:
     return bool(place(finding.path))
 
 
-def _value_lines(value: Json, kind: str) -> list[BodyLine]:
+def _value_lines(value: Json, kind: Literal["seen", "expected"]) -> list[BodyLine]:
     if isinstance(value, dict | list) and value and len(literal(value)) > 60:
-        return [
-            replace(line, kind="seen" if kind == "seen" else "expected") for line in marked(value, most=24)
-        ]
-    return [BodyLine(0, "", expectation(value), "seen" if kind == "seen" else "expected")]
-
-
-def _code_line(exchange: Exchange) -> list[BodyLine]:
-    return [BodyLine(0, "code", literal(exchange.code))] if exchange.code is not None else []
+        return [replace(line, kind=kind) for line in marked(value, most=24)]
+    return [BodyLine(0, "", expectation(value), kind)]

@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.chart import figure, line
 from conformance.report.formats.html.latency import LogScale, compared_latencies, limits
 from conformance.report.formats.html.replay.differences import difference_groups
+from conformance.report.formats.page import Cells
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import duration, in_figures, listed, plural
@@ -42,7 +42,7 @@ def replayed(run: Run) -> Cells | None:
     """The values of a replay's page; None for a run or a check."""
     if run.command != "replay":
         return None
-    return cells(
+    return Cells(
         plan=plan(run),
         differences=difference_groups(run),
         latencies=compared_latencies(run),
@@ -57,7 +57,7 @@ def plan(run: Run) -> Cells:
     replay = replay if isinstance(replay, dict) else {}
     rows = [row for row in _list(replay, "plan") if isinstance(row, dict)]
     has_workers = any(row.get("worker") for row in rows)
-    return cells(
+    return Cells(
         facts=[(name, one_line(text, 900)) for name, text in _facts(run, replay, rows)],
         sessions=[_session(row) for row in rows[:MOST_SESSIONS]],
         has_workers=has_workers,
@@ -131,7 +131,7 @@ def _load(load: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _session(row: Mapping[str, Any]) -> Cells:
     names = [f"[accounts.{name}]" for name in row.get("accounts") or []]
-    return cells(
+    return Cells(
         first=f"#{row.get('first')}",
         exchanges=f"{int(row.get('exchanges', 0)):,}",
         accounts=one_line(", ".join(names) or "none signs in", 200),
@@ -165,7 +165,7 @@ def by_time(run: Run) -> Cells | None:
     if len(rows) < 2 or not isinstance(along, dict):
         return None
     seconds = int(along.get("seconds", 1))
-    return cells(drawing=_along(rows, seconds), words=f"{len(rows)} stretches of {seconds} s")
+    return Cells(drawing=_along(rows, seconds), words=f"{len(rows)} stretches of {seconds} s")
 
 
 def _along(rows: Sequence[Mapping[str, Any]], seconds: int) -> Markup:

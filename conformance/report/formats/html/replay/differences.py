@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.page import Cells
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import (
@@ -62,7 +62,7 @@ def difference_groups(run: Run) -> list[Cells]:
 def differing_places(recorded: Json, replayed: Json) -> list[Cells]:
     """The places that differ between two long values; none where the values themselves are shown."""
     return [
-        cells(path=each.path, recorded=each.old or "nothing", replayed=each.new or "nothing")
+        Cells(path=each.path, recorded=each.old or "nothing", replayed=each.new or "nothing")
         for each in differences_in(recorded, replayed)
     ]
 
@@ -96,7 +96,7 @@ def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int
     extent = f"in {answers_in_words(rows)}" if is_counted else plural(_times(rows), "difference")
     title, hint = TITLES[name]
     more = len(causes) - MOST_ROWS
-    return cells(
+    return Cells(
         name=name or "other",
         title=title,
         hint=hint,
@@ -117,18 +117,14 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     places = differing_places(first.get("recorded"), first.get("replayed"))
     if len(both) > 1:
         places = [_values(row) for row in both]
-    has_values = "recorded" in first
-    return cells(
+    has_values, path = "recorded" in first, one_line(str(first.get("path", "")), 200)
+    return Cells(
         what=" and ".join(KINDS.get(each, each) for each in kinds),
         ids=listed(
             dict.fromkeys(each["id"] for row in rows for each in (row, row.get(BESIDE, {})) if "id" in each),
             MOST_NUMBERS,
         ),
-        path=""
-        if len(both) > 1
-        else one_line(str(first.get("path", "")), 200)
-        if len(rows) == 1
-        else _name(first),
+        path="" if len(both) > 1 else path if len(rows) == 1 else path.rpartition(".")[2],
         endpoints=endpoints[:MOST_ENDPOINTS],
         more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
         times=_count(rows),
@@ -163,15 +159,11 @@ def _count(rows: Sequence[Row]) -> str:
 
 def _values(row: Row) -> Cells:
     """A place of several that differ together."""
-    return cells(
+    return Cells(
         path=str(row.get("path", "")),
         recorded=literal(row.get("recorded"), 160),
         replayed=literal(row.get("replayed"), 160),
     )
-
-
-def _name(row: Row) -> str:
-    return one_line(str(row.get("path", "")), 200).rpartition(".")[2]
 
 
 def _side(row: Row, name: str, *, is_missing: bool) -> str:
