@@ -1,133 +1,89 @@
-"""Whether the tests notice a wrong check: mutants of all that judges, against those that judge made traffic.
+"""Whether the tests notice a wrong check: cosmic-ray's mutants of all that judges, against the tests of it.
 
-    make mutants                                        # all of them
-    .venv/bin/python benchmarks/mutants.py --sample 700  # so many, drawn by a seed
+    make mutants                                         # all of them
+    .venv/bin/python benchmarks/mutants.py --sample 120  # so many, drawn by a seed
     .venv/bin/python benchmarks/mutants.py conformance/checks/orders.py
 
-Writes ``mutants/results.jsonl`` (one mutant a line) and prints a table and the survivors. No file of the
-package is touched. A mutant meets only the tests that come to its function.
-
-mutmut leaves out functions with a decorator, which all checks are; cosmic-ray starts a process, and so
-imports everything, for each of thousands of mutants.
+Writes ``mutants/report.txt`` (each mutant, and what came of it) and prints how many survive. It mutates a
+copy of the package. What survives are mostly short cuts that only cost time, and texts for people.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
+import shutil
+import sqlite3
+import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+import tempfile
+from contextlib import closing
 from pathlib import Path
 
-from mutant_trials import ROOT, reached, tried_anew, tried_quickly
-from mutators import Mutant, mutants
+import peers
 
-RESULTS = ROOT / "mutants" / "results.jsonl"
-NICENESS = 15
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "mutants" / "report.txt"
 SEED = 4
-
-JUDGING = ("conformance/verdicts/findings.py", "conformance/verdicts/comparisons.py")
+TIMEOUT_SECONDS = 300.0
+JUDGING = ("verdicts/findings.py", "verdicts/comparisons.py", "judging/judge.py", "judging/cache.py")
 TESTS = ("test_checks*.py", "test_judg*.py", "test_findings.py", "test_comparisons.py", "test_verify.py")
-WHOLE = "conformance/tests/test_judging_cache.py"
-"""Compares long traces judged in two ways: slow, and meant for how checks are found and remember."""
-REMEMBERING = (
-    "conformance/checks/registry.py",
-    "conformance/judging/judge.py",
-    "conformance/judging/cache.py",
-)
-OUTCOMES = ("killed", "endless", "survived")
 
 
-@dataclass(frozen=True)
-class Result:
-    mutant: Mutant
-    outcome: str
+def configuration(copy: Path, modules: list[str]) -> Path:
+    """Writes what cosmic-ray is to mutate, and which tests decide."""
+    tests = sorted(path for pattern in TESTS for path in copy.glob(f"conformance/tests/{pattern}"))
+    names = " ".join(str(path.relative_to(copy)) for path in tests)
+    settings = {
+        "module-path": modules or ["conformance/checks", *(f"conformance/{name}" for name in JUDGING)],
+        "timeout": TIMEOUT_SECONDS,
+        "excluded-modules": [],
+        "test-command": f"{sys.executable} -m pytest -x -q -p no:cacheprovider {names}",
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    file = copy / "mutants.toml"
+    file.write_text("\n".join(["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"', ""]))
+    return file
 
 
-def targets() -> list[str]:
-    """Modules to mutate: chapters of checks first, shared modules, which most tests reach, last."""
-    modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("conformance/checks/*.py")}
-    return [*sorted(modules - {*REMEMBERING}), *JUDGING, *REMEMBERING]
-
-
-def tests() -> list[str]:
-    files = (path for pattern in TESTS for path in (ROOT / "conformance" / "tests").glob(pattern))
-    return sorted({str(path.relative_to(ROOT)) for path in files} - {WHOLE})
-
-
-def tried(chosen: Sequence[Mutant], out: Path, *, jobs: int) -> list[Result]:
-    """The quick way what is in functions, the slow way the rest. What came of each is written at once."""
-    results: list[Result] = []
-    with out.open("w", encoding="utf-8") as file:
-
-        def note(mutant: Mutant, outcome: str) -> None:
-            results.append(Result(mutant, outcome))
-            print(
-                json.dumps(asdict(mutant) | {"outcome": outcome}, ensure_ascii=False), file=file, flush=True
-            )
-
-        def note_unless_more_follows(mutant: Mutant, outcome: str) -> None:
-            if outcome == "killed" or mutant.module not in REMEMBERING:
-                note(mutant, outcome)
-
-        reaching = reached(targets(), tests())
-        tried_quickly(chosen, reaching, tests(), note_unless_more_follows, jobs=jobs)
-        noted = {result.mutant for result in results}
-        print(f"{len(noted)} of {len(chosen)} tried the quick way", file=sys.stderr, flush=True)
-        left = [mutant for mutant in chosen if mutant not in noted]
-        tried_anew(left, reaching, dict.fromkeys(REMEMBERING, WHOLE), note, jobs=jobs)
-    return results
-
-
-def all_of(modules: Sequence[str]) -> list[Mutant]:
-    sources = ((module, (ROOT / module).read_text(encoding="utf-8")) for module in modules)
-    return [mutant for module, source in sources for mutant in mutants(module, source)]
-
-
-def sampled(possible: Sequence[Mutant], number: int | None) -> list[Mutant]:
-    """So many of them, drawn by a seed; in their order."""
-    if number is None or number >= len(possible):
-        return list(possible)
-    drawn = {*random.Random(SEED).sample(range(len(possible)), number)}
-    return [mutant for at, mutant in enumerate(possible) if at in drawn]
-
-
-def table(results: Sequence[Result]) -> Iterator[str]:
-    counted = Counter((result.mutant.module, result.outcome) for result in results)
-    yield "| module | mutants | killed | endless | survived |"
-    yield "|---|---|---|---|---|"
-    for name in sorted({result.mutant.module for result in results}):
-        numbers = [counted[name, outcome] for outcome in OUTCOMES]
-        yield f"| `{name}` | {sum(numbers)} | {' | '.join(map(str, numbers))} |"
-    totals = [sum(number for (_, of), number in counted.items() if of == outcome) for outcome in OUTCOMES]
-    yield f"| all | {sum(totals)} | {' | '.join(map(str, totals))} |"
+def keep_sample(session: Path, number: int) -> None:
+    """Takes all mutants but so many, drawn by a seed, out of a session of cosmic-ray."""
+    with closing(sqlite3.connect(session)) as database, database:
+        # The ids are random, the order in which they were written is not.
+        ids = [id for (id,) in database.execute("SELECT job_id FROM mutation_specs ORDER BY rowid")]
+        dropped = random.Random(SEED).sample(ids, max(0, len(ids) - number))
+        for table in ("mutation_specs", "work_items"):
+            database.executemany(f"DELETE FROM {table} WHERE job_id = ?", [(id,) for id in dropped])
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("modules", nargs="*")
-    options.add_argument("--sample", type=int, metavar="N", help="N mutants drawn by a seed, not all")
-    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    asked = options.parse_args()
-    os.chdir(ROOT)
-    os.nice(NICENESS)
-    began = time.monotonic()
-    chosen = sampled(all_of(asked.modules or targets()), asked.sample)
-    RESULTS.parent.mkdir(exist_ok=True)
-    results = tried(chosen, RESULTS, jobs=asked.jobs)
-    results.sort(key=lambda result: (result.mutant.module, result.mutant.number))
-    print("\n".join(table(results)))
-    print(f"\n{time.monotonic() - began:.0f} s with {asked.jobs} processes\n")
-    for result in results:
-        mutant = result.mutant
-        if result.outcome != "killed":
-            place = f"{Path(mutant.module)}:{mutant.line} #{mutant.number}"
-            print(f"{place} {result.outcome}: {mutant.kind}: {mutant.change}")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants drawn by a seed, not all")
+    options = parser.parse_args()
+    tool = str(peers.python_of("cosmic-ray").with_name("cosmic-ray"))
+    REPORT.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        for name in ("conformance", "reference_impl", "cases"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "conftest.py"):
+            shutil.copy(ROOT / name, copy)
+        session = str(copy / "session.sqlite")
+        file = str(configuration(copy, options.modules))
+        subprocess.run([tool, "init", file, session], check=True, cwd=copy)
+        if options.sample is not None:
+            keep_sample(Path(session), options.sample)
+        subprocess.run(["nice", tool, "exec", file, session], check=True, cwd=copy)
+        report = subprocess.run(
+            [f"{tool.removesuffix('cosmic-ray')}cr-report", session, "--show-diff"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    REPORT.write_text(report, encoding="utf-8")
+    print("\n".join(report.splitlines()[-3:]))
     return 0
 
 

@@ -1,6 +1,6 @@
 """Virtual environments of the tools that benchmarks compare with.
 
-.venv/bin/python benchmarks/peers.py [NAME…]     makes them: openapi-core, locust, mitmproxy
+.venv/bin/python benchmarks/peers.py [NAME…]     makes them, or some of them
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ PACKAGES = {
     "openapi-core": "openapi-core>=0.19",
     "locust": "locust>=2.32",
     "mitmproxy": "mitmproxy>=11",
+    "cosmic-ray": "cosmic-ray>=8.4",
 }
 
 

@@ -1,12 +1,13 @@
-"""What is the caller's own is read by two accounts, one after the other: it is compared on the wire."""
+"""What is read by two accounts, or as a code after the list of codes: that is compared on the wire."""
 
 from __future__ import annotations
 
 import pytest
 
 from cases.authentication.steps import an_account
-from cases.premises import answered, granted
-from conformance.cases import BESIDE_ADMIN, Account, Portal, Verify, equal, mark, op
+from cases.premises import answered, authorized, granted
+from cases.reading import read
+from conformance.cases import BESIDE_ADMIN, BY_KEY, CONSTANT_LISTS, Account, Portal, Verify, equal, mark, op
 
 OWN = (op.SESSIONS, op.SESSIONS_HISTORY, op.OWN_INVITATIONS)
 
@@ -32,3 +33,27 @@ def test_what_is_an_accounts_own_is_shown_to_it_alone(portal: Portal, verify: Ve
 def test_codes_are_read_after_the_lists_that_have_them(portal: Portal, admin: Account) -> None:
     for key in (op.TIMEZONES, op.COUNTRIES, op.PROFILE, op.WORKSPACES_CURRENT):
         answered(portal.call(key, token=admin.token))
+
+
+PLACES = {
+    "user-portal-types": op.PROFILE,
+    "user-account-statuses": op.ACCOUNTS_QUERY,
+    "user-institution-statuses": op.INSTITUTION,
+    "user-mfa-methods": op.MFA,
+    "notification-channel-type-statuses": op.CHANNEL_TYPES_QUERY,
+    "user-workspace-statuses": op.WORKSPACES_CURRENT,
+}
+"""Where a field of a family is read."""
+
+
+@mark.requirement("MODEL-003", "MODEL-002")
+@pytest.mark.parametrize("suffix", PLACES)
+def test_a_field_has_the_codes_of_its_list(portal: Portal, admin: Account, suffix: str) -> None:
+    granted(portal.call(CONSTANT_LISTS[suffix].endpoint, token=admin.token))
+    authorized(read(portal, BY_KEY[PLACES[suffix]], token=admin.token))
+
+
+@mark.requirement("MODEL-003", "MODEL-002")
+def test_invitations_have_the_states_of_their_list(portal: Portal, admin: Account) -> None:
+    granted(portal.call(CONSTANT_LISTS["user-invitation-statuses"].endpoint, token=admin.token))
+    authorized(portal.call(op.OWN_INVITATIONS, token=admin.token))

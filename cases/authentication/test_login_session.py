@@ -21,7 +21,7 @@ from cases.authentication.steps import (
 )
 from cases.nobody import unknown_id
 from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged
-from cases.security.history import ids, is_completion, new_entries, since
+from cases.security.test_history import ids, is_completion, new_entries, since
 from cases.surroundings import Surroundings
 from conformance.cases import (
     COOLDOWN,

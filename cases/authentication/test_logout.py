@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.authentication.steps import SETTLING, profile_by, refreshed_after_the_end
-from cases.every_endpoint.ended import is_refused_everywhere
+from cases.every_endpoint.test_ended_tokens import is_refused_everywhere
 from cases.premises import answered, granted
 from cases.surroundings import Surroundings
 from conformance.cases import (

@@ -8,7 +8,7 @@ import pytest
 
 from cases.nobody import QUERIES, Ask, IsFree, asked_for_nobody, is_surely_free, reads_nobody
 from cases.premises import authorized
-from cases.security.sessions import current, ids, sessions
+from cases.security.test_session_config import current, ids, sessions
 from conformance.cases import (
     BY_KEY,
     RECORD_UNKNOWN,

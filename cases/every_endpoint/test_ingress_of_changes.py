@@ -11,8 +11,8 @@ from cases.authentication.steps import an_account, begun, code_at_hand, factor_f
 from cases.every_endpoint.test_ingress import ACCESS_CODE, foreign_codes, is_rejected
 from cases.premises import answered, count, granted, outcome, text
 from cases.profile.values import is_shown_whole
-from cases.secure_channel.closing import close
-from cases.security.whitelist import read as read_whitelist
+from cases.secure_channel.test_sessions import close
+from cases.security.test_ip_whitelist import read as read_whitelist
 from conformance.cases import ABSENT, Account, Json, Portal, Untestable, Verify, Wait, mark, op
 
 

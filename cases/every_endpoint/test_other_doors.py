@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cases.every_endpoint.ended import READ_BY_TOKEN
+from cases.every_endpoint.test_ended_tokens import READ_BY_TOKEN
 from cases.every_endpoint.test_ingress import ACCESS_CODE
 from cases.premises import answered, form, granted
 from cases.reading import read

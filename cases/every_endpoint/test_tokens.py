@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from cases.every_endpoint.ended import READ_BY_TOKEN
+from cases.every_endpoint.test_ended_tokens import READ_BY_TOKEN
 from cases.every_endpoint.tokens import (
     NONE_AT_ALL,
     Forgery,

@@ -10,8 +10,7 @@ import pytest
 
 from cases.coded import ONLY_MATCHES, Answers, asked_in_both_forms, passed_over, state_of
 from cases.nobody import unknown_id
-from cases.notifications.making import NO_MASK
-from cases.notifications.queries import ITEMS, any_record, asked, items, matching, total
+from cases.notifications.making import ITEMS, NO_MASK, any_record, asked, items, matching, total
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import (
     CONSTANTS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from cases.coded import state_of
-from cases.notifications.queries import asked, items, matching
+from cases.notifications.making import asked, items, matching
 from cases.premises import granted
 from conformance.cases import (
     STATES,

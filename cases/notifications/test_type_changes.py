@@ -37,6 +37,7 @@ def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: 
             has_status(channel_type, "CHANNELTYPE-028", "DISABLED", before=before)
             is_left_out(channel_type, "CHANNELTYPE-023", "enabledOnly", "typeStatus", "DISABLED")
         if channel_type.call("enable", "CHANNELTYPE-029"):
+            has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
             channel_type.repeat("enable")
             has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
         leaves_the_rest(channel_type, around)

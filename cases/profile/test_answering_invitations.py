@@ -23,12 +23,11 @@ from cases.administration.inviting import (
 from cases.at_once import at_once, successes
 from cases.changing import changed_beside
 from cases.dating import AROUND, DATED, dated, exact_moment, moved
-from cases.premises import A_WHILE, WRITTEN, authorized, code_of, form, granted, is_invalid, listed, settled
+from cases.premises import A_WHILE, WRITTEN, authorized, code_of, form, granted, listed, settled
 from cases.profile.both_ends import verify_both_ends
-from cases.profile.closed import closed_statuses
+from cases.profile.test_invitations import closed_statuses, own_invitations
 from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
-    STATES,
     Account,
     Exchange,
     Json,
@@ -44,17 +43,6 @@ from conformance.cases import (
     portal_time,
     records,
 )
-
-VALUES = STATES["Invitation"]
-
-
-def own_invitations(portal: Portal, caller: Account, state: str | None = None) -> Exchange:
-    """All of them, or where ``statuses`` must be sent those in one state."""
-    everything = authorized(portal.call(op.OWN_INVITATIONS, token=caller.token))
-    if not is_invalid(everything) and state is None:
-        return granted(everything)
-    query = {"statuses": str(VALUES[state or "PENDING"])}
-    return granted(portal.call(op.OWN_INVITATIONS, query=query, token=caller.token))
 
 
 def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, Json]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from cases.premises import answered, authorized, granted, is_invalid, listed, refusal_text
-from cases.profile.closed import closed_statuses
 from conformance.cases import (
     BY_KEY,
+    CONSTANT_LISTS,
     HELD,
     STATES,
     Account,
@@ -19,10 +19,24 @@ from conformance.cases import (
     Verify,
     contradicts,
     holds,
+    is_integer,
     judged_in,
     mark,
     op,
+    records,
 )
+
+CLOSED = ("CANCELLED", "CANCELED", "DECLINED", "REJECTED")
+"""How a portal may name the two states that the document does not number."""
+
+
+def closed_statuses(portal: Portal, caller: Account) -> list[str]:
+    """Their values, as far as the portal's own list has them."""
+    listing = answered(portal.call(CONSTANT_LISTS["user-invitation-statuses"].endpoint, token=caller.token))
+    items = [item for _, item in records(listing)] if listing.success else []
+    values = [item["value"] for item in items if item.get("code") in CLOSED and is_integer(item.get("value"))]
+    return list(dict.fromkeys(map(str, values)))
+
 
 VALUES = STATES["Invitation"]
 HISTORICAL = ("ACCEPTED", "EXPIRED")
@@ -69,11 +83,12 @@ def test_an_invitee_is_named_by_the_own_name(portal: Portal, verify: Verify, adm
             verify("INVITATION-035", holds(listing, at, not swapped, name, profile))
 
 
-def own_invitations(portal: Portal, caller: Account) -> Exchange:
+def own_invitations(portal: Portal, caller: Account, state: str | None = None) -> Exchange:
+    """All of them, or where ``statuses`` must be sent those in one state."""
     everything = asked(portal, caller, None)
-    if is_invalid(everything):
-        everything = asked(portal, caller, [str(VALUES["PENDING"])])
-    return granted(everything)
+    if not is_invalid(everything) and state is None:
+        return granted(everything)
+    return granted(asked(portal, caller, [str(VALUES[state or "PENDING"])]))
 
 
 @mark.requirement("INVITATION-023", "INVITATION-025", *ON_THE_WIRE)

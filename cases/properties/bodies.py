@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from conformance.cases import ABSENT, BY_KEY, REQUESTS, Json
+from conformance.cases import ABSENT, BY_KEY, REQUESTS, Exchange, Json, Trial, holds
 
 LETTERS = ("x", "7", "é", "ß", "漢", "Ж", "א")
 """One UTF-16 unit each, but up to three octets: all ways to count characters agree on them."""
@@ -167,3 +167,17 @@ def _changed(right: Mapping[str, Json], changes: Collection[Change]) -> Drawn:
         else:
             body[change.flaw.field] = change.value
     return Drawn(body, flaws)
+
+
+ANSWERED = (
+    "ENV-001", "ENV-002", "ENV-003", "ENV-004", "ENV-006", "ENV-008", "ENV-014", "ENV-015", "ENV-018",
+    "ERROR-003", "ERROR-008", "ERROR-014",
+)  # fmt: skip
+"""Judged of every answer: its envelope, that it is no server error, and that it follows the error table."""
+
+
+def refuses_what_is_no_object(trial: Trial, drawn: Drawn, answer: Exchange) -> None:
+    """A body that is JSON but no object is refused by a client error; of ``null`` nothing is said."""
+    if drawn.has("shape") and drawn.body in NO_OBJECTS:
+        refused = not answer.success and 400 <= (answer.status or 0) < 500
+        trial.verify("ERROR-016", holds(answer, "status", refused, "a client error, 400 to 499"))

@@ -7,8 +7,7 @@ from base64 import b64encode
 from cases.authentication.steps import judged, method_of
 from cases.nobody import unknown_id
 from cases.premises import answered, text
-from cases.properties.answers import ANSWERED, refuses_what_is_no_object
-from cases.properties.bodies import Drawn, bodies
+from cases.properties.bodies import ANSWERED, Drawn, bodies, refuses_what_is_no_object
 from conformance.cases import (
     INVALID_PARAMETER,
     NO_SESSION,

@@ -10,8 +10,7 @@ from cases.changing import creation
 from cases.nobody import free_id
 from cases.notifications.making import CHANNEL, TYPE, Family, listed_id
 from cases.premises import authorized
-from cases.properties.answers import ANSWERED, refuses_what_is_no_object
-from cases.properties.bodies import Drawn, bodies
+from cases.properties.bodies import ANSWERED, Drawn, bodies, refuses_what_is_no_object
 from conformance.cases import (
     INVALID_BODY,
     RECORD_UNKNOWN,

@@ -6,8 +6,7 @@ Each takes one of the ten sign-ins of a window, so that this is tried only where
 from __future__ import annotations
 
 from cases.authentication.steps import WRONG_CREDENTIALS, address_of, judged, nobody
-from cases.properties.answers import ANSWERED, refuses_what_is_no_object
-from cases.properties.bodies import Drawn, bodies
+from cases.properties.bodies import ANSWERED, Drawn, bodies, refuses_what_is_no_object
 from conformance.cases import (
     LIMITS,
     Portal,

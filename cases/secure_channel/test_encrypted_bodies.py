@@ -10,7 +10,7 @@ from cases.authentication.passwords import Sealed, altered, change, replaced_pas
 from cases.authentication.steps import SETTLING, left_until
 from cases.nobody import unknown_id
 from cases.premises import change_accepted, is_invalid, outcome
-from cases.secure_channel.closing import close
+from cases.secure_channel.test_sessions import close
 from conformance.cases import (
     ABSENT,
     HELD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from urllib.parse import parse_qs, urlsplit
 
 from cases.authentication.steps import begun, completed
@@ -16,6 +16,7 @@ from cases.premises import (
     granted,
     listed,
     settled,
+    texts_within,
     unless_by_own_rule,
 )
 from cases.surroundings import Surroundings, by_admin
@@ -254,7 +255,7 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
     """
     settings = portal.profile.operations.get(op.OTP_SETUP)
     shown = setup.at(settings.secret) if settings and settings.secret else None
-    for text in texts(shown if isinstance(shown, str) else setup.data):
+    for text in texts_within(shown if isinstance(shown, str) else setup.data):
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
             plain = re.sub(r"[\s-]", "", part).upper()
             if SECRET.fullmatch(plain):
@@ -266,7 +267,7 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
 
 def _with_its_making(secret: str, setup: Exchange) -> str:
     """A secret, with what a URI of it in the answer says of how its codes are made."""
-    for text in texts(setup.data):
+    for text in texts_within(setup.data):
         of_the_uri = parse_qs(urlsplit(text).query).get("secret", [""])[0]
         if text.lower().startswith(SCHEME) and of_the_uri.upper() == secret:
             normal = normal_secret(text)
@@ -276,11 +277,3 @@ def _with_its_making(secret: str, setup: Exchange) -> str:
                 )
             return normal
     return secret
-
-
-def texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for part in inner:
-        yield from texts(part)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from cases.authentication.steps import an_account
 from cases.changing import put_back
-from cases.premises import answered, authorized, count, granted, is_invalid, refusal_text, settled, text
-from cases.security.sessions import current, ids, sessions
+from cases.premises import (
+    answered,
+    authorized,
+    count,
+    granted,
+    is_invalid,
+    listed,
+    refusal_text,
+    settled,
+    text,
+)
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     Account,
@@ -21,6 +31,27 @@ from conformance.cases import (
     mark,
     op,
 )
+
+
+def whoever(portal: Portal) -> Account:
+    """Picks the account for a further sign-in: the spare account, or else the administrator."""
+    return an_account(portal, "spare", "admin")
+
+
+def sessions(portal: Portal, token: str) -> Exchange:
+    return granted(portal.call(op.SESSIONS, token=token))
+
+
+def ids(listing: Exchange) -> list[Json]:
+    return [session.get("sessionId") for session in listed(listing)]
+
+
+def current(listing: Exchange) -> str:
+    """The id of the session that asked. Raises Untestable where it cannot be told."""
+    own = [session for session in listed(listing) if session.get("isCurrent") is True]
+    if len(own) != 1 or not isinstance(own[0].get("sessionId"), str):
+        raise Untestable("the listing does not tell which session is the current one", "target")
+    return str(own[0]["sessionId"])
 
 
 @mark.requirement("SESSION-030", "SESSION-033")

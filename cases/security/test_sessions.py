@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cases.authentication.steps import refreshed_after_the_end
-from cases.every_endpoint.ended import is_refused_everywhere
+from cases.every_endpoint.test_ended_tokens import is_refused_everywhere
 from cases.premises import A_WHILE, answered, change_accepted, granted, listed, outcome, settled, text
-from cases.security.history import history, is_completion, new_entries, since
-from cases.security.history import ids as ids_of_entries
-from cases.security.sessions import current, ids, sessions, whoever
+from cases.security.test_history import history, is_completion, new_entries, since
+from cases.security.test_history import ids as ids_of_entries
+from cases.security.test_ip_whitelist import EDGE, ELSEWHERE
+from cases.security.test_session_config import current, ids, sessions, whoever
 from cases.security.traces import config_of, verify_traces
-from cases.security.whitelist import EDGE, ELSEWHERE
 from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
     IN_USE,

@@ -14,7 +14,7 @@ from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.latency.spread import Spread
+from conformance.report.latency import Spread
 from conformance.report.model.run import ChangesMade, Ending, Regression
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE
@@ -204,9 +204,9 @@ def session_rows(plan: ReplayPlan, accounts: Mapping[str, str], *, worker: int |
 def _accounts(plan: ReplayPlan, positions: list[int], accounts: Mapping[str, str]) -> list[Json]:
     names: dict[str, None] = {}
     for position in positions:
-        line = plan.line(position)
-        sent = line.request.body
-        if line.endpoint == LOGIN_INITIATE and isinstance(sent, dict):
+        request = plan.exchange(position).request
+        sent = request.body
+        if request.operation_key == LOGIN_INITIATE and isinstance(sent, dict):
             name = accounts.get(str(sent.get("email")))
             if name is not None:
                 names[name] = None
@@ -222,7 +222,7 @@ def recorded_latencies(plan: ReplayPlan) -> dict[str, Json]:
     for position in sent[:: 1 + len(sent) // MOST_TIMES]:
         request, seconds = plan.requests[position], plan.elapsed[position]
         if request not in operations:
-            operations[request] = plan.line(position).operation
+            operations[request] = plan.exchange(position).request.operation
         operation = operations[request]
         if operation is not None and seconds > 0:
             spreads.setdefault(operation.key, Spread()).note(seconds * 1000)

@@ -207,5 +207,5 @@ def _whole_lines(path: Path) -> int:
 
 
 def _same(plan: ReplayPlan, entry: JournalEntry) -> ExchangeOutcome:
-    line = plan.line(entry.position)
-    return ExchangeOutcome(plan.number_of(entry.position), State.SAME, line.endpoint, line=entry.line)
+    number, endpoint = plan.number_of(entry.position), plan.endpoint(entry.position)
+    return ExchangeOutcome(number, State.SAME, endpoint, line=entry.line)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.coded import passed_over
-from cases.notifications.making import CHANNEL, a_record, is_left_out
-from cases.notifications.queries import ITEMS, items
+from cases.notifications.making import CHANNEL, ITEMS, a_record, is_left_out, items
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import CHANNELS_QUERY
 from conformance.tests.reached import connected

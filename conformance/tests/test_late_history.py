@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from cases.security.history import history, ids, is_completion, new_entries, of_before
+from cases.security.test_history import history, ids, is_completion, new_entries, of_before
 from conformance.checks.records import portal_time
 from conformance.errors import Untestable
 from conformance.tests.reached import connected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.security import test_factors, test_ip_whitelist
-from cases.security.whitelist import ANOTHER, addresses, own_addresses, read
+from cases.security.test_ip_whitelist import ANOTHER, addresses, own_addresses, read
 from conformance.errors import Untestable
 from conformance.spec.endpoints import OTP_REVOKE
 from conformance.tests.reached import Deciding, connected

@@ -214,8 +214,7 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
     with Store([renamed]) as store:
         plan = planned(store, ReplaySelection(impact="disruptive"))
         waits = [
-            (plan.line(at).endpoint, [plan.line(each).endpoint for each in turn])
-            for at, turn in turns_of(plan).items()
+            (plan.endpoint(at), [plan.endpoint(each) for each in turn]) for at, turn in turns_of(plan).items()
         ]
     with reference.start() as portal:
         profile = parse(without_clock(portal.profile()), {})
@@ -278,12 +277,13 @@ def test_an_id_that_each_session_read_itself_does_not_link_them(four_browsers: P
     with Store([four_browsers]) as store:
         plan = disruptive_plan(store)
         lent = {plan.session_of[at] for at in plan.sources.values()}
-        institution = next(line for at in plan.order if "/institutions/" in (line := plan.line(at)).path)
+        paths = [plan.exchange(at).request.path for at in plan.order]
+        institution = next(path for path in paths if "/institutions/" in path)
         share = next(share for share in SharedPlan(plan, {}).shares(3) if 2 in share.sessions)
         SharedPlan(plan, {}).keep_only(share, is_first=False)
 
         assert lent != {2}
-        source = plan.sources[institution.path.rpartition("/")[2]]
+        source = plan.sources[institution.rpartition("/")[2]]
         assert plan.session_of[source] == 2
 
 

@@ -14,7 +14,7 @@ from cases.changing import Creation
 from cases.dating import moved
 from cases.profile.test_profile import is_shown_by_the_answer
 from cases.secure_channel.test_encrypted_bodies import test_an_expired_session_opens_no_body as expires
-from cases.security.history import since
+from cases.security.test_history import since
 from conformance.cases import Portal
 from conformance.spec import REQUIREMENTS
 from conformance.spec import endpoints as op

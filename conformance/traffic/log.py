@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal, Protocol, TextIO
@@ -32,20 +31,31 @@ class ExchangeWriter(Protocol):
     def close(self) -> None: ...
 
 
-class RedactedLines:
-    """A file of redacted lines, ``exchanges.jsonl`` of a run, a check or a replay.
+def first_seen_in(exchange: Exchange) -> str:
+    """The origin of the secrets that an exchange is the first to hold."""
+    request = exchange.request
+    endpoint = endpoint_key(request.method, request.path) or f"{request.method} {request.path}"
+    return f"first seen in #{exchange.n}, {endpoint}{f' by {exchange.client}' if exchange.client else ''}"
 
-    Lines are appended redacted. A value that becomes a secret later may stand in lines written before:
-    ``redact_again`` rewrites those once the file is complete.
+
+class ExchangeLog:
+    """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows.
+
+    Of its lines an earlier part of a replay wrote ``kept``, and the next follow them. A value that becomes a
+    secret later may stand in lines written before: those are rewritten once the file is complete.
     """
 
-    def __init__(self, path: Path, *, buffering: int = -1, kept: int = 0) -> None:
-        """``kept``: so many lines of an earlier part stay, and the next follow them."""
+    def __init__(self, path: Path, secrets: Secrets, *, buffering: int = -1, kept: int = 0) -> None:
         self.path = path
         self.count = kept
+        """How many lines the file has."""
         self._buffering = buffering
         self._is_new = not kept
         self._file: TextIO | None = None
+        self._secrets = secrets
+        self._lock = threading.Lock()
+        self._secrets_before = len(secrets)
+        self._stale_lines = 0
 
     def _opened(self) -> TextIO:
         """The file. Its first line opens it: a command that is refused before leaves an older file whole."""
@@ -59,91 +69,37 @@ class RedactedLines:
             )
         return self._file
 
-    def append(self, line: str) -> None:
-        self.count += 1
-        self._opened().write(f"{line}\n")
-
-    def extend(self, lines: Sequence[str]) -> None:
-        self.count += len(lines)
-        file = self._opened()
-        file.write("\n".join(lines))
-        file.write("\n")
-
-    def flush(self) -> None:
-        self._opened().flush()
-
-    def close(self) -> None:
-        self._opened().close()
-
-    def redact_again(self, redact: Callable[[str], str], *, first: int) -> None:
-        """Rewrites the first lines of the closed file; ``redact`` takes and returns one without its end."""
-        with (
-            written_whole(self.path) as clean,
-            self.path.open(encoding="utf-8") as lines,
-            clean.open("w", encoding="utf-8") as out,
-        ):
-            out.writelines(f"{redact(line.rstrip(chr(10)))}\n" for line in islice(lines, first))
-            shutil.copyfileobj(lines, out)
-
-
-def first_seen_in(exchange: Exchange) -> str:
-    """The origin of the secrets that an exchange is the first to hold."""
-    request = exchange.request
-    endpoint = endpoint_key(request.method, request.path) or f"{request.method} {request.path}"
-    return f"first seen in #{exchange.n}, {endpoint}{f' by {exchange.client}' if exchange.client else ''}"
-
-
-class ExchangeLog:
-    """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows.
-
-    Of its lines an earlier part of a replay wrote ``kept``.
-    """
-
-    def __init__(self, path: Path, secrets: Secrets, *, buffering: int = -1, kept: int = 0) -> None:
-        self.path = path
-        self._lines = RedactedLines(path, buffering=buffering, kept=kept)
-        self._secrets = secrets
-        self._lock = threading.Lock()
-        self._secrets_before = len(secrets)
-        self._stale_lines = 0
-
-    @property
-    def count(self) -> int:
-        """How many lines the file has."""
-        return self._lines.count
-
-    @property
-    def secrets(self) -> int:
-        """How many secrets a line is redacted of."""
-        return len(self._secrets)
-
-    def write(self, exchange: Exchange) -> str:
-        """Writes an exchange; returns its line."""
+    def write(self, exchange: Exchange) -> None:
         self._secrets.add_from(exchange, origin=first_seen_in(exchange))
         with self._lock:
             self._note_new_secrets()
             line = self._secrets.redact_line(_ENCODER.encode(exchange).decode())
-            self._lines.append(line)
-        return line
-
-    def append(self, line: str) -> None:
-        """Writes a line that is redacted already."""
-        with self._lock:
-            self._lines.append(line)
+            self.count += 1
+            self._opened().write(f"{line}\n")
 
     def flush(self) -> None:
         with self._lock:
-            self._lines.flush()
+            self._opened().flush()
 
     def close(self) -> None:
         """Closes the file, and rewrites the lines that are older than the newest secret."""
         self._note_new_secrets()
-        self._lines.close()
+        self._opened().close()
         if self._stale_lines:
-            self._lines.redact_again(self._secrets.redact_line, first=self._stale_lines)
+            self._redact_again()
 
     def _note_new_secrets(self) -> None:
         """A secret may stand in lines that were written before it was registered."""
         if len(self._secrets) != self._secrets_before:
             self._secrets_before = len(self._secrets)
-            self._stale_lines = self._lines.count
+            self._stale_lines = self.count
+
+    def _redact_again(self) -> None:
+        redact = self._secrets.redact_line
+        with (
+            written_whole(self.path) as clean,
+            self.path.open(encoding="utf-8") as lines,
+            clean.open("w", encoding="utf-8") as out,
+        ):
+            out.writelines(f"{redact(line.rstrip(chr(10)))}\n" for line in islice(lines, self._stale_lines))
+            shutil.copyfileobj(lines, out)

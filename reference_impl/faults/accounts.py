@@ -54,13 +54,6 @@ def _half_an_address(body: Body) -> Body:
     return body
 
 
-def _the_one_before(portal: Portal, caller: Caller, body: Body) -> None:
-    """Another account is changed too."""
-    ids = list(portal.records["account"])
-    before = ids[ids.index(body["userBizId"]) - 1]
-    portal.records["account"][before] |= {**body, "bizId": before}
-
-
 def _granted_once(call: Call) -> Any:
     """Answers with an existing grant of the currency unchanged, even a revoked grant."""
     for grant in call.portal.newest("currency grant"):
@@ -135,14 +128,7 @@ ROWS = {
     "ACCOUNT-031 unknown-account-is-400": renamed(op.ACCOUNT, "RESOURCE.NOT_FOUND", INVALID),
     "ACCOUNT-033 another-account-is-read": first_given(op.ACCOUNT, "account", "userBizId"),
     "ACCOUNT-034 update-without-an-id-is-404": optional(op.ACCOUNT_UPDATE, "userBizId", "none"),
-    "ACCOUNT-034 update-without-an-id-changes-the-caller": together(
-        optional(op.ACCOUNT_UPDATE, "userBizId", None),
-        served(
-            op.ACCOUNT_UPDATE, lambda call: call.run_with({"userBizId": call.caller.account_id} | call.body)
-        ),
-    ),
     "ACCOUNT-035 account-update-forgotten": pretending(op.ACCOUNT_UPDATE, "account"),
-    "ACCOUNT-035 account-update-changes-another-too": then(op.ACCOUNT_UPDATE, _the_one_before),
     "ACCOUNT-036 account-status-forgotten": pretending(op.ACCOUNT_STATUS, "account"),
     "ACCOUNT-037 password-reset-by-an-administrator-forgotten": forgetting(op.ACCOUNT_PASSWORD, "passwords"),
     "ACCOUNT-039 unknown-account-is-updated": null_for_unknown(op.ACCOUNT_UPDATE, "account", "userBizId"),
@@ -162,9 +148,6 @@ ROWS = {
     ),
     "ACCOUNT-025 email-and-name-are-alternatives": served(op.ACCOUNTS_QUERY, _alternatives),
     "ACCOUNT-040 filtered-accounts-are-counted-as-all": answered(op.ACCOUNTS_QUERY, _counting_all),
-    "ACCOUNT-020 later-pages-are-not-filtered": asked(
-        op.ACCOUNTS_QUERY, lambda body: _unfiltered(body) if body.get("page") else body
-    ),
     "ACCOUNT-050 nobody-has-both-a-name-and-an-institution": asked(
         op.ACCOUNTS_QUERY, nothing_for("name", "institutionBizId")
     ),

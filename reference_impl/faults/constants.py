@@ -104,9 +104,6 @@ def _extras_of_the_first(data: Any) -> Any:
 ROWS = {
     **OFF_BY_ONE,
     **LEFT_OUT,
-    "CONSTANT-002 last-wallet-status-has-no-value": reported_in_last(
-        op.constants("wallet-statuses"), "[]", value=None
-    ),
     "CONSTANT-062 a-value-twice-in-a-list": data_rewritten(
         lambda listed: [*listed, listed[-1] | {"code": "ANOTHER"}], op.constants("order-statuses")
     ),

@@ -21,10 +21,9 @@ from reference_impl.faults.fault import (
     turned,
 )
 from reference_impl.faults.requests import racing
-from reference_impl.faults.verbs import HOUR, QUARTER, in_ascii, named_with, newest_with
-from reference_impl.limits import Limits
+from reference_impl.faults.verbs import in_ascii, named_with
 from reference_impl.portal import Caller, Portal, Record
-from reference_impl.shapes import Body, address, email
+from reference_impl.shapes import Body, address
 
 
 def _without_cancelled(call: Call, data: Any) -> Any:
@@ -55,12 +54,6 @@ def _whenever_it_expires(call: Call) -> Any:
         return call.run()
     finally:
         record["expiresAt"] = end
-
-
-def _if_it_begins_well(value: Any, limits: Limits) -> Any:
-    words = value.split() if isinstance(value, str) else []
-    email(words[0] if words else value, limits)
-    return value
 
 
 def _anybodys(call: Call) -> Any:
@@ -118,25 +111,12 @@ ROWS = {
     "INVITE-009 expiration-days-are-ignored": ignoring(op.INVITE, "expirationDays"),
     "INVITE-011 the-inviter-is-another": reported(op.INVITATIONS, "[]", inviterBizId="account-of-another"),
     "INVITATION-025 cancelled-invitations-are-left-out": answered(op.OWN_INVITATIONS, _without_cancelled),
-    "INVITE-009 an-invitation-ends-hours-early": then(
-        op.INVITE,
-        newest_with(
-            "invitation",
-            expiresAt=lambda invitation: float(
-                (invitation["expiresAt"] - 9 * HOUR) // QUARTER * QUARTER + QUARTER / 2
-            ),
-        ),
-    ),
     "INVITATION-037 of-several-statuses-the-first-counts": asked(op.OWN_INVITATIONS, _the_first_alone),
     "INVITATION-029 two-acceptances-at-once-succeed": racing(op.ACCEPT, "records"),
     "INVITATION-029 a-cancelled-invitation-is-accepted": served(op.ACCEPT, _also_once_cancelled),
     "INVITATION-029 an-expired-invitation-is-accepted": served(op.ACCEPT, _whenever_it_expires),
-    "INVITE-001 an-address-need-only-begin-well": ruled(op.INVITE, "inviteeEmail", _if_it_begins_well),
     "INVITATION-036 anybody-declines-an-invitation": served(op.DECLINE, _anybodys),
     "INVITATION-020 accepting-does-not-stick": pretending(op.ACCEPT, "invitation"),
-    "INVITATION-020 accepting-makes-it-declined": moved("invitation", "PENDING", "accept", "DECLINED").at(
-        op.ACCEPT
-    ),
     "INVITATION-021 declined-invitation-can-be-accepted": _acceptable("DECLINED"),
     "INVITATION-021 accepted-invitation-can-be-accepted": _acceptable("ACCEPTED"),
     "INVITATION-022 statuses-are-ignored": ignoring(op.OWN_INVITATIONS, "statuses"),

@@ -163,12 +163,6 @@ def _ended(portal: Portal, *sessions: Session) -> None:
         portal.end(session, "terminate")
 
 
-def _another_of_the_caller(portal: Portal, caller: Caller, body: Body) -> None:
-    """Of the other sessions the one that began last goes as well."""
-    left = [each for each in portal.sessions_of(caller.account_id) if each.id != body["sessionId"]]
-    _ended(portal, *left[-1:])
-
-
 def _those_of_others(portal: Portal, caller: Caller, body: Body) -> None:
     own = portal.sessions_of(caller.account_id)
     _ended(portal, *(each for each in portal.sessions.values() if each.state == "ACTIVE" and each not in own))
@@ -328,7 +322,6 @@ ROWS = {
     "MODEL-008 own-invitations-are-anothers": served(op.OWN_INVITATIONS, as_another),
     "MODEL-010 generated-codes-raise-the-sessions": then(op.BACKUP_GENERATE, _secured(maxSessions=99)),
     "MODEL-011 a-forgotten-password-signs-out": then(op.FORGOT, _signed_out),
-    "MODEL-012 a-session-goes-with-its-neighbour": then(op.TERMINATE, _another_of_the_caller),
     "MODEL-012 all-sessions-of-everybody-end": then(op.TERMINATE_ALL, _those_of_others),
     "MODEL-012 a-reset-dates-the-administrators-password": then(
         op.ACCOUNT_PASSWORD,

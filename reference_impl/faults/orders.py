@@ -78,12 +78,6 @@ ROWS = {
     "ORDER-021 start-time-ignored": asked(
         op.ORDERS, lambda body: body | ({"startTime": 0.0} if "startTime" in body else {})
     ),
-    "ORDER-021 start-time-cut-to-the-day-before": asked(
-        op.ORDERS,
-        lambda body: (
-            body | ({"startTime": body["startTime"] // DAY * DAY - DAY} if "startTime" in body else {})
-        ),
-    ),
     "ORDER-022 end-time-ignored": ignoring(op.ORDERS, "endTime"),
     "ORDER-023 ORDER-024 sort-reversed": asked(op.ORDERS, _reversed),
     "ORDER-024 sort-forgotten-past-the-first-page": asked(

@@ -16,14 +16,6 @@ def _paged_counting_all(call: Call, data: Any) -> Any:
     return data
 
 
-def _filtered_pages_overlap(call: Call, data: Any) -> Any:
-    """A page of what a filter gives begins with the last of the page before."""
-    if call.body.get("accountStatus") is None or not call.body.get("page"):
-        return data
-    before = call.run(page=call.body["page"] - 1)["accounts"]
-    return data | {"accounts": [*before[-1:], *data["accounts"][:-1]]}
-
-
 def _rounded_down(page: Record) -> None:
     page["totalPages"] = page.get("totalRecords", page.get("totalElements")) // page["pageSize"]
 
@@ -46,24 +38,13 @@ def _from_zero(operation: str) -> Change:
     return reported(operation, "pagination", currentPage=lambda page: page - 1)
 
 
-def _one_more_past_the_first(page: int) -> int:
-    return page + (page > 0)
-
-
 ROWS = {
-    "PAGE-028 PAGE-029 a-size-counts-with-a-page-only": asked(
-        op.ACCOUNTS_QUERY,
-        lambda body: {
-            name: value for name, value in body.items() if name != "size" or body.get("page") is not None
-        },
-    ),
     "PAGE-008 CHANNELTYPE-024 types-asked-for-are-counted-as-all": answered(
         op.TYPES_QUERY, _paged_counting_all
     ),
     "PAGE-008 CHANNEL-045 channels-asked-for-are-counted-as-all": answered(
         op.CHANNELS_QUERY, _paged_counting_all
     ),
-    "PAGE-039 pages-of-a-filter-overlap": answered(op.ACCOUNTS_QUERY, _filtered_pages_overlap),
     "PAGE-010 a-full-page-has-a-next-one": turned(
         op.HISTORY,
         "",
@@ -83,9 +64,6 @@ ROWS = {
         op.TYPES_QUERY, "", lambda data: data.update(items=data["items"][:19])
     ),
     "PAGE-026 accounts-page-from-one": reported(op.ACCOUNTS_QUERY, "", currentPage=lambda page: page + 1),
-    "PAGE-026 accounts-page-wrong-past-the-first": reported(
-        op.ACCOUNTS_QUERY, "", currentPage=_one_more_past_the_first
-    ),
     "PAGE-027 account-pages-rounded-down": turned(op.ACCOUNTS_QUERY, "", _rounded_down),
     "PAGE-028 accounts-all-on-one-page": together(
         limited(max_page_size=10_000), asked(op.ACCOUNTS_QUERY, lambda body: body | {"size": 10_000})
@@ -99,7 +77,6 @@ ROWS = {
     "LIMIT-011 accounts-default-size-ten": _another_default(op.ACCOUNTS_QUERY, size=10),
     "PAGE-035 orders-page-from-one": reported(op.ORDERS, "", number=lambda page: page + 1),
     "PAGE-035 orders-page-ignored": ignoring(op.ORDERS, "page"),
-    "PAGE-035 orders-page-wrong-past-the-first": reported(op.ORDERS, "", number=_one_more_past_the_first),
     "PAGE-036 order-pages-one-too-many": reported(op.ORDERS, "", totalPages=lambda pages: pages + 1),
     "PAGE-037 orders-one-more-than-asked": answered(
         op.ORDERS,

@@ -51,13 +51,6 @@ def _language_kept(portal: Portal, caller: Caller, body: Body) -> None:
         caller.account["defaultLanguage"] = "en"
 
 
-def _untouched(call: Call) -> Any:
-    before = call.caller.account["updatedAt"]
-    data = call.run()
-    call.caller.account["updatedAt"] = before
-    return data | {"updatedAt": call.portal.view("account", call.caller.account)["updatedAt"]}
-
-
 def _one_workspace(call: Call) -> Any:
     """Every workspace that is named gives the caller's first."""
     mine = call.caller.account["workspaceBizIds"]
@@ -96,7 +89,6 @@ ROWS = {
         op.PROFILE_UPDATE,
         lambda portal, caller, body: caller.account.update(createdAt=caller.account["updatedAt"]),
     ),
-    "PROFILE-008 profile-update-leaves-updated-at": served(op.PROFILE_UPDATE, _untouched),
     "PROFILE-009 profile-takes-a-number-for-a-name": ruled(
         op.PROFILE_UPDATE, "accountName", lambda value, limits: str(value)
     ),

@@ -113,10 +113,6 @@ ROWS = {
         lambda seen: seen.asked.query.get("size") == ["2"],
         toWalletId="wallet-of-another",
     ),
-    "AGREE-003 the-current-workspace-is-of-the-callers-institution": answered(
-        op.CURRENT_WORKSPACE,
-        lambda call, data: data | {"institutionBizId": call.caller.account["institutionBizId"]},
-    ),
     "AGREE-008 an-institution-has-a-name-for-each-reader": answered(
         op.INSTITUTION,
         lambda call, data: data | {"institutionName": f"Institution of {call.caller.account['accountName']}"},

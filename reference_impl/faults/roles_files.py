@@ -7,7 +7,7 @@ from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import renamed, reported, served
 from reference_impl.faults.requests import Names, adding, signed_in
-from reference_impl.faults.verbs import by_its_beginning, first_given, not_found, unrefused
+from reference_impl.faults.verbs import by_its_beginning, first_given, unrefused
 from reference_impl.portal import Portal
 
 
@@ -55,7 +55,4 @@ ROWS = {
         op.ROLE, lambda call: call.run() | {"workspaceBizId": call.caller.account["workspaceBizIds"][0]}
     ),
     "ROLE-016 a-role-lacks-its-last-permission": data_rewritten(lambda data: data[:-1], op.ROLE_PERMISSIONS),
-    "ROLE-010 the-newest-role-is-not-found": not_found(
-        op.ROLE, "role", "roleBizId", lambda portal, role: role is portal.newest("role")[0]
-    ),
 }

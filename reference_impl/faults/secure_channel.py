@@ -195,10 +195,6 @@ ROWS = {
     ),
     "SECURE-006 broken-keys-open-a-session": served(op.SECURE_SESSION, _broken_keys_taken),
     "SECURE-007 session-returns-the-keys-in-base64": answered(op.SECURE_SESSION, _with_its_keys),
-    "SECURE-007 session-returns-a-key-in-a-list": answered(
-        op.SECURE_SESSION,
-        lambda call, data: data | {"keys": {"aes": [_with_its_keys(call, data)["responseKey"]]}},
-    ),
     "SECURE-008 secure-session-expires-in-seconds": reported(
         op.SECURE_SESSION, "", expiresAt=lambda value: value // 1000
     ),

@@ -79,14 +79,6 @@ def _with_what_is_set_up(call: Call, data: Any) -> Any:
     return data | {"mfaMethods": [call.portal.enumeration("user-mfa-methods", n) for n in ("EMAIL", "OTP")]}
 
 
-def _of_every_set(call: Call, data: Any) -> Any:
-    """Codes of the sets before remain beside those of the last."""
-    codes = call.portal.security(call.caller.account_id)["backupCodes"]
-    sets = call.memory.setdefault(call.caller.account_id, [])
-    sets += [codes] if codes and codes not in sets else []
-    return data | {"remainingCount": max(data["remainingCount"], sum(map(len, sets)))}
-
-
 ROWS = {
     "MFA-016 any-authenticator-completes-a-sign-in": served(op.COMPLETE, _by_any_authenticator).at(
         op.COMPLETE, op.OTP_SETUP, op.OTP_REVOKE
@@ -99,12 +91,6 @@ ROWS = {
     "IPWHITELIST-003 whitelist-keeps-one-address": data_rewritten(
         lambda data: data | {"entries": data["entries"][:1]}, op.WHITELIST
     ),
-    "IPWHITELIST-004 enabling-the-whitelist-does-not-stick": moved(
-        "ip whitelist", "DISABLED", "enable", "DISABLED"
-    ).at(op.ENABLE_WHITELIST),
-    "IPWHITELIST-005 disabling-the-whitelist-does-not-stick": moved(
-        "ip whitelist", "ENABLED", "disable", "ENABLED"
-    ).at(op.DISABLE_WHITELIST),
     "IPWHITELIST-009 whitelist-takes-text": together(
         ruled(op.SET_WHITELIST, "ips", lambda value, limits: [value] if isinstance(value, str) else []),
         asked(op.SET_WHITELIST, lambda body: body | {"ips": []}),
@@ -132,7 +118,6 @@ ROWS = {
     "IPWHITELIST-003 a-whitelist-forgets-long-addresses": asked(
         op.SET_WHITELIST, lambda body: body | {"ips": [ip for ip in body["ips"] if ":" not in ip]}
     ),
-    "BACKUP-003 backup-codes-of-earlier-sets-remain": answered(op.BACKUP_CODES, _of_every_set),
     "IPWHITELIST-004 enabling-the-whitelist-twice-disables-it": moved(
         "ip whitelist", "ENABLED", "enable", "DISABLED"
     ).at(op.ENABLE_WHITELIST),

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from reference_impl.changes import Change, data_rewritten, moved, rewritten, together
-from reference_impl.errors import INVALID, Refusal
+from reference_impl.changes import Change, data_rewritten, moved, rewritten
+from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
     Call,
@@ -31,22 +31,6 @@ def _newest_is_current(seen: Seen, data: Any) -> None:
     newest = max(data, key=lambda session: str(session["loginTime"]))
     for session in data:
         session["isCurrent"] = session is newest
-
-
-def _the_first_page_twice(call: Call) -> Any:
-    """The second page of the history is the first, and says that it is the second."""
-    if call.body.get("page") != 2:
-        return call.run()
-    data = call.run(page=1)
-    return data | {"pagination": data["pagination"] | {"currentPage": 2}}
-
-
-def _keeps_the_failure(call: Call, data: Any) -> Any:
-    """Records a completed sign-in with the failure reason of the previous entry."""
-    session = call.portal.login_sessions[call.body["sessionId"]]
-    *_, before, written = [{"failureReason": None}, *call.portal.history[session.account_id]]
-    written["failureReason"] = before["failureReason"]
-    return data
 
 
 def _failures_forgotten(portal: Portal, caller: Caller, body: Body) -> None:
@@ -117,11 +101,6 @@ def _a_year_before(moment: str) -> str:
     return f"{int(moment[:4]) - 1}{moment[4:]}"
 
 
-def _refused_where_left(portal: Portal, caller: Caller, body: Body) -> None:
-    if caller.session is not None and caller.session.state == "LEFT":
-        raise Refusal("TOKEN_INVALID")
-
-
 def _one_more(call: Call) -> Any:
     """A session more is let live than the account may have."""
     security = (
@@ -142,7 +121,6 @@ ROWS = {
         op.SESSIONS,
         lambda call, data: each(clientIp=call.caller.client_ip, userAgent=call.caller.user_agent)(data),
     ),
-    "HISTORY-014 the-second-page-of-the-history-is-the-first": served(op.HISTORY, _the_first_page_twice),
     "HISTORY-019 history-ids-are-new-at-each-read": answered(
         op.HISTORY,
         lambda call, data: (
@@ -151,7 +129,6 @@ ROWS = {
         ),
     ),
     "HISTORY-018 a-sign-in-forgets-the-failures-before": then(op.COMPLETE, _failures_forgotten),
-    "HISTORY-013 a-completed-sign-in-keeps-the-failure-before": answered(op.COMPLETE, _keeps_the_failure),
     "SESSION-045 terminate-all-asks-for-a-body": refusing(op.TERMINATE_ALL, INVALID),
     "SESSION-038 one-call-makes-all-sessions-active": first(op.SESSIONS, _all_active),
     "HISTORY-017 a-wrong-code-is-listed-as-a-sign-in": where_refused(op.COMPLETE, _listed_as_a_sign_in),
@@ -162,7 +139,6 @@ ROWS = {
     "HISTORY-012 history-pages-of-ten": asked(op.HISTORY, lambda body: {"pageSize": 10} | body),
     "HISTORY-014 an-entry-twice-on-a-page": turned(op.HISTORY, "", one_item_twice("items")),
     "SESSION-020 no-session-is-current": data_rewritten(each(isCurrent=False), op.SESSIONS),
-    "SESSION-020 every-session-is-current": data_rewritten(each(isCurrent=True), op.SESSIONS),
     "SESSION-021 new-sign-in-is-not-listed": data_rewritten(_newest_left_out, op.SESSIONS),
     "SESSION-022 newest-session-is-current-for-all": data_rewritten(
         lambda data: [item | {"isCurrent": at == 0} for at, item in enumerate(data)], op.SESSIONS
@@ -206,10 +182,5 @@ ROWS = {
     "SESSION-043 no-session-is-active-after-its-login": turned(
         op.SESSIONS, "[]", lambda item: item.update(lastActivityTime=item["loginTime"])
     ),
-    "SESSION-025 a-terminated-session-still-lists-accounts": together(
-        moved("session", "ACTIVE", "terminate", "LEFT"),
-        moved("session", "LEFT", "call", "LEFT"),
-        first(op.PROFILE, _refused_where_left),
-    ).at(op.TERMINATE),
     "SESSION-041 a-session-more-than-allowed": served(op.COMPLETE, _one_more),
 }

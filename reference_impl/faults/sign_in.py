@@ -104,14 +104,6 @@ def _refused_unless_null(seen: Seen, answer: Answer) -> None:
         answer.body |= {"success": False, "code": "VALIDATION.INVALID_PARAMETER", "data": None}
 
 
-def _cooldown_of_the_first(call: Call) -> Any:
-    """A second code is sent after the cooldown, and a third at once."""
-    last, data = call.mailed_code, call.run()
-    if last and call.mailed_code:
-        call.mailed_code.sent = last.sent
-    return data
-
-
 def _mailed_anyway(portal: Portal, caller: Caller, body: Body) -> None:
     session = portal.login_sessions.get(body.get("sessionId", ""))
     email = portal.find("account", session.account_id)["accountEmail"] if session else "nobody"
@@ -241,14 +233,6 @@ def _second_try_is_the_last(call: Call) -> Any:
     return call.run()
 
 
-def _cooldown_for_whom_mail_is_first(call: Call) -> Any:
-    """Only the account that signs in by the authenticator waits; the others may send at once."""
-    session, code = call.login_session, call.mailed_code
-    if session and code and call.portal.security(session.account_id)["factors"]["EMAIL"]["isPrimary"]:
-        code.sent = 0
-    return call.run()
-
-
 def _blocked_for_good(call: Call) -> Any:
     if call.login_session and call.mailed_code:
         call.mailed_code.sent = call.portal.now()
@@ -272,11 +256,6 @@ SENT = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300}
 
 def _sent_for_the_used_up(call: Call) -> Any:
     return SENT if call.login_session and call.login_session.state == "CONSUMED" else call.run()
-
-
-def _cooldown_lifted(portal: Portal, caller: Caller, body: Body) -> None:
-    if body["sessionId"] in portal.mfa_codes:
-        portal.mfa_codes[body["sessionId"]].sent = 0
 
 
 def _sent_for_the_expired(call: Call) -> Any:
@@ -357,7 +336,6 @@ ROWS = {
         lambda password: [password[:-1] + letter for letter in LETTERS]
     ),
     "LOGIN-084 blanks-around-a-password-are-dropped": _or_else(lambda password: [password.strip()]),
-    "LOGIN-025 the-first-send-alone-has-a-cooldown": served(op.SEND, _cooldown_of_the_first),
     "LOGIN-076 a-pending-account-is-approved-at-complete": reported(op.COMPLETE, "", pendingApproval=False),
     "LOGIN-077 a-wrong-password-ends-open-login-sessions": where_refused(op.INITIATE, _login_sessions_ended),
     "LOGIN-078 anybodys-mailed-code-completes": served(op.COMPLETE, _anybodys_code),
@@ -405,7 +383,6 @@ ROWS = {
     "LOGIN-022 send-is-refused": refusing(op.SEND, INVALID),
     "LOGIN-023 sent-is-false": reported(op.SEND, "", sent=False),
     "LOGIN-025 no-cooldown": together(limited(mfa_cooldown=0), reported(op.SEND, "", cooldownSeconds=60)),
-    "LOGIN-025 no-cooldown-where-mail-comes-first": served(op.SEND, _cooldown_for_whom_mail_is_first),
     "LOGIN-026 cooldown-begins-anew-with-each-try": served(op.SEND, _blocked_for_good),
     "LIMIT-006 code-lifetime-of-60": reported(op.SEND, "", codeExpiresIn=60),
     "LIMIT-007 cooldown-of-120": limited(mfa_cooldown=120).at(op.SEND),
@@ -440,7 +417,6 @@ ROWS = {
     "LOGIN-069 send-without-method-is-404": _without_method(op.SEND),
     "LOGIN-070 complete-without-method-is-404": _without_method(op.COMPLETE),
     "LOGIN-071 complete-without-session-is-404": optional(op.COMPLETE, "sessionId", "none"),
-    "LOGIN-025 a-wrong-code-lifts-the-cooldown": where_refused(op.COMPLETE, _cooldown_lifted).at(op.SEND),
     "LOGIN-072 a-used-up-session-is-sent-a-code": served(op.SEND, _sent_for_the_used_up),
     "LOGIN-073 an-expired-session-is-sent-a-code": served(op.SEND, _sent_for_the_expired),
     "LOGIN-074 a-code-is-sent-by-any-method": asked(op.SEND, _any_other_is(EMAIL)),

@@ -4,7 +4,6 @@ import httpx
 import pytest
 
 from reference_impl import serve
-from reference_impl.choices import Choices
 from reference_impl.profile import profile
 from reference_impl.routes import ROWS
 from reference_impl.tests.client import Client, path_of
@@ -55,18 +54,6 @@ def test_of_what_is_drawn_nothing_contradicts_another_and_nothing_could_be_added
 
         assert all(one.goes_with(other for other in chosen if other is not one) for one in chosen)
         assert not any(other.goes_with(chosen) for other in others)
-
-
-def test_the_strange_portal_is_all_that_it_is_said_to_be(portal_with: Portals) -> None:
-    client = portal_with(variants=["terse-and-strange"])
-    refused = client.initiate("admin", "Not-the-password-1")
-    account = _signed_in(client).get("/web/v1/system/profile")
-
-    assert refused.status_code == 400
-    assert not {"version", "timestamp"} & refused.json().keys()
-    assert account["accountStatus"]["label"].startswith("enum.")
-    assert {"newField", "_links"} <= account.keys() & account["accountStatus"].keys()
-    assert Choices().mfa_cooldown_status == 429
 
 
 @pytest.mark.parametrize(

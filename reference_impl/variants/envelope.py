@@ -130,8 +130,7 @@ def _with_malformed_ids(form: str, is_well_formed: Callable[[str], bool]) -> Cha
     return together(chosen(ids=form), change)
 
 
-EAST = timezone(timedelta(hours=8))
-ZONES = tuple(timezone(timedelta(minutes=minutes)) for minutes in (0, 540, -210))
+ZONES = tuple(timezone(timedelta(minutes=minutes)) for minutes in (0, 480, -210))
 
 
 def _in(zone: timezone, value: str) -> str:
@@ -180,25 +179,11 @@ def _leaps(time: str | None) -> str | None:
 _SECONDS = re.compile(r"([Tt]\d\d:?\d\d:?)\d\d(?:[.,]\d+)?")
 """Of a time in the basic format as well."""
 
-NULLABLE_TEXTS = frozenset(
-    [
-        "accountRemark",
-        "entityBizId",
-        "extraData",
-        "institutionDescription",
-        "institutionRemark",
-        "extraConfig",
-        "message",
-        "failureReason",
-        "iconUrl",
-        "channelRemark",
-        "verifiedAt",
-        "description",
-        "lastLoginIp",
-        "passwordChangedAt",
-        "lastLoginAt",
-    ]
+_NULLABLE_TEXTS = (
+    "accountRemark entityBizId extraData institutionDescription institutionRemark extraConfig message "
+    "failureReason iconUrl channelRemark verifiedAt description lastLoginIp passwordChangedAt lastLoginAt"
 )
+NULLABLE_TEXTS = frozenset(_NULLABLE_TEXTS.split())
 """Fields that are a string or null, or of no type or null."""
 
 
@@ -317,8 +302,6 @@ VARIANTS = permitted(
         "whole-seconds: times fractions",
         everywhere(lambda value: timed_record(value, lambda time: f"{time[:19]}Z")),
     ),
-    "UTC is stated for accounts only",
-    may("times-of-the-far-east: times", everywhere(lambda value: timed_record(value, partial(_in, EAST)))),
     "UTC is stated for accounts only, and no order of fields",
     may("times-in-changing-zones: times", enveloped(_now_here_now_there)),
     "ISO 8601 has several forms",

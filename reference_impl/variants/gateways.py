@@ -155,7 +155,6 @@ VARIANTS = permitted(
     "what a firewall before the portal answers is not the portal's, and not described",
     may("firewall-406: interrupted", _firewall(406)),
     may("firewall-200: interrupted", _firewall(200)),
-    may("firewall-405: interrupted", _firewall(405)),
     "what an edge before the portal refuses is not the portal's answer",
     may("other-media-types-stop-at-the-edge: media-type", wrapped(lambda app: BeforeEach(app, _json_alone))),
     "rate limits of other endpoints are not shown",

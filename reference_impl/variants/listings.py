@@ -126,15 +126,6 @@ VARIANTS = permitted(
     may("last-page-for-one-out-of-range: page-range", chosen(page_out_of_range="last")),
     may("page-out-of-range-refused: page-range", chosen(page_out_of_range="refused")),
     may("negative-page-is-the-first: negative", chosen(page_negative="first")),
-    may(
-        "cautious-lists: page-range large-size sort negative",
-        chosen(
-            page_out_of_range="refused",
-            size_above_max="refused",
-            sort_unknown="ignored",
-            page_negative="first",
-        ),
-    ),
     "the maximum page size is not shown",
     may("large-size-refused: large-size", chosen(size_above_max="refused")),
     may("pages-of-fifty-at-most: large-size", limited(max_page_size=50)),

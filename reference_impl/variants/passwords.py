@@ -53,14 +53,17 @@ def _until_it_expires(portal: Portal, caller: Caller, body: Body) -> None:
             code.state = "SENT"
 
 
-def _never_again() -> Change:
-    """Refuses every password that the account had before."""
+def _with_history(status: int, *operations: str, is_present_in: bool) -> Change:
+    """Refuses every password that the account had before, and the present one too, where it is in the
+    history."""
     had: dict[str, list[Password]] = defaultdict(list)
 
     def setting(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
         account = portal.account_of(body.get("email", "")) or caller.known_account or {}
         id, before = str(body.get("userBizId") or account.get("bizId")), dict(portal.passwords)
-        if any(old.matches(body.get("newPassword", "")) for old in had[id]):
+        is_known = not is_present_in or before[id].matches(body["oldPassword"])
+        used = [*had[id], *([before[id]] if is_present_in else [])]
+        if is_known and any(old.matches(body.get("newPassword", "")) for old in used):
             raise Refusal("PASSWORD_USED")
         data = handler(portal, caller, body)
         for id, replaced in before.items():
@@ -68,24 +71,7 @@ def _never_again() -> Change:
                 had[id].append(replaced)
         return data
 
-    refusal = erring("PASSWORD_USED", "PASSWORD.USED_BEFORE", 400)
-    return together(refusal, around(setting, op.CHANGE, op.RESET, op.INIT, op.ACCOUNT_PASSWORD))
-
-
-def _with_history() -> Change:
-    """Refuses a password that is among the account's last five."""
-    used: dict[str, list[Password]] = {}
-
-    def changing(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:
-        id = caller.account_id
-        last = [*used.get(id, []), portal.passwords[id]][-5:]
-        if last[-1].matches(body["oldPassword"]) and any(old.matches(body["newPassword"]) for old in last):
-            raise Refusal("PASSWORD_USED")
-        data = handler(portal, caller, body)
-        used[id] = last
-        return data
-
-    return together(erring("PASSWORD_USED", "PASSWORD.IN_HISTORY", 409), around(changing, op.CHANGE))
+    return together(erring("PASSWORD_USED", "PASSWORD.IN_HISTORY", status), around(setting, *operations))
 
 
 def _with_a_sign(value: Any, limits: Limits) -> str:
@@ -105,6 +91,8 @@ def wrong_password_is(refusal: str) -> Change:
     return refused(op.CHANGE, refusal, is_wrong)
 
 
+PASSWORDS_SET = (op.CHANGE, op.RESET, op.INIT, op.ACCOUNT_PASSWORD)
+
 VARIANTS = permitted(
     "the generic text is not shown",
     may("forgot-repeats-the-address: forgot-text", enveloped(_address_repeated, op.FORGOT)),
@@ -117,7 +105,11 @@ VARIANTS = permitted(
     "N6: how often a mailed code serves is not shown",
     may("a-mailed-code-serves-again: mailed-code", first(op.RESET, _until_it_expires)),
     "which passwords are taken is not stated beyond their length",
-    may("passwords-never-again: password-history", keeping(_never_again)),
+    may(
+        "passwords-never-again: password-history",
+        keeping(lambda: _with_history(400, *PASSWORDS_SET, is_present_in=False)),
+    ),
+    may("password-history", keeping(lambda: _with_history(409, op.CHANGE, is_present_in=True))),
     may(
         "new-passwords-need-a-sign: password-history",
         erring("PASSWORD_WRONG", "PASSWORD.WRONG", 403),
@@ -125,6 +117,4 @@ VARIANTS = permitted(
         ruled(op.CHANGE, "newPassword", _with_a_sign),
         ruled(op.RESET, "newPassword", _with_a_sign),
     ),
-    "whether an old password may be set again is not stated",
-    may("password-history: password-history", keeping(_with_history)),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.changes import Apply, Change, chosen, limited, together, wrapped
+from reference_impl.changes import Apply, Change, chosen, limited, wrapped
 from reference_impl.errors import Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import erring
@@ -95,11 +95,6 @@ def _account_of_the_session(portal: Portal, body: Body) -> str:
     return session.account_id if session else ""
 
 
-def _locked_loudly(status: int, code: str) -> Change:
-    shut = _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address_of_an_account, error="ACCOUNT_LOCKED")
-    return together(erring("ACCOUNT_LOCKED", code, status), shut)
-
-
 def _serving_thrice(seen: Seen, answer: Answer) -> None:
     """A token of the challenge serves three times."""
     if answer.status == 401 or answer.body["code"] == "4030":
@@ -179,8 +174,11 @@ VARIANTS = permitted(
         "locked-silently-after-three-passwords: lock",
         _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address, error="AUTH.INVALID_CREDENTIALS"),
     ),
-    may("locked-by-423: lock", _locked_loudly(423, "ACCOUNT.LOCKED")),
-    may("locked-by-401: lock", _locked_loudly(401, "AUTH.ACCOUNT_LOCKED")),
+    may(
+        "locked-by-423: lock",
+        erring("ACCOUNT_LOCKED", "ACCOUNT.LOCKED", 423),
+        _locking(op.INITIATE, "AUTH.INVALID_CREDENTIALS", _address_of_an_account, error="ACCOUNT_LOCKED"),
+    ),
     may(
         "locked-after-three-codes: code-lock",
         erring("CODES_LOCKED", "AUTH.MFA_LOCKED", 423),

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +11,8 @@ from reference_impl.errors import Refusal
 from reference_impl.factors import new_backup_codes
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import first, then
-from reference_impl.faults.tokens import Issued
+from reference_impl.faults.tokens import claiming, other_tokens
 from reference_impl.handlers.passwords import end_sessions
-from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import ROWS, Handler
 from reference_impl.shapes import Body
@@ -23,26 +21,12 @@ from reference_impl.variants.variant import around, enveloped, grant, keeping, m
 from reference_impl.wrappers import Answer, Seen
 
 
-def _tokens(build: Callable[[Tokens, Draw], Tokens]) -> Change:
-    """Other tokens, made from the usual ones."""
-
-    def change(plan: Plan) -> None:
-        usual = plan.tokens
-        plan.tokens = lambda choices, draw: build(usual(choices, draw), draw)
-
-    return Change(change)
-
-
-def _issued_with(change: Callable[[Claims], Claims]) -> Change:
-    return _tokens(lambda usual, draw: Issued(usual, change))
-
-
 def _of_a_node(claims: Claims) -> Claims:
     return claims | {"jti": f"{claims['jti'][:8]}@node2.auth.internal", "node": "a1@node2.auth.internal"}
 
 
 def _without(name: str) -> Change:
-    return _issued_with(lambda claims: {claim: claims[claim] for claim in claims if claim != name})
+    return claiming(lambda claims: {claim: claims[claim] for claim in claims if claim != name})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +135,14 @@ VARIANTS = permitted(
     "clients read the profile, not the token",
     may("opaque-tokens: tokens", chosen(access_token="opaque")),
     "a JWT may be encrypted",
-    may("encrypted-tokens: tokens claims", _tokens(Sealed)),
+    may("encrypted-tokens: tokens claims", other_tokens(Sealed)),
     "claims are not described beyond that profile data is none",
     # A library that knows no ``sub`` finds the id under ``name``.
     may(
         "tokens-name-their-subject-twice: claims",
-        _issued_with(lambda claims: claims | {"name": claims["sub"]}),
+        claiming(lambda claims: claims | {"name": claims["sub"]}),
     ),
-    may("tokens-of-a-node: claims", _issued_with(_of_a_node)),
+    may("tokens-of-a-node: claims", claiming(_of_a_node)),
     may("tokens-alike-within-a-second: claims", _without("jti")),
     may("tokens-without-times: claims", _without("iat")),
     "what a token holds beside profile data is not stated",

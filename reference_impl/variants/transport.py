@@ -197,11 +197,4 @@ VARIANTS = permitted(
     may("unknown-path-is-served: unknown-path", _elsewhere(200, b"application/json", b'{"hello":"world"}')),
     may("unknown-path-redirects: unknown-path", _elsewhere(302, b"text/plain", b"", b"/login")),
     may("unknown-path-needs-a-token: unknown-path", _elsewhere(401, b"application/json", _NOBODY)),
-    "readings that are each permitted, all at once: bare, 400, keys for labels, unknown fields, 429",
-    may(
-        "terse-and-strange: version timestamp credentials-400 labels descriptions extra-fields",
-        chosen(envelope_version=False, envelope_timestamp=False, label_style="key", descriptions=True),
-        chosen(invalid_credentials_status=400),
-        enveloped(_extra_fields),
-    ),
 )

@@ -49,7 +49,7 @@ def foreseen(plan: ReplayPlan, profile: Profile, accounts: Mapping[str, str]) ->
     yield f"{len(sent)} of {len(wanted)} requests of {plural(plan.sessions, 'client')} would go to {url}."
     operations: Counter[str] = Counter()
     for position in sent:
-        operations[plan.line(position).endpoint] += 1
+        operations[plan.endpoint(position)] += 1
     for key, times in sorted(operations.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"{times:7} {key}"
     for why, times in Counter(
@@ -94,7 +94,7 @@ def _losing(plan: ReplayPlan) -> Iterator[int]:
 def _is_own(plan: ReplayPlan, position: int) -> bool:
     """Whether a request is about a record that another request of the recording created, whatever the name
     of its id."""
-    sent = plan.line(position).sent
+    sent = plan.exchange(position).sent
     named = id_in(sent)
     values = sent.values() if named is None and isinstance(sent, dict) else [named]
     sources = (plan.sources.get(value) for value in values if isinstance(value, str))

@@ -99,7 +99,7 @@ class ReplayMachine:
             attempt = yield from self._attempts(position, recorded, client, first)
         except LostValue as lost:
             root = self.progress.root(lost.position)
-            endpoint = self.plan.line(self.plan.order[root - 1]).endpoint
+            endpoint = self.plan.endpoint(self.plan.order[root - 1])
             reason = f"exchange {root} ({endpoint}) did not return what it needs"
             return self._unsent(position, State.SKIPPED, reason, root=root)
         except CannotRebuild as problem:
@@ -155,7 +155,7 @@ class ReplayMachine:
                 seconds = _window_of(live)
                 if retry == RETRIES or seconds > LONGEST_WAIT:
                     break
-                self.rate_limited[self.plan.line(position).endpoint] += math.ceil(seconds)
+                self.rate_limited[self.plan.endpoint(position)] += math.ceil(seconds)
                 yield PassTime(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
                 renames = self._other_names(recorded)
@@ -285,13 +285,14 @@ class ReplayMachine:
             self.context.correlation.add_unchanged(value for value in values if value in text)
 
     def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:
-        line = self.plan.line(position)
         self.plan.omit(position)
         self.progress.fail(position, root)
         account = self.progress.client(position).account
         self.sign_ins.passwords.note(position, account, is_set=False)
         number = self.plan.number_of(position)
-        return ReplayStep(position, ExchangeOutcome(number, state, line.endpoint, reason, root=root))
+        return ReplayStep(
+            position, ExchangeOutcome(number, state, self.plan.endpoint(position), reason, root=root)
+        )
 
 
 def _is_open_still(recorded: Exchange, live: Exchange, client: Client) -> bool:

@@ -137,7 +137,7 @@ class PasswordMails:
             return self.account_of(dig(sent, ["email"]))
         for _, text in leaves(sent, ""):
             source = self.plan.sources.get(text)
-            body = None if source is None else self.plan.line(source).response_json()
+            body = None if source is None else self.plan.exchange(source).envelope
             accounts = (self.account_of(email) for email in _beside(body, text))
             account = next((each for each in accounts if each is not None), None)
             if account is not None:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from datetime import datetime
 
 from conformance.errors import UsageError
 from conformance.replay.recording.kinds import is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages
-from conformance.replay.recording.lines import PlanLine, fingerprint, line_of
+from conformance.replay.recording.lines import (
+    endpoint_in,
+    fingerprint,
+    host_of,
+    impact_in,
+    returned_in,
+    values_in,
+)
 from conformance.replay.recording.needs import add_needs
 from conformance.replay.recording.plan import (
     CHANNEL_HEADER,
@@ -23,14 +31,14 @@ from conformance.replay.recording.plan import (
     opened_channel,
     refusal_of,
 )
-from conformance.replay.recording.store import Store
+from conformance.replay.recording.store import Store, decoded
 from conformance.replay.recording.values import (
     PlacedValue,
     is_dynamic,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.target.profile.errors import nearest
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import REDACTED
 
 CLOCK_GRAIN = 0.0005
@@ -69,7 +77,7 @@ def _must_select(plan: ReplayPlan, selection: ReplaySelection) -> None:
     named = [at for at in plan.order if plan.refused.get(at) == UNWANTED[0]]
     if len(named) + sum(why in NOT_THE_PORTALS for why in plan.refused.values()) < len(plan.order):
         return
-    endpoints = dict.fromkeys(plan.line(at).endpoint for at in named)
+    endpoints = dict.fromkeys(plan.endpoint(at) for at in named)
     if not endpoints:
         return
     pattern = selection.only[0]
@@ -106,36 +114,36 @@ class RequestAnalysis:
         """The secure channels of which the recording has the plaintext."""
 
     def add(self, position: int, raw: bytes) -> None:
-        plan, line = self._plan, self._decoded(position, raw)
+        plan, exchange = self._plan, self._decoded(position, raw)
         sent, response, portal_ms = fingerprint(raw)
-        began, elapsed = line.began, line.elapsed_ms / 1000
+        began, elapsed = exchange.time, exchange.elapsed_ms / 1000
         plan.requests.append(sent)
         plan.responses.append(response)
         self._note_time(began, elapsed, portal_ms)
-        self._opened.add(opened_channel(line))
-        if line.hidden and len(plan.hidden) < MOST_HIDDEN:
-            self._note_hidden(line.hidden)
-        is_accepted = (line.status or 400) < 300
-        if is_accepted and line.operation is not None and line.impact != "read-only":
-            plan.changing[position] = line.operation.key
-        refusal = refusal_of(line, self._selection, position + 1)
+        self._opened.add(opened_channel(exchange))
+        if exchange.hidden and len(plan.hidden) < MOST_HIDDEN:
+            self._note_hidden(exchange.hidden)
+        is_accepted = (exchange.status or 400) < 300
+        if is_accepted and exchange.request.operation is not None and impact_in(exchange) != "read-only":
+            plan.changing[position] = exchange.request.operation.key
+        refusal = refusal_of(exchange, self._selection, position + 1)
         if refusal is not None:
             plan.refused[position] = refusal
             if refusal in NOT_THE_PORTALS:
                 plan.ignored[refusal] += 1
                 return
-            plan.omissions.note(began, line.request.method, line.path, status=line.status)
-        plan.hosts[line.host] += 1
-        code = line.request.header("x-portal-access-code")
+            plan.omissions.note(began, exchange.request.method, exchange.request.path, status=exchange.status)
+        plan.hosts[host_of(exchange)] += 1
+        code = exchange.request.header("x-portal-access-code")
         if code is not None:
-            weight = ACCEPTED_WEIGHT if (line.status or 400) < 400 else 1
+            weight = ACCEPTED_WEIGHT if (exchange.status or 400) < 400 else 1
             self._codes[plan.store.file_of(position)][code] += weight
         if self._first_sent.get(sent, began + 1) > began:
-            self._note_values(line.values(), began, is_accepted=is_accepted)
-            _note_account(plan, line, is_accepted=is_accepted)
+            self._note_values(values_in(exchange), began, is_accepted=is_accepted)
+            _note_account(plan, exchange, is_accepted=is_accepted)
             if is_accepted and len(self._first_sent) < MOST_ANALYZED:
                 self._first_sent[sent] = began
-        self._lineages.add(position, line)
+        self._lineages.add(position, exchange)
 
     def _note_time(self, began: float, elapsed: float, portal_ms: int | None) -> None:
         if portal_ms is not None:
@@ -164,16 +172,18 @@ class RequestAnalysis:
         portal can open such a body either."""
         plan, opened = self._plan, self._opened - {None}
         for position in [at for at, refusal in plan.refused.items() if refusal == SEALED]:
-            line = plan.line(position)
-            if line.request.header(CHANNEL_HEADER) not in opened:
+            exchange = plan.exchange(position)
+            if exchange.request.header(CHANNEL_HEADER) not in opened:
                 continue
             plan.refused[position] = SEALED_OTHERWISE
-            if (line.status or 0) >= 400:
+            if (exchange.status or 0) >= 400:
                 del plan.refused[position]
 
-    def _decoded(self, position: int, raw: bytes) -> PlanLine:
+    def _decoded(self, position: int, raw: bytes) -> Exchange:
         try:
-            return line_of(raw)
+            exchange = decoded(raw)
+            datetime.fromisoformat(exchange.started)
+            return exchange
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
 
@@ -208,9 +218,9 @@ def _is_handle(placed: PlacedValue) -> bool:
     return kind_of(next((part for part in reversed(name) if part and part[0].isalpha()), "")) == "identity"
 
 
-def _note_account(plan: ReplayPlan, line: PlanLine, *, is_accepted: bool) -> None:
-    body = line.request.body
-    if line.endpoint != LOGIN_INITIATE or not isinstance(body, dict):
+def _note_account(plan: ReplayPlan, exchange: Exchange, *, is_accepted: bool) -> None:
+    body = exchange.request.body
+    if endpoint_in(exchange) != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):
@@ -245,9 +255,9 @@ class ResponseAnalysis:
             return
         if len(self._analyzed) < MOST_ANALYZED:
             self._analyzed.add(response)
-        line = self._plan.line(position)
-        over = self._plan.started[position] + line.elapsed_ms / 1000
-        for text in line.returned() & self._sent.keys():
+        exchange = self._plan.exchange(position)
+        over = self._plan.started[position] + exchange.elapsed_ms / 1000
+        for text in returned_in(exchange) & self._sent.keys():
             # Once returned, or once sent before it was returned, the question is settled.
             first = self._sent.pop(text)
             if first >= over - CLOCK_GRAIN and first > self._plan.started[position]:

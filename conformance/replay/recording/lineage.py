@@ -6,9 +6,9 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.lines import endpoint_in
 from conformance.spec import endpoints as op
-from conformance.traffic.exchange import Json, dig
+from conformance.traffic.exchange import Exchange, Json, dig
 
 SIGN_IN_STEPS = frozenset({op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE})
 
@@ -51,16 +51,19 @@ class Lineages:
     """By group, the last sign-in: what follows is its, where the source leaves tokens out."""
     _positions: array[int] = field(default_factory=lambda: array("i"))
 
-    def add(self, position: int, line: PlanLine) -> None:
+    def add(self, position: int, exchange: Exchange) -> None:
         """Takes the next exchange."""
-        group, received, began = _group(line), list(_received(line)), line.began
+        group, received, began = _group(exchange), list(_received(exchange)), exchange.time
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
         at = -1
-        for value in _carried(line):
+        for value in _carried(exchange):
             if value in self._by_value:
                 at = self._by_value[value]
                 break
-        is_sign_in, lacks_token = line.endpoint in SIGN_IN_STEPS, "authorization" in line.request.lacks
+        is_sign_in, lacks_token = (
+            endpoint_in(exchange) in SIGN_IN_STEPS,
+            "authorization" in exchange.request.lacks,
+        )
         if at < 0 and lacks_token and not (received and is_sign_in):
             at = self._latest.get(number, -1)
         if received:
@@ -72,7 +75,7 @@ class Lineages:
                 self._by_value.setdefault(value, at)
         if at >= 0:
             lineage = self._lineages[at]
-            lineage.last = max(lineage.last, began + line.elapsed_ms / 1000)
+            lineage.last = max(lineage.last, began + exchange.elapsed_ms / 1000)
         self._positions.append(position)
         self._of.append(at)
         self._group_of.append(number)
@@ -99,27 +102,27 @@ class Lineages:
         return crowded
 
 
-def _group(line: PlanLine) -> tuple[str, str]:
-    request = line.request
-    return line.client, request.header("x-client-hash") or request.header("user-agent") or ""
+def _group(exchange: Exchange) -> tuple[str, str]:
+    request = exchange.request
+    return exchange.client, request.header("x-client-hash") or request.header("user-agent") or ""
 
 
-def _carried(line: PlanLine) -> Iterator[str]:
-    authorization = line.request.header("authorization")
+def _carried(exchange: Exchange) -> Iterator[str]:
+    authorization = exchange.request.header("authorization")
     if authorization is not None:
         yield authorization.partition(" ")[2].strip()
-    field_name = SENT.get(line.endpoint)
-    taken: Json = dig(line.request.body, [field_name]) if field_name else None
+    field_name = SENT.get(endpoint_in(exchange))
+    taken: Json = dig(exchange.request.body, [field_name]) if field_name else None
     if isinstance(taken, str):
         yield taken
-    channel = line.request.header("x-secure-channel-session-id")
+    channel = exchange.request.header("x-secure-channel-session-id")
     if channel:
         yield channel
 
 
-def _received(line: PlanLine) -> Iterator[str]:
-    names = RETURNED.get(line.endpoint, ())
-    data: Json = dig(line.response_json(), ["data"]) if names else None
+def _received(exchange: Exchange) -> Iterator[str]:
+    names = RETURNED.get(endpoint_in(exchange), ())
+    data: Json = exchange.data if names else None
     for name in names:
         value = dig(data, [name])
         if isinstance(value, str) and value:

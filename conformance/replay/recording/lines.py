@@ -1,134 +1,55 @@
-"""A recorded exchange as the analysis reads it: decoded in part, and fingerprints of its line."""
+"""What the analysis reads in a recorded exchange, and fingerprints of its line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from functools import lru_cache
 
-import msgspec
-
 from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path
-from conformance.spec import Impact, Operation, operation_of
+from conformance.spec import Impact
 from conformance.target.portal.transport import impact_of
-from conformance.traffic.exchange import ABSENT, Form, Header, Json, layout_of
-
-_NO_RAW = msgspec.Raw(b"")
+from conformance.traffic.exchange import ABSENT, Exchange
 
 
-class PlanRequest(msgspec.Struct, gc=False):
-    method: str
-    url: str
-    headers: list[Header] = []
-    body: Json = ABSENT
-    form: Form | None = None
-    lacks: list[str] = []
-
-    def header(self, name: str) -> str | None:
-        """The first value of a header, its name in lower case."""
-        at = layout_of(tuple([name for name, _ in self.headers])).get(name)
-        return None if at is None else self.headers[at][1]
+@lru_cache(maxsize=4096)
+def _impact_of(method: str, path: str) -> Impact:
+    return impact_of(method, path)
 
 
-class PlanResponse(msgspec.Struct, gc=False):
-    """``body`` stays undecoded until it is read."""
-
-    status: int
-    body: msgspec.Raw = _NO_RAW
-    headers: list[Header] = []
-    form: Form | None = None
+def impact_in(exchange: Exchange) -> Impact:
+    """The highest impact of a recorded request."""
+    return _impact_of(exchange.request.method, exchange.request.path)
 
 
-class PlanPlain(msgspec.Struct, gc=False):
-    request: Json = ABSENT
-    response: Json = ABSENT
+def host_of(exchange: Exchange) -> str:
+    """Host of the URL, with the port if present."""
+    return exchange.request.parts.netloc.rpartition("@")[2].lower()
 
 
-class PlanLine(msgspec.Struct, gc=False):
-    """One line of a capture."""
-
-    started: str
-    request: PlanRequest
-    elapsed_ms: float = 0.0
-    client: str = ""
-    response: PlanResponse | None = None
-    plain: PlanPlain | None = None
-    hidden: dict[str, Json] | None = None
-
-    @property
-    def began(self) -> float:
-        """Start of the request in epoch seconds; 0 without a valid time."""
-        try:
-            return datetime.fromisoformat(self.started).timestamp()
-        except ValueError:
-            return 0.0
-
-    @property
-    def path(self) -> str:
-        place = self.request.url.split("://", 1)[-1].partition("?")[0]
-        return "/" + place.partition("/")[2]
-
-    @property
-    def status(self) -> int | None:
-        return None if self.response is None else self.response.status
-
-    @property
-    def endpoint(self) -> str:
-        """The operation's key; the method and the path of one that is not described."""
-        return self.operation.key if self.operation else f"{self.request.method} {self.path}"
-
-    @property
-    def host(self) -> str:
-        """Host of the URL, with the port if present."""
-        return self.request.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
-
-    @property
-    def impact(self) -> Impact:
-        return _impact_of(self.request.method, self.path)
-
-    @property
-    def operation(self) -> Operation | None:
-        return operation_of(self.request.method, self.path)
-
-    def values(self) -> Iterator[PlacedValue]:
-        """The values of the request that an earlier response may have returned."""
-        yield from in_headers(self.request.headers)
-        yield from in_path(self.request.url, self.operation)
-        yield from in_body(self.sent)
-
-    @property
-    def sent(self) -> Json:
-        if self.plain is not None and self.plain.request is not ABSENT:
-            return self.plain.request
-        return self.request.body
-
-    def returned(self) -> set[str]:
-        """Returns values of the response body, headers and plaintext, and values packed into texts."""
-        headers = [] if self.response is None else self.response.headers
-        bodies = self.response_json(), None if self.plain is None else self.plain.response
-        values = {placed.value for body in bodies for placed in in_body(body)}
-        for name, value in headers:
-            is_cookie = name.lower() == "set-cookie"
-            values.add(value.partition("=")[2].partition(";")[0] if is_cookie else value)
-        return values
-
-    def response_json(self) -> Json:
-        """The response's body, decoded; None where it is not JSON."""
-        raw = self.response.body if self.response else _NO_RAW
-        try:
-            return msgspec.json.decode(raw) if raw else None
-        except (ValueError, RecursionError):
-            return None
+def endpoint_in(exchange: Exchange) -> str:
+    """The operation's key; the method and the path of one that is not described."""
+    request, operation = exchange.request, exchange.request.operation
+    return operation.key if operation else f"{request.method} {request.path}"
 
 
-_impact_of = lru_cache(maxsize=4096)(impact_of)
-_DECODE = msgspec.json.Decoder(PlanLine).decode
+def values_in(exchange: Exchange) -> Iterator[PlacedValue]:
+    """The values of the request that an earlier response may have returned."""
+    request = exchange.request
+    yield from in_headers(request.headers)
+    yield from in_path(request.url, request.operation)
+    yield from in_body(exchange.sent)
 
 
-def line_of(raw: bytes) -> PlanLine:
-    """Decodes one line of a capture. ValueError, RecursionError: it is none."""
-    return _DECODE(raw)
+def returned_in(exchange: Exchange) -> set[str]:
+    """Returns values of the response body, headers and plaintext, and values packed into texts."""
+    response, plain = exchange.response, exchange.plain
+    bodies = ABSENT if response is None else response.json, ABSENT if plain is None else plain.response
+    values = {placed.value for body in bodies for placed in in_body(body)}
+    for name, value in [] if response is None else response.headers:
+        is_cookie = name.lower() == "set-cookie"
+        values.add(value.partition("=")[2].partition(";")[0] if is_cookie else value)
+    return values
 
 
 REQUEST, RESPONSE, BODY = b'"request":', b'"response":', b'"body":'

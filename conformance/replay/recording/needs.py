@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.lines import endpoint_in, impact_in, values_in
 from conformance.replay.recording.plan import LEFT_OUT, Omissions, ReplayPlan
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
-from conformance.traffic.exchange import dig
+from conformance.traffic.exchange import Exchange, dig
 
 MOST_LATER = 200
 """How many exchanges after it the sign-in with a new password is sought in."""
@@ -35,16 +35,16 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
 
 def signing_in(plan: ReplayPlan, position: int) -> str | None:
     """The email of the sign-in that soon follows with the password which a request sets."""
-    sent = plan.line(position).sent
+    sent = plan.exchange(position).sent
     fields = sent.items() if isinstance(sent, dict) else ()
     passwords = [value for name, value in fields if name.lower().endswith("password")]
     after = plan.number_of(position)
     for later in plan.order[after : after + MOST_LATER]:
-        line = plan.line(later)
-        if line.endpoint != LOGIN_INITIATE or (line.status or 400) >= 300:
+        exchange = plan.exchange(later)
+        if endpoint_in(exchange) != LOGIN_INITIATE or (exchange.status or 400) >= 300:
             continue
-        email = dig(line.sent, ["email"])
-        if dig(line.sent, ["password"]) in passwords and isinstance(email, str):
+        email = dig(exchange.sent, ["email"])
+        if dig(exchange.sent, ["password"]) in passwords and isinstance(email, str):
             return email
     return None
 
@@ -59,32 +59,34 @@ class Needs:
         self._sign_ins: defaultdict[int, list[int]] = defaultdict(list)
         """By session, the sign-ins that were completed in it."""
         for position in plan.wanted():
-            line = plan.line(position)
-            if line.endpoint == LOGIN_MFA_SEND:
-                self._mails[str(dig(line.sent, ["sessionId"]))].append(position)
-            elif line.endpoint == LOGIN_COMPLETE and (line.status or 400) < 300:
+            exchange = plan.exchange(position)
+            if endpoint_in(exchange) == LOGIN_MFA_SEND:
+                self._mails[str(dig(exchange.sent, ["sessionId"]))].append(position)
+            elif endpoint_in(exchange) == LOGIN_COMPLETE and (exchange.status or 400) < 300:
                 self._sign_ins[plan.session_of[position]].append(position)
 
     def surely_of(self, position: int) -> Iterator[int]:
         """Those without which a request cannot be sent: they return an id or a token that it sends."""
-        plan, line = self._plan, self._plan.line(position)
-        yield from (plan.sources[placed.value] for placed in line.values() if placed.value in plan.handles)
-        yield from self._sign_in_before(line, position)
+        plan, exchange = self._plan, self._plan.exchange(position)
+        yield from (
+            plan.sources[placed.value] for placed in values_in(exchange) if placed.value in plan.handles
+        )
+        yield from self._sign_in_before(exchange, position)
 
     def of(self, position: int) -> Iterator[int]:
-        plan, line = self._plan, self._plan.line(position)
-        for placed in line.values():
+        plan, exchange = self._plan, self._plan.exchange(position)
+        for placed in values_in(exchange):
             source = plan.sources.get(placed.value)
             if source is not None:
                 yield source
-        if line.endpoint == LOGIN_COMPLETE:
-            mails = self._mails.get(str(dig(line.sent, ["sessionId"])), ())
+        if endpoint_in(exchange) == LOGIN_COMPLETE:
+            mails = self._mails.get(str(dig(exchange.sent, ["sessionId"])), ())
             yield from (mail for mail in mails if self._is_before(mail, position))
-        yield from self._sign_in_before(line, position)
+        yield from self._sign_in_before(exchange, position)
 
-    def _sign_in_before(self, line: PlanLine, position: int) -> list[int]:
+    def _sign_in_before(self, exchange: Exchange, position: int) -> list[int]:
         """The sign-in that returned the token of a request whose source leaves it out."""
-        if not self._lacks_token(line):
+        if not self._lacks_token(exchange):
             return []
         sign_ins = self._sign_ins[self._plan.session_of[position]]
         return [at for at in sign_ins if self._is_before(at, position)][-1:]
@@ -92,11 +94,10 @@ class Needs:
     def _is_before(self, earlier: int, position: int) -> bool:
         return self._plan.number_of(earlier) < self._plan.number_of(position)
 
-    def _lacks_token(self, line: PlanLine) -> bool:
+    def _lacks_token(self, exchange: Exchange) -> bool:
         """Whether a request was signed in, and its source leaves the token out."""
-        return "authorization" in line.request.lacks and not (
-            line.operation is not None and line.operation.is_prelogin
-        )
+        operation = exchange.request.operation
+        return "authorization" in exchange.request.lacks and not (operation and operation.is_prelogin)
 
 
 NO_ACCOUNT = "none"
@@ -120,7 +121,7 @@ def refuse_changes(plan: ReplayPlan, assumed: Mapping[str, str]) -> None:
             f"that may, --account {email}={name}"
         )
         for position in plan.sent():
-            if plan.line(position).impact != "read-only":
+            if impact_in(plan.exchange(position)) != "read-only":
                 plan.refuse(position, reason)
 
 
@@ -148,8 +149,8 @@ def following(plan: ReplayPlan, emails: Collection[str], *, accepted: bool = Fal
 
 
 def _signs_in(plan: ReplayPlan, position: int, *, accepted: bool) -> str | None:
-    line = plan.line(position)
-    if line.endpoint != LOGIN_INITIATE or (accepted and (line.status or 400) >= 300):
+    exchange = plan.exchange(position)
+    if endpoint_in(exchange) != LOGIN_INITIATE or (accepted and (exchange.status or 400) >= 300):
         return None
-    email = dig(line.sent, ["email"])
+    email = dig(exchange.sent, ["email"])
     return email if isinstance(email, str) else None

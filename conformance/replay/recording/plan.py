@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from conformance.replay.recording.lines import PlanLine, line_of
+from conformance.replay.recording.lines import endpoint_in, host_of, impact_in
 from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
@@ -223,8 +223,9 @@ class ReplayPlan:
 
     def omit(self, position: int) -> None:
         """Notes that an exchange is not replayed: later ones may differ without it."""
-        line = self.line(position)
-        self.omissions.note(self.started[position], line.request.method, line.path, status=line.status)
+        exchange = self.exchange(position)
+        request, status = exchange.request, exchange.status
+        self.omissions.note(self.started[position], request.method, request.path, status=status)
 
     def refuse(self, position: int, reason: str) -> None:
         """Has an exchange not sent, whoever needs it."""
@@ -232,36 +233,39 @@ class ReplayPlan:
         self.needed.discard(position)
         self.omit(position)
 
-    def line(self, position: int) -> PlanLine:
-        return line_of(self.store.line(position))
+    def exchange(self, position: int) -> Exchange:
+        return self.store.exchange(position)
+
+    def endpoint(self, position: int) -> str:
+        return endpoint_in(self.exchange(position))
 
 
-def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str | None:
+def refusal_of(exchange: Exchange, selection: ReplaySelection, number: int) -> str | None:
     """Explains why the replay cannot, or may not, send an exchange."""
-    path = line.path
-    if PORTAL_PATH not in path:
+    request, plain = exchange.request, exchange.plain
+    if PORTAL_PATH not in request.path:
         return OTHER_PATH
-    if selection.hosts and line.host not in selection.hosts:
+    if selection.hosts and host_of(exchange) not in selection.hosts:
         return OTHER_HOST
-    unwanted = selection.refusal(number, line.endpoint)
+    unwanted = selection.refusal(number, endpoint_in(exchange))
     if unwanted:
         return unwanted
-    needed = line.impact
+    needed = impact_in(exchange)
     if IMPACTS.index(needed) > IMPACTS.index(selection.impact):
         return f"it is {needed}, and --impact allows {selection.impact}; give --impact {needed}"
-    if line.request.form == NOT_JSON:
+    if request.form == NOT_JSON:
         return "its body is no JSON, and a recording keeps only its length"
-    if line.request.form in UNKNOWN_FORMS:
-        return f"its body is {line.request.form} in the recording"
-    if sealed_payload(line.request.body) is not None and (line.plain is None or line.plain.request is ABSENT):
-        return None if is_no_ciphertext(line) else SEALED
+    if request.form in UNKNOWN_FORMS:
+        return f"its body is {request.form} in the recording"
+    if sealed_payload(request.body) is not None and (plain is None or plain.request is ABSENT):
+        return None if is_no_ciphertext(exchange) else SEALED
     return None
 
 
-def is_no_ciphertext(line: PlanLine) -> bool:
+def is_no_ciphertext(exchange: Exchange) -> bool:
     """Whether a body was refused in which no ciphertext stands where it belongs: it is sent as it was."""
-    payload = sealed_payload(line.request.body)
-    if payload is None or REDACTED.search(payload) or (line.status or 0) < 400:
+    payload = sealed_payload(exchange.request.body)
+    if payload is None or REDACTED.search(payload) or (exchange.status or 0) < 400:
         return False
     plain = payload.strip().replace("-", "+").replace("_", "/").rstrip("=")
     try:
@@ -270,9 +274,9 @@ def is_no_ciphertext(line: PlanLine) -> bool:
         return True
 
 
-def opened_channel(line: PlanLine) -> str | None:
-    has_plain = line.plain is not None and line.plain.request is not ABSENT
-    return line.request.header(CHANNEL_HEADER) if has_plain else None
+def opened_channel(exchange: Exchange) -> str | None:
+    has_plain = exchange.plain is not None and exchange.plain.request is not ABSENT
+    return exchange.request.header(CHANNEL_HEADER) if has_plain else None
 
 
 def _matches(pattern: str, number: int, key: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from conformance.replay.recording.analysis import ResponseAnalysis
+from conformance.replay.recording.lines import endpoint_in, values_in
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.turns import BY_EMAIL, turns_of
 from conformance.traffic.exchange import dig
@@ -144,12 +145,12 @@ def _sent_by_session(plan: ReplayPlan) -> dict[int, _Sent]:
 
 
 def _note(plan: ReplayPlan, position: int, sent: _Sent) -> None:
-    line = plan.line(position)
-    for placed in line.values():
+    exchange = plan.exchange(position)
+    for placed in values_in(exchange):
         if placed.value in plan.sources:
             sent.values.setdefault(placed.value, plan.started[position])
-    if line.endpoint in BY_EMAIL:
-        email = dig(line.sent, ["email"])
+    if endpoint_in(exchange) in BY_EMAIL:
+        email = dig(exchange.sent, ["email"])
         if isinstance(email, str):
             sent.emails[email] = None
 

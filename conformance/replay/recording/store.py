@@ -19,7 +19,7 @@ from conformance.traffic.capture.placeholders import RecordingNumber
 from conformance.traffic.exchange import Exchange
 
 _ENCODE = msgspec.json.Encoder().encode
-_DECODE = msgspec.json.Decoder(Exchange).decode
+decoded = msgspec.json.Decoder(Exchange).decode
 
 
 class Store:
@@ -69,7 +69,7 @@ class Store:
         return self._lengths[at]
 
     def exchange(self, at: int) -> Exchange:
-        return _DECODE(self.line(at))
+        return decoded(self.line(at))
 
     def close(self) -> None:
         self._stack.close()

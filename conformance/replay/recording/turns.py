@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
-from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.lines import endpoint_in, impact_in, returned_in
 from conformance.replay.recording.needs import signing_in
 from conformance.replay.recording.plan import CHANNEL_HEADER, ReplayPlan, area_of
 from conformance.spec import endpoints as op
-from conformance.traffic.exchange import Json, dig
+from conformance.traffic.exchange import Exchange, Json, dig
 
 OWN_AREAS = frozenset({"auth", "security", "profile"})
 """The areas that show and change the caller's own account."""
@@ -89,12 +89,12 @@ class _Marks:
         self._shown: dict[int, frozenset[str]] = {}
         """By the fingerprint of a response."""
 
-    def note(self, line: PlanLine, key: str, written: frozenset[str]) -> None:
+    def note(self, exchange: Exchange, key: str, written: frozenset[str]) -> None:
         """Takes the marks of the record that a request changes, in subjects beside its caller's own account;
         or the names of the account that a response shows."""
         if not written and key not in (op.PROFILE, op.ACCOUNT):
             return
-        shown, sent = dig(line.response_json(), ["data"]), line.sent
+        shown, sent = exchange.data, exchange.sent
         id = _id_of(shown, sent)
         names = {*_names_in(shown), *(_names_in(sent) if written else ())}
         if id is not None:
@@ -110,7 +110,7 @@ class _Marks:
             return frozenset()
         response = self._plan.responses[position]
         if response not in self._shown:
-            marks = self._subjects.keys() & self._plan.line(position).returned()
+            marks = self._subjects.keys() & returned_in(self._plan.exchange(position))
             self._shown[response] = frozenset().union(*(self._subjects[mark] for mark in marks))
         return self._shown[response]
 
@@ -142,42 +142,42 @@ class _Touches:
         """By session, the email that signed in last."""
 
     def of(self, position: int) -> Touch:
-        line, session = self._plan.line(position), self._plan.session_of[position]
-        key = line.endpoint
-        email = self._email(position, line, key)
-        self._follow(line, key, session, email)
-        touch = _touch(line, key, email)
-        self.marks.note(line, key, touch.writes - {_own(email)})
+        exchange, session = self._plan.exchange(position), self._plan.session_of[position]
+        key = endpoint_in(exchange)
+        email = self._email(position, exchange, key)
+        self._follow(exchange, key, session, email)
+        touch = _touch(exchange, key, email)
+        self.marks.note(exchange, key, touch.writes - {_own(email)})
         return touch
 
-    def _email(self, position: int, line: PlanLine, key: str) -> str:
+    def _email(self, position: int, exchange: Exchange, key: str) -> str:
         if key in BY_EMAIL:
-            email = dig(line.sent, ["email"])
+            email = dig(exchange.sent, ["email"])
             if not isinstance(email, str) and key in BY_MAIL:
                 email = signing_in(self._plan, position)
             if isinstance(email, str):
                 return email
-        token = (line.request.header("authorization") or "").partition(" ")[2]
-        for value in (*_carried(line), token):
+        token = (exchange.request.header("authorization") or "").partition(" ")[2]
+        for value in (*_carried(exchange), token):
             if value in self._owners:
                 return self._owners[value]
         return self._latest.get(self._plan.session_of[position], "")
 
-    def _follow(self, line: PlanLine, key: str, session: int, email: str) -> None:
+    def _follow(self, exchange: Exchange, key: str, session: int, email: str) -> None:
         if key in (op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE):
             self._latest[session] = email
         if key not in RETURNED or not email:
             return
-        data = dig(line.response_json(), ["data"])
+        data = exchange.data
         for name in RETURNED[key]:
             value = dig(data, [name])
             if isinstance(value, str):
                 self._owners[value] = email
 
 
-def _carried(line: PlanLine) -> list[str]:
+def _carried(exchange: Exchange) -> list[str]:
     """The login session and the refresh token in a request, which say whose it is."""
-    carried = (dig(line.sent, [name]) for name in ("sessionId", "refreshToken"))
+    carried = (dig(exchange.sent, [name]) for name in ("sessionId", "refreshToken"))
     return [value for value in carried if isinstance(value, str)]
 
 
@@ -185,30 +185,30 @@ def _own(email: str) -> str:
     return f"account {email}"
 
 
-def _channel(line: PlanLine, key: str) -> frozenset[str]:
+def _channel(exchange: Exchange, key: str) -> frozenset[str]:
     """The secure channel that a request uses or closes, whoever does."""
-    closed = dig(line.sent, ["sessionId"]) if key == op.SECURE_SESSION_CLOSE else None
-    session = closed if isinstance(closed, str) else line.request.header(CHANNEL_HEADER)
+    closed = dig(exchange.sent, ["sessionId"]) if key == op.SECURE_SESSION_CLOSE else None
+    session = closed if isinstance(closed, str) else exchange.request.header(CHANNEL_HEADER)
     return frozenset([f"channel {session}"] if session else [])
 
 
-def _touch(line: PlanLine, key: str, email: str) -> Touch:
+def _touch(exchange: Exchange, key: str, email: str) -> Touch:
     """An unknown caller counts as an account of its own name."""
-    area, account = area_of(line.path), _own(email)
+    area, account = area_of(exchange.request.path), _own(email)
     reads = {account} if area in OWN_AREAS else {account, area}
     if area in OWN_AREAS:
         reads.add(ACCOUNTS)
-    if INVITATIONS in line.path:
+    if INVITATIONS in exchange.request.path:
         reads.add(INVITATIONS)
-    channel = _channel(line, key)
+    channel = _channel(exchange, key)
     reads.update(channel)
     if key == op.SECURE_SESSION_CLOSE:
         return Touch(frozenset(reads), channel)
-    if line.impact == "read-only" and key not in WRITES_ACCOUNT:
+    if impact_in(exchange) == "read-only" and key not in WRITES_ACCOUNT:
         return Touch(frozenset(reads), frozenset())
     writes = {account} if area in OWN_AREAS else {area}
     if key == op.PROFILE_UPDATE:
         writes.add(ACCOUNTS)
-    if INVITATIONS in line.path:
+    if INVITATIONS in exchange.request.path:
         writes.add(INVITATIONS)
     return Touch(frozenset(reads), frozenset(writes))

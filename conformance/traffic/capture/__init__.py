@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from itertools import pairwise
 from typing import BinaryIO
 
@@ -17,10 +16,10 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.bodies import is_length
-from conformance.traffic.capture.files import beginning, damage_of, opened
+from conformance.traffic.capture.files import beginning, damage_of, is_plain, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.placeholders import ONLY_RECORDING, RecordingNumber
-from conformance.traffic.capture.places import Place, StoredStream, place_of
+from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.capture.writer import Writer
 from conformance.traffic.exchange import NOT_JSON, Exchange
 
@@ -46,8 +45,7 @@ def _first_and_last(path: Place) -> tuple[int | None, int | None]:
     """The numbers of a capture's first and last exchange, as far as they can be had without reading it."""
     with opened(path) as stream:
         first = _number(beginning(stream)[:HEAD])
-        is_plain = isinstance(stream, io.BufferedReader) and isinstance(stream.raw, (io.FileIO, StoredStream))
-        return first, None if first is None or not is_plain else _last(stream)
+        return first, _last(stream) if first is not None and is_plain(stream) else None
 
 
 def _last(stream: BinaryIO) -> int | None:
@@ -67,55 +65,16 @@ LONGEST_LINE = 128 * 1024 * 1024
 _DECODE, _READ_TIME = msgspec.json.Decoder(Exchange).decode, datetime.fromisoformat
 
 
-def read_jsonl(
-    path: Place, *, salvage: bool, notes: list[str], recording: RecordingNumber = ONLY_RECORDING
-) -> Iterator[Exchange]:
-    """The exchanges of a capture, in its order.
-
-    CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
-    """
-    return _read(path, _own(_all_lines(path), recording), salvage=salvage, notes=notes)
-
-
-def read_range(
-    path: Place,
-    begin: int,
-    end: int,
-    *,
-    salvage: bool,
-    notes: list[str],
-    recording: RecordingNumber = ONLY_RECORDING,
-) -> Iterator[Exchange]:
-    """Those whose lines begin from byte ``begin`` on and before ``end``, as ``read_jsonl`` reads them."""
-    lines = _own(_lines_between(path, begin, end), recording)
-    return _read(path, lines, salvage=salvage, notes=notes, begin=begin)
-
-
-def _all_lines(path: Place) -> Generator[bytes]:
-    with opened(path) as stream:
-        if first := stream.readline(LONGEST_LINE + 1).removeprefix(BOM_UTF8):
-            yield first
-        yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
-
-
-def _own(lines: Generator[bytes], recording: RecordingNumber) -> Generator[bytes]:
-    return lines if recording.count == 1 else _renumbered(lines, recording)
-
-
-def _renumbered(lines: Generator[bytes], recording: RecordingNumber) -> Generator[bytes]:
-    with closing(lines):
-        for line in lines:
-            yield recording.line(line)
-
-
-def _lines_between(path: Place, begin: int, end: int) -> Generator[bytes]:
+def _lines(path: Place, begin: int, end: int | None, recording: RecordingNumber) -> Generator[bytes]:
+    """The lines that begin from one byte on and before another, with the placeholders of their recording."""
     with opened(path) as stream:
         place = begin
         if begin:
             stream.seek(begin - 1)
             place = begin - 1 + len(stream.readline())
-        while place < end and (line := stream.readline(LONGEST_LINE + 1)):
-            yield line if place else line.removeprefix(BOM_UTF8)
+        while (end is None or place < end) and (line := stream.readline(LONGEST_LINE + 1)):
+            if bare := line if place else line.removeprefix(BOM_UTF8):
+                yield recording.line(bare)
             place += len(line)
 
 
@@ -191,9 +150,16 @@ _FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(\w+)"')
 
 
 class Reader(Iterator[Exchange]):
-    """The exchanges of a file, one by one. ``set_aside`` counts the entries that never were exchanges, by
-    reason, and ``first_aside`` names the first of each; ``notes`` says what was passed over. All are whole
-    once the last exchange was read."""
+    """Reads a capture or a HAR file, packed or not, in bounded memory, from a path or an address (``s3://…``).
+
+    CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
+    ``salvage`` what stands before the break is used, and ``notes`` says so.
+    ``end``: only the lines of a capture, not packed, that begin from byte ``begin`` on and before ``end``.
+    ``recording``: its place among files that are read together, so that it has placeholders of its own.
+
+    ``set_aside`` counts the entries that never were exchanges, by reason, and ``first_aside`` names the first
+    of each; ``notes`` says what was passed over. All are whole once the last exchange was read.
+    """
 
     def __init__(
         self,
@@ -208,22 +174,13 @@ class Reader(Iterator[Exchange]):
         self.set_aside: Counter[str] = Counter()
         self.first_aside: dict[str, str] = {}
         self.notes: list[str] = []
-        if end is not None:
-            self._exchanges = read_range(
-                self.path, begin, end, salvage=salvage, notes=self.notes, recording=recording
-            )
-        elif is_har(self.path):
-            self._exchanges = recording.exchanges(
-                read_har(
-                    self.path,
-                    salvage=salvage,
-                    set_aside=self.set_aside,
-                    first_aside=self.first_aside,
-                    notes=self.notes,
-                )
-            )
+        if end is None and is_har(self.path):
+            aside = self.set_aside, self.first_aside
+            entries = read_har(self.path, *aside, self.notes, salvage=salvage)
+            self._exchanges = recording.exchanges(entries)
         else:
-            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes, recording=recording)
+            lines = _lines(self.path, begin, end, recording)
+            self._exchanges = _read(self.path, lines, salvage=salvage, notes=self.notes, begin=begin)
 
     def __iter__(self) -> Iterator[Exchange]:
         return self._exchanges
@@ -232,22 +189,7 @@ class Reader(Iterator[Exchange]):
         return next(self._exchanges)
 
 
-def read(
-    path: str | Place,
-    *,
-    salvage: bool = False,
-    begin: int = 0,
-    end: int | None = None,
-    recording: RecordingNumber = ONLY_RECORDING,
-) -> Reader:
-    """Reads a capture or a HAR file, packed or not, in bounded memory, from a path or an address (``s3://…``).
-
-    CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
-    ``salvage`` what stands before the break is used, and ``notes`` says so.
-    ``end``: only the lines of a capture, not packed, that begin from byte ``begin`` on and before ``end``.
-    ``recording``: its place among files that are read together, so that it has placeholders of its own.
-    """
-    return Reader(path, salvage=salvage, begin=begin, end=end, recording=recording)
+read = Reader
 
 
 def is_har(path: Place) -> bool:

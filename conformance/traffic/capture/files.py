@@ -86,9 +86,12 @@ def _expect_file(path: Place) -> None:
 def is_packed(path: Place) -> bool:
     """Whether a file is packed, by its first bytes. CaptureError: it cannot be opened."""
     with opened(path) as stream:
-        return not (
-            isinstance(stream, io.BufferedReader) and isinstance(stream.raw, (io.FileIO, StoredStream))
-        )
+        return not is_plain(stream)
+
+
+def is_plain(stream: BinaryIO) -> bool:
+    """Whether an opened file is read as it lies."""
+    return isinstance(stream, io.BufferedReader) and isinstance(stream.raw, (io.FileIO, StoredStream))
 
 
 @contextmanager

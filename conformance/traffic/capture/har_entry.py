@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -57,20 +56,16 @@ _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IG
 _REDACTED_ENDS = "]*dD"
 _OF_BYTES = re.compile("[\0-\x08\x0e-\x1f\ufffd]")
 """What stands in no text, but where a tool took packed bytes for one."""
-REMEMBERED_HEADERS = 100
-"""Headers of a message; of one with more, none are kept for the next."""
 
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Facts of the whole HAR file, and headers of the latest entry."""
+    """Facts of the whole HAR file."""
 
     lacks: tuple[str, ...] = ()
     attachment: Attachments = lambda name: None
-    headers: dict[int, list[Header | None]] = field(default_factory=dict)
-    """The last list of each length; None stands for a header that was not kept."""
     packed: Counter[str] = field(default_factory=Counter)
     """Bodies that could not be unpacked, by their ``Content-Encoding``."""
 
@@ -127,14 +122,14 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
 
 
 def _request(sent: HarRequest, source: Source) -> Request:
-    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks, source)
+    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks)
     method = sent.method.upper()
     body, form = _sent_body(sent, method, headers, source)
     return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
 
 
 def _response(answer: HarResponse, request: Request, source: Source) -> Response:
-    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
+    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks)
     status = int(answer.status or 0)
     content = answer.content or Content()
     body: Json = ABSENT
@@ -146,44 +141,25 @@ def _response(answer: HarResponse, request: Request, source: Source) -> Response
     return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
 
 
-def _headers(
-    pairs: list[Pair] | None, lacks: tuple[str, ...], source: Source
-) -> tuple[list[Header], tuple[str, ...]]:
+def _headers(pairs: list[Pair] | None, lacks: tuple[str, ...]) -> tuple[list[Header], tuple[str, ...]]:
     if not pairs:
         return [], ("*",)
-    kept, removed = _sifted(pairs, source)
+    kept, removed = _sifted(pairs)
     if not lacks and not removed:
         return kept, ()
     present = {name.lower() for name, _ in kept}
     return kept, tuple(name for name in dict.fromkeys((*lacks, *removed)) if name not in present)
 
 
-def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]:
-    """Without HTTP/2's pseudo-headers, and without those whose value was taken out, which are named apart.
-
-    A client sends most headers again, at the same place: what was looked at in the last list of that length
-    is not looked at once more.
-    """
-    last: Iterable[Header | None] = source.headers.get(len(pairs)) or repeat(None)
+def _sifted(pairs: list[Pair]) -> tuple[list[Header], list[str]]:
+    """Without HTTP/2's pseudo-headers, and without those whose value was taken out, which are named apart."""
     kept: list[Header] = []
     removed: list[str] = []
-    headers: list[Header | None] = []
-    for pair, header in zip(pairs, last):  # noqa: B905 - there may be no last one
-        if header is not None and pair.value == header[1] and pair.name == header[0]:
-            kept.append(header)
-        else:
-            name, value = pair.name, pair.value
-            if name and name[0] == ":":
-                header = None
-            elif value and value[-1] in _REDACTED_ENDS and _is_redacted(value):
-                header = None
-                removed.append(name.lower())
-            else:
-                header = name, value
-                kept.append(header)
-        headers.append(header)
-    if len(pairs) <= REMEMBERED_HEADERS:
-        source.headers[len(pairs)] = headers
+    for pair in pairs:
+        if pair.value and pair.value[-1] in _REDACTED_ENDS and _is_redacted(pair.value):
+            removed.append(pair.name.lower())
+        elif not pair.name.startswith(":"):
+            kept.append((pair.name, pair.value))
     return kept, removed
 
 

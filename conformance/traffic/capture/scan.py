@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from io import BytesIO
-from typing import BinaryIO, TypeVar
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import msgspec
 
-T = TypeVar("T")
-
 CHUNK = 96 << 10
 """Bytes read at once: few enough that the memory they are read into is used again, and stays in the cache."""
-
-NEARBY = 1 << 20
-"""Bytes within which an object is expected to end; of a longer one the decoder finds the end."""
 
 LARGEST_VALUE = 256 * 1024 * 1024
 LONGEST_TOKEN = 400
@@ -23,7 +17,6 @@ LONGEST_TOKEN = 400
 
 _SKIP = msgspec.json.Decoder(msgspec.Raw).decode
 _BLANK = re.compile(rb"[ \t\r\n]*")
-_BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"[^"\\]*"\s*:')
 _PLACE = re.compile(r"(.*) \(byte (\d+)\)")
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _REPLACEMENT = rb"\ufffd"
@@ -125,58 +118,6 @@ class Scanner:
             else:
                 raise self.broken("',' or ']' is missing")
 
-    def objects(self, kind: type[T]) -> Iterator[T | bytes]:
-        """Yields objects of the array at the current position, decoded; objects of another kind as bytes."""
-        for values, _, _ in self._together(kind):
-            yield from values
-
-    def placed(self, kind: type[T]) -> Iterator[tuple[T | bytes, int, int]]:
-        """Yields objects with start and end offsets in the document."""
-        for values, raw, between in self._together(kind):
-            start = self.offset - len(raw)
-            parts = _parts(bytes(raw), between)
-            if len(parts) != len(values):
-                parts = _parts_of_any(bytes(raw))
-            for value, (first, end) in zip(values, parts, strict=True):
-                yield value, start + first, start + end
-
-    def _together(self, kind: type[T]) -> Iterator[tuple[list[T | bytes], bytes | memoryview, bytes]]:
-        """Objects that follow each other, their bytes, behind which the scanner stands, and what probably
-        stands between them.
-
-        What stands between the first two of them tells where others probably end; that all of them up to
-        there decode as one array proves it. So most are gone through once, not twice. Where they do not, each
-        of them is taken alone.
-        """
-        decode = msgspec.json.Decoder(kind).decode
-        several = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
-        between, alone = b"", 0
-        for raw in self.items():
-            yield [_decoded(decode, raw)], raw, b""
-            between = between or self._between(raw)
-            while between and self.offset >= alone and (end := self._last(between)) > 0:
-                rest = memoryview(self.buffer)[self.buffer.index(b",", self.at) + 1 : end]
-                try:
-                    values = several(b"".join((b"[", rest, b"]")))
-                except (ValueError, RecursionError):
-                    alone = self.passed + end
-                    break
-                self.at = end
-                yield values, rest, between
-
-    def _last(self, between: bytes) -> int:
-        """Where the last object that was read as a whole probably ends; 0 where none is near."""
-        while (end := self.buffer.rfind(between, self.at + 1)) < 0:
-            if len(self.buffer) - self.at > NEARBY or not self._fill(more=len(self.buffer) - self.at):
-                return 0
-        return end + 1
-
-    def _between(self, raw: bytes) -> bytes:
-        """From the brace that ends an object to the first name in the next, both included."""
-        start = self.at - (len(raw) - raw.rfind(b"}"))
-        match = _BETWEEN.match(self.buffer, max(start, 0))
-        return match[0] if match else b""
-
     def broken(self, what: str, ahead: int = 0) -> Break:
         return Break(what, self.offset + ahead)
 
@@ -226,28 +167,6 @@ class Scanner:
         self.buffer = self.buffer[self.at :] + chunk
         self.at = 0
         return True
-
-
-def _parts(raw: bytes, between: bytes) -> list[tuple[int, int]]:
-    """Where the objects begin and end that have just those bytes between them."""
-    parts, first = [], 0
-    while between and (end := raw.find(between, first)) >= 0:
-        parts.append((first, end + 1))
-        first = end + between.index(b"{")
-    return [*parts, (first, len(raw))]
-
-
-def _parts_of_any(raw: bytes) -> list[tuple[int, int]]:
-    """Offsets of objects separated by arbitrary blanks."""
-    scanner = Scanner(BytesIO(b"[%b]" % raw))
-    return [(scanner.offset - len(part) - 1, scanner.offset - 1) for part in scanner.items()]
-
-
-def _decoded(decode: Callable[[bytes | memoryview], T], raw: bytes) -> T | bytes:
-    try:
-        return decode(raw)
-    except (ValueError, RecursionError):
-        return raw
 
 
 def line_at(stream: BinaryIO, offset: int) -> int:
