@@ -94,13 +94,6 @@ def no_time_passes() -> float:
     return 1_000.0
 
 
-def use_up_sign_ins(portal: Portal) -> None:
-    """Ends the spare account's session and the window of sign-ins."""
-    portal.account(SPARE).forget()
-    while portal.budget.initiations_left():
-        portal.login.initiate("nobody@example.test", within_budget=False)
-
-
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
     return tmp_path / "changes.jsonl"
@@ -128,18 +121,6 @@ def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(l
         assert len(running.portal.records["currency grant"]) == before
 
 
-def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path) -> None:
-    with budgeted(100, ledger, limits=Limits(login_window=4, mfa_cooldown=1)) as (portal, running):
-        new = change_password(portal)
-        with pytest.raises(OutOfTime):
-            portal.clock.wait(95, "whatever a case waits for")
-        use_up_sign_ins(portal)
-        assert signs_in(running, new)
-
-        assert restore_own(portal) == []
-        assert signs_in(running, own_password(running))
-
-
 def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(ledger: Path) -> None:
     with budgeted(300, ledger, monotonic=no_time_passes) as (portal, _):
         changes = [portal.changes.changing_password(SPARE, number) for number in (1, 2)]
@@ -151,14 +132,18 @@ def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(ledger: Path)
         assert portal.clock.remaining() == 300
 
 
-def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(ledger: Path) -> None:
+def test_the_way_back_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path) -> None:
     spent = [0.0]
     limits = Limits(login_window=2, mfa_cooldown=1)
     with budgeted(100, ledger, monotonic=lambda: time.monotonic() + spent[0], limits=limits) as reached:
         portal, running = reached
         change_password(portal)
+        with pytest.raises(OutOfTime):
+            portal.clock.wait(95, "whatever a case waits for")
         portal.secure.forget()
-        use_up_sign_ins(portal)
+        portal.account(SPARE).forget()
+        while portal.budget.initiations_left():
+            portal.login.initiate("nobody@example.test", within_budget=False)
         spent[0] = 200.0
 
         assert restore_own(portal) == []
@@ -190,30 +175,25 @@ def test_the_way_back_is_tried_anew_from_scratch(ledger: Path, ended: str) -> No
         assert signs_in(running, own_password(running))
 
 
-def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path) -> None:
-    with deployed(tmp_path, variants=["password-history"]) as portal:
-        run = portal.run("--impact", "disruptive", "--rerun", "PASSWORD-007")
-        kept = signs_in(portal.running, own_password(portal.running))
-
-    assert run.code == 5, run.said
-    assert kept
-    assert run.verdict("PASSWORD-007") == "untested"
-    assert "PASSWORD.IN_HISTORY" in reason_of(run, "PASSWORD-007")
-
-
-def reason_of(run: Done, requirement: str) -> str:
-    return str(next(row["reason"] for row in run.results["requirements"] if row["id"] == requirement))
-
-
-def test_where_the_present_password_breaks_the_rules_for_new_ones_it_is_not_changed(tmp_path: Path) -> None:
-    """The rules came after it: nothing could give it back."""
-    with deployed(tmp_path, variants=["new-passwords-need-a-sign"]) as portal:
-        run = portal.run("--impact", "disruptive", "--rerun", "SECURE-013")
+@pytest.mark.parametrize(
+    ("variant", "rule", "reason"),
+    [
+        ("password-history", "PASSWORD-007", "PASSWORD.IN_HISTORY"),
+        ("new-passwords-need-a-sign", "SECURE-013", "refuses the present password"),
+    ],
+)
+def test_a_password_that_nothing_could_give_back_is_not_changed(
+    tmp_path: Path, variant: str, rule: str, reason: str
+) -> None:
+    """The portal keeps a password history, or has rules that came after the present password."""
+    with deployed(tmp_path, variants=[variant]) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", rule)
         kept = signs_in(portal.running, own_password(portal.running))
 
     assert run.code in (0, 5), run.said
     assert kept
-    assert "refuses the present password" in reason_of(run, "SECURE-013")
+    assert run.verdict(rule) == "untested"
+    assert reason in next(row["reason"] for row in run.results["requirements"] if row["id"] == rule)
 
 
 class RefusingPasswords:
