@@ -120,7 +120,8 @@ def serve(
         proxy=options.proxy,
         timeout=bounds.upstream_seconds,
     )
-    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections, options.certificate)
+    bounded = type("ProtocolWithinBounds", (protocol.BoundedProtocol,), {"bounds": bounds})
+    server = _server(proxy, bounded, bounds.connections, options.certificate)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + STARTUP_SECONDS
