@@ -199,9 +199,7 @@ def run(
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
     def show(finding: Finding) -> None:
-        verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
-        what = f"{finding.requirement} {finding.endpoint}: {finding.message}"
-        print_line(secrets.redact(f"{verdict} {what} (exchange {numbers})"))
+        print_line(secrets.redact(_line(finding)))
         sys.stdout.flush()
 
     recording = serve(
@@ -231,6 +229,11 @@ def run(
         return ExitCode.USAGE
     failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
     return ExitCode.FAILED if failed else ExitCode.CONFORMANT
+
+
+def _line(finding: Finding) -> str:
+    verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
+    return f"{verdict} {finding.requirement} {finding.endpoint}: {finding.message} (exchange {numbers})"
 
 
 def _closing(log: Log, out: str | Path) -> Iterator[str]:

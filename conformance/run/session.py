@@ -170,12 +170,7 @@ class RunSession:
         """Judges an exchange; none after a restart, which may bring another build."""
         if isinstance(self.gone, TargetRestarted):
             return
-        for finding in self.judge(exchange):
-            self.announce(finding)
-
-    def announce(self, finding: Finding) -> None:
-        """Notes a finding, to be shown with the case that acts."""
-        self.new_findings.append(finding)
+        self.new_findings.extend(self.judge(exchange))
 
     def divert(self, take: Callable[[Exchange], None]) -> None:
         """From now on exchanges are written and go to ``take``, and are not judged; until ``resume``."""
