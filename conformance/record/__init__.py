@@ -202,16 +202,10 @@ def run(
         print_line(secrets.redact(_line(finding)))
         sys.stdout.flush()
 
-    recording = serve(
-        upstream,
-        out,
-        options,
-        judge=watch(ledger) if judge else None,
-        secrets=secrets,
-        profile=profile,
-        on_finding=show,
-    )
-    with recording:
+    watching = watch(ledger) if judge else None
+    with serve(
+        upstream, out, options, judge=watching, secrets=secrets, profile=profile, on_finding=show
+    ) as recording:
         print_line(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).")
         if options.open_channel:
             print_line("The secure channel is opened: clients are given the recorder's public key.")
