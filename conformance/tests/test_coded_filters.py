@@ -1,4 +1,4 @@
-"""Filters on coded fields that are passed over, where a listing is too short; and a flag that has two names."""
+"""Filters on coded fields that are passed over, where a listing is short; and a flag that has two names."""
 
 from __future__ import annotations
 
