@@ -8,18 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from conformance.cli import options as opt
 from conformance.cli.command import Options, command
 from conformance.cli.layout import print_line
-from conformance.cli.options import (
-    FORMAT,
-    PLAN_OPTIONS,
-    RUN_OPTIONS,
-    WATCH,
-    beside_whole_run,
-    formats_of,
-    note_what_failed,
-    use_default_profile,
-)
 from conformance.errors import UsageError
 from conformance.run.options import BY_NAME
 
@@ -27,7 +18,7 @@ SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
 """How options of pytest begin that leave cases out."""
 
 
-@command("run", *RUN_OPTIONS, formats_of("sarif", "badge", "cases"), WATCH, passes_on=True)
+@command("run", *opt.RUN_OPTIONS, opt.formats_of("sarif", "badge", "cases"), opt.WATCH, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
     _refuse(options)
@@ -45,7 +36,7 @@ def _refuse(options: Options) -> None:
     from conformance.run.rerun import rerun_selection
     from conformance.verdicts.selection import select_rules
 
-    use_default_profile(options)
+    opt.use_default_profile(options)
     refuse_wrong_target(options)
     rules = select_rules(
         options.only, options.skip, rows=rules_named_by(options.rules, options.profile).requirements
@@ -93,17 +84,17 @@ def _folder(options: Options) -> Path:
 
     out = Path(options.out or BY_NAME["out"].default)
     if options.failed:
-        note_what_failed(out)
+        opt.note_what_failed(out)
         return repeat_folder(out)
     if options.rerun and not options.out:
         return repeat_folder(out)
     is_selected = options.rerun or options.only or options.skip
     if (is_selected or any(word.startswith(SELECTING) for word in options.further)) and holds_whole_run(out):
-        return beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
+        return opt.beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
 
 
-@command("plan", *PLAN_OPTIONS, FORMAT)
+@command("plan", *opt.PLAN_OPTIONS, opt.FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
     _refuse(options)

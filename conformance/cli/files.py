@@ -11,32 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from conformance.cli import options as opt
 from conformance.cli.command import PATH, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
-from conformance.cli.options import (
-    CAPTURES,
-    DESCRIPTION,
-    EXTENDED,
-    FAIL_ON,
-    FORCE,
-    FORMAT,
-    FORMATS,
-    KNOWN,
-    NO_CACHE,
-    ONE_PORTAL,
-    ONLY,
-    OUT,
-    OUT_BESIDE,
-    REDACTION,
-    RULES,
-    SALVAGE,
-    SCHEDULER,
-    SKIP,
-    STRICT,
-    WORKERS,
-    folder_beside_run,
-    refuse_both_kinds_of_workers,
-)
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 
@@ -45,26 +22,26 @@ RUN = "a results.json, or the folder of a run"
 
 @command(
     "check",
-    CAPTURES,
-    ONE_PORTAL,
-    ONLY,
-    SKIP,
-    SALVAGE,
-    FAIL_ON,
-    STRICT,
-    KNOWN,
-    RULES,
-    EXTENDED,
-    OUT_BESIDE,
-    FORCE,
-    FORMATS,
+    opt.CAPTURES,
+    opt.ONE_PORTAL,
+    opt.ONLY,
+    opt.SKIP,
+    opt.SALVAGE,
+    opt.FAIL_ON,
+    opt.STRICT,
+    opt.KNOWN,
+    opt.RULES,
+    opt.EXTENDED,
+    opt.OUT_BESIDE,
+    opt.FORCE,
+    opt.FORMATS,
     flag("--model", help="also compare answers that show the same thing; slower"),
-    DESCRIPTION,
-    *REDACTION,
-    NO_CACHE,
-    WORKERS,
-    SCHEDULER,
-    FORMAT,
+    opt.DESCRIPTION,
+    *opt.REDACTION,
+    opt.NO_CACHE,
+    opt.WORKERS,
+    opt.SCHEDULER,
+    opt.FORMAT,
 )
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
@@ -74,11 +51,11 @@ def check_files(options: Options) -> int:
     from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
-    refuse_both_kinds_of_workers(options)
+    opt.refuse_both_kinds_of_workers(options)
     own = rules_named_by(options.rules, options.profile)
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
-        out=folder_beside_run(options, "check"),
+        out=opt.folder_beside_run(options, "check"),
         salvage=options.salvage,
         fail_on="should" if options.strict else options.fail_on,
         target=options.target,
@@ -123,7 +100,7 @@ def _shown(run: Run, out: Path, options: Options, *, show: Callable[[str], None]
         help="also write compare.html and compare.json to this folder, or matrix.html and matrix.json "
         "of three or more runs",
     ),
-    KNOWN,
+    opt.KNOWN,
     repeated(
         "--accept",
         metavar="ID",
@@ -136,7 +113,7 @@ def _shown(run: Run, out: Path, options: Options, *, show: Callable[[str], None]
         help="remove the rows of --known that list nothing in one RUN any more",
         allow_from_autoenv=False,
     ),
-    FORMAT,
+    opt.FORMAT,
 )
 def compare_runs(options: Options) -> int:
     """Prints how two runs differ, the older one first; exit code 1 where something fails that did not fail
@@ -210,10 +187,10 @@ def _answer(
     argument(
         "runs", "RUN", nargs=-1, required=True, help="the report folder of the check or replay of a part"
     ),
-    OUT,
-    FORCE,
-    FORMATS,
-    FORMAT,
+    opt.OUT,
+    opt.FORCE,
+    opt.FORMATS,
+    opt.FORMAT,
 )
 def merge_runs(options: Options) -> int:
     """Writes the reports of the whole that several checks, or replays, are parts of."""
@@ -228,17 +205,12 @@ def merge_runs(options: Options) -> int:
     "history",
     option("--history", type=PATH, required=True, help="the history database"),
     option("--out", metavar="DIR", type=PATH, help="also write history.html to this folder"),
-    FORMAT,
+    opt.FORMAT,
 )
 def show_history(options: Options) -> int:
     """Prints the trend, flaky requirements, and since when each failure lasts."""
     from conformance.report.across import history, trends
 
-    if not options.history.exists():
-        raise UsageError(
-            f"{options.history}: there is no such database."
-            f" `portal-conformance run --history {options.history}` creates it."
-        )
     files = {"history.html": partial(trends.as_html, folder=options.out)}
     _answer(options, history.trend(options.history), trends.as_text, files)
     return 0
@@ -246,7 +218,7 @@ def show_history(options: Options) -> int:
 
 @command(
     "describe",
-    CAPTURES,
+    opt.CAPTURES,
     option("--out", type=PATH, allow_from_autoenv=False, help="the OpenAPI file to write"),
     repeated(
         "--against",
@@ -255,8 +227,8 @@ def show_history(options: Options) -> int:
         help="an OpenAPI file to compare with (extra describe): what traffic shows that it lacks, and the "
         "reverse",
     ),
-    ONE_PORTAL,
-    SALVAGE,
+    opt.ONE_PORTAL,
+    opt.SALVAGE,
     flag("--force", help="write --out also where a file has its name"),
 )
 def describe_traffic(options: Options) -> int:

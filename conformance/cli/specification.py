@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from conformance.cli import options as opt
 from conformance.cli.command import TEXT, Options, argument, command, flag
 from conformance.cli.layout import print_blocks
-from conformance.cli.options import EXTENDED, FORMAT, ONLY, RULES, SKIP
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.spec.requirements import left_open
 from conformance.verdicts.selection import rules_of, select_rules
@@ -19,10 +19,10 @@ from conformance.verdicts.selection import rules_of, select_rules
 
 @command(
     "requirements",
-    ONLY,
-    SKIP,
+    opt.ONLY,
+    opt.SKIP,
     flag("--short", help="a line for each, without the cases"),
-    FORMAT,
+    opt.FORMAT,
     examples=("portal-conformance requirements --only 'LOGIN-*' --skip open --short",),
 )
 def list_requirements(options: Options) -> int:
@@ -63,9 +63,9 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 @command(
     "explain",
     argument("ids", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
-    RULES,
-    EXTENDED,
-    FORMAT,
+    opt.RULES,
+    opt.EXTENDED,
+    opt.FORMAT,
 )
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""

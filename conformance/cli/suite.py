@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Thread
 from typing import TextIO
 
+from conformance.cli import options as opt
 from conformance.cli.command import TEXT, Choice, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import is_screen, print_error, print_line
-from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.output import give_up
 from conformance.cli.program import completion_script
 from conformance.errors import UsageError
@@ -23,7 +23,7 @@ from conformance.errors import UsageError
 
 @command(
     "selftest",
-    OUT,
+    opt.OUT,
     repeated("--only", metavar="NAME", allow_from_autoenv=False, help="run only this fault or variant"),
     option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
     flag("--thorough", help="run every case for every variant"),
@@ -147,12 +147,12 @@ def _check_target(options: Options) -> None:
         of_target(options.target)
 
 
-@command("mcp", TARGET, PROFILE, IMPACT, OUT)
+@command("mcp", opt.TARGET, opt.PROFILE, opt.IMPACT, opt.OUT)
 def serve_assistant(options: Options) -> int:
     """Serves an assistant by MCP on stdin and stdout; no tool goes beyond --impact (default: read-only)."""
     from conformance.embed.mcp_server import Assistant, server_of  # needs the extra
 
-    use_default_profile(options)
+    opt.use_default_profile(options)
     _check_target(options)
     assistant = Assistant(options.out, options.impact or "read-only", options.profile, options.target)
     if sys.stdin is not None and sys.stdin.isatty():

@@ -9,18 +9,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from conformance.cli import options as opt
 from conformance.cli.command import PATH, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_error, print_line
-from conformance.cli.options import (
-    DEFAULT_PROFILE,
-    FORMAT,
-    IMPACT,
-    PROFILE,
-    RULES,
-    TARGET,
-    TIME_BUDGET,
-    WAIT,
-)
 from conformance.cli.program import invoke
 from conformance.errors import ExitCode, ProfileError, RuleError, UsageError
 
@@ -62,23 +53,23 @@ def _served_words(options: Options) -> Iterator[str]:
 
 @command(
     "doctor",
-    TARGET,
-    PROFILE,
-    IMPACT,
-    TIME_BUDGET,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.IMPACT,
+    opt.TIME_BUDGET,
     flag("--write", help="write what was learned into the profile"),
     argument("profiles", "FILE", nargs=-1, help="with --offline: the profiles (default: portal.toml)"),
     flag("--offline", help="find mistakes of profiles without their secrets and without a target"),
-    RULES,
-    WAIT,
-    FORMAT,
+    opt.RULES,
+    opt.WAIT,
+    opt.FORMAT,
     examples=("portal-conformance doctor --profile portal.toml --write",),
 )
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
     if options.offline:
         profiles = [*options.profiles, *filter(None, [options.profile])]
-        return _validate(profiles or ([] if options.rules else [DEFAULT_PROFILE]), options.rules)
+        return _validate(profiles or ([] if options.rules else [opt.DEFAULT_PROFILE]), options.rules)
     if options.profiles:
         raise UsageError(f"doctor: write --profile {options.profiles[0]}, or --offline.")
     if options.rules:
@@ -93,7 +84,7 @@ def examine(options: Options) -> int:
     option(
         "--profile",
         type=PATH,
-        default=DEFAULT_PROFILE,
+        default=opt.DEFAULT_PROFILE,
         help="the profile to write (default: portal.toml); an existing file is not overwritten",
     ),
     flag("--print", "prints", help="ask nothing, and print a commented profile to fill in"),
@@ -153,9 +144,9 @@ def _prove_rules(files: Sequence[Path], profile: Path | None) -> bool:
 @command(
     "cleanup",
     argument("ledger", "LEDGER", help="the changes.jsonl of that run"),
-    TARGET,
-    PROFILE,
-    WAIT,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.WAIT,
 )
 def clean_up(options: Options) -> int:
     """Restores what the ledger lists; exit code 7 where something could not be restored."""

@@ -9,29 +9,9 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 
+from conformance.cli import options as opt
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option, repeated
 from conformance.cli.layout import print_line, status_until_shown
-from conformance.cli.options import (
-    DESCRIPTION,
-    FORCE,
-    FORMAT,
-    FORMATS,
-    IMPACT,
-    KNOWN,
-    NO_CACHE,
-    OUT_BESIDE,
-    PROFILE,
-    REDACTION,
-    RULES,
-    SALVAGE,
-    SCHEDULER,
-    STRICT,
-    TARGET,
-    WAIT,
-    WORKERS,
-    folder_beside_run,
-    refuse_both_kinds_of_workers,
-)
 from conformance.errors import UsageError
 
 SELECTION = (
@@ -45,8 +25,8 @@ SELECTION = (
         metavar="N",
         help="number of sessions that replay in parallel (default: 1)",
     ),
-    WORKERS,
-    SCHEDULER,
+    opt.WORKERS,
+    opt.SCHEDULER,
     repeated(
         "--only", metavar="PATTERN", allow_from_autoenv=False, help="replay only the endpoints that match"
     ),
@@ -125,7 +105,7 @@ COMPARISON = (
         help="the longest an exchange may take (default: 60)",
     ),
     option("--profile", type=PATH, help="a profile, of which secrets are redacted, and TLS and proxy used"),
-    *REDACTION,
+    *opt.REDACTION,
     option(
         "--certificate",
         type=PATH,
@@ -166,24 +146,24 @@ def record_traffic(options: Options) -> int:
 @command(
     "replay",
     argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file"),
-    TARGET,
-    PROFILE,
-    IMPACT,
-    OUT_BESIDE,
-    FORCE,
-    FORMATS,
+    opt.TARGET,
+    opt.PROFILE,
+    opt.IMPACT,
+    opt.OUT_BESIDE,
+    opt.FORCE,
+    opt.FORMATS,
     *SELECTION,
     *COMPARISON,
-    DESCRIPTION,
-    SALVAGE,
+    opt.DESCRIPTION,
+    opt.SALVAGE,
     flag("--resume", help="continue the interrupted replay whose reports are in --out"),
-    STRICT,
-    KNOWN,
-    RULES,
-    WAIT,
+    opt.STRICT,
+    opt.KNOWN,
+    opt.RULES,
+    opt.WAIT,
     flag("--dry-run", help="print what would be sent, and send nothing"),
-    NO_CACHE,
-    FORMAT,
+    opt.NO_CACHE,
+    opt.FORMAT,
     *LOAD,
 )
 def replay_traffic(options: Options) -> int:
@@ -191,13 +171,13 @@ def replay_traffic(options: Options) -> int:
     from conformance.cli.profile import alone, profile_of
     from conformance.report.formats.write import write_further
 
-    refuse_both_kinds_of_workers(options)
+    opt.refuse_both_kinds_of_workers(options)
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     profile = profile.describing(options.description)
-    profile.extend.described().read()  # what is wrong in one is said before anything is sent
-    options.out = folder_beside_run(options, "replay")
+    profile.extend.described()  # what is wrong in one is said before anything is sent
+    options.out = opt.folder_beside_run(options, "replay")
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # what is wrong in the options is said before these are loaded
 

@@ -24,8 +24,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import JOURNAL, EarlierPart, ReplayJournal, earlier_part, head_of_journal
 from conformance.report.across.baseline import Baseline, baseline_of
-from conformance.report.latency.histograms import histogram
-from conformance.report.latency.limits import LatencyLimit
+from conformance.report.latency import LatencyLimit, histogram
 from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal

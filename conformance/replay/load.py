@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from conformance.errors import UsageError
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import Lag
-from conformance.report.latency.histograms import Latencies
-from conformance.report.latency.limits import LatencyLimit, LimitResult
-from conformance.report.latency.slices import LatencySlices
+from conformance.report.latency import Latencies, LatencyLimit, LatencySlices, LimitResult
 from conformance.report.model.words import in_figures
 from conformance.traffic.exchange import Json
 

@@ -14,7 +14,7 @@ from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.latency.spread import Spread
+from conformance.report.latency import Spread
 from conformance.report.model.run import ChangesMade, Ending, Regression
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE

@@ -20,8 +20,7 @@ from conformance.replay.engine.step import ReplayStep
 from conformance.replay.load import LoadMeter, Schedule, rate_of, seconds_of
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag
-from conformance.report.latency.histograms import ALL, Latencies
-from conformance.report.latency.limits import LatencyLimit
+from conformance.report.latency import ALL, Latencies, LatencyLimit
 from conformance.report.model.run import ChangesMade
 from conformance.tests.replays import Replaying, replayed
 from conformance.traffic import capture

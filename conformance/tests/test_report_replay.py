@@ -8,9 +8,7 @@ import pytest
 
 from conformance.report.formats.html.replay import replayed
 from conformance.report.formats.html.run_page import report
-from conformance.report.latency.histograms import LatencyHistogram
-from conformance.report.latency.slices import LatencySlices
-from conformance.report.latency.spread import Spread
+from conformance.report.latency import LatencyHistogram, LatencySlices, Spread
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Regression, Run
 from conformance.report.model.words import answers_in_words

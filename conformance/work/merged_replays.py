@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from conformance.report.latency.histograms import Latencies
-from conformance.report.latency.limits import LatencyLimit, LimitResult
-from conformance.report.latency.slices import LatencySlices
+from conformance.report.latency import Latencies, LatencyLimit, LatencySlices, LimitResult
 from conformance.report.model.words import plural
 
 MOST_OTHERS = 2_000

@@ -177,11 +177,15 @@ class Ending:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_cmdline_parse(self) -> Generator[None, Any, Any]:
-        return (yield from _with_own_errors())
+        try:
+            return (yield)
+        except pytest.UsageError as wrong:
+            text = "\n".join(map(str, wrong.args))
+            if of_option := OF_OPTION.search(text):
+                text = f"{of_option[1]}. `portal-conformance run --help` shows what there is."
+            raise UsageError(f"run: {text}") from None
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_cmdline_main(self) -> Generator[None, Any, Any]:
-        return (yield from _with_own_errors())
+    pytest_cmdline_main = pytest_cmdline_parse
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
@@ -235,19 +239,6 @@ def _redacted(page: str) -> str:
     for at in range(1, len(parts), 2):
         parts[at] = html.escape(redacted_by_all(html.unescape(parts[at])))
     return redacted_by_all("".join(parts))
-
-
-def _with_own_errors() -> Generator[None, Any, Any]:
-    """A part of pytest, with its usage errors as ours."""
-    try:
-        return (yield)
-    except pytest.UsageError as wrong:
-        text = "\n".join(map(str, wrong.args))
-        of_option = OF_OPTION.search(text)
-        problem = (
-            f"{of_option[1]}. `portal-conformance run --help` shows what there is." if of_option else text
-        )
-        raise UsageError(f"run: {problem}") from None
 
 
 def _pending(ledger: Path) -> list[str]:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.models import ComparedRun, FrozenModel, ScopeChange, scope_changes
-from conformance.report.latency.histograms import SAMPLES_BEYOND
+from conformance.report.latency import SAMPLES_BEYOND
 from conformance.report.model.failures import failing_rules
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.regressions import place_of
@@ -54,15 +54,6 @@ class VerdictChange(FrozenModel):
     message: str = ""
 
 
-class FindingPlace(FrozenModel):
-    """A finding of one run only; its requirement fails in both runs."""
-
-    signature: str
-    requirement: str
-    endpoint: str
-    message: str
-
-
 class ReadingChange(FrozenModel):
     """``gone`` are the values of the old run only, ``added`` those of the new run only; ``differences`` are
     the places that differ where each run has one long value."""
@@ -73,12 +64,6 @@ class ReadingChange(FrozenModel):
     gone: list[JsonValue] = []
     added: list[JsonValue] = []
     differences: list[str] = []
-
-
-class SeenObservation(FrozenModel):
-    topic: str
-    endpoint: str
-    observed: JsonValue
 
 
 class TimeChange(FrozenModel):
@@ -129,13 +114,14 @@ class Comparison(FrozenModel):
     newly_failing: list[VerdictChange] = []
     new_warnings: list[VerdictChange] = []
     fixed: list[VerdictChange] = []
-    new_places: list[FindingPlace] = []
-    gone_places: list[FindingPlace] = []
+    new_places: list[FindingEntry] = []
+    """Findings of one run only, whose requirement fails in both."""
+    gone_places: list[FindingEntry] = []
     no_longer_tested: list[VerdictChange] = []
     newly_tested: list[VerdictChange] = []
     changed_readings: list[ReadingChange] = []
-    new_observations: list[SeenObservation] = []
-    gone_observations: list[SeenObservation] = []
+    new_observations: list[ObservationEntry] = []
+    gone_observations: list[ObservationEntry] = []
     new_regressions: list[Regression] = []
     fixed_regressions: list[Regression] = []
     slower: list[TimeChange] = []
@@ -283,15 +269,10 @@ def _findings_of(run: Run, requirement: str) -> list[FindingEntry]:
     ]
 
 
-def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingPlace]:
+def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingEntry]:
     others = {finding.signature for finding in lacks.findings}
     return [
-        FindingPlace(
-            signature=finding.signature,
-            requirement=finding.requirement,
-            endpoint=finding.endpoint,
-            message=finding.message,
-        )
+        finding
         for finding in has.findings
         if finding.requirement in requirements and finding.signature not in others and finding.verdict in BAD
     ]
@@ -319,14 +300,10 @@ def _set(values: list[JsonValue]) -> set[str]:
     return {json.dumps(value, sort_keys=True) for value in values}
 
 
-def _observations(has: Run, lacks: Run) -> list[SeenObservation]:
+def _observations(has: Run, lacks: Run) -> list[ObservationEntry]:
     readings = {row.key for row in (*has.readings, *lacks.readings)}
     others = {_key(row) for row in lacks.observations}
-    return [
-        SeenObservation(topic=row.topic, endpoint=row.endpoint, observed=row.observed)
-        for row in has.observations
-        if row.topic not in readings and _key(row) not in others
-    ]
+    return [row for row in has.observations if row.topic not in readings and _key(row) not in others]
 
 
 def _key(row: ObservationEntry) -> tuple[str, str, str]:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import JsonValue
 
-from conformance.report.across.compare import (
-    Comparison,
-    FindingPlace,
-    ReadingChange,
-    SeenObservation,
-    TimeChange,
-    VerdictChange,
-)
+from conformance.report.across.compare import Comparison, ReadingChange, TimeChange, VerdictChange
 from conformance.report.formats.page import render, with_code
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import change_of
-from conformance.report.model.run import Regression
+from conformance.report.model.run import FindingEntry, ObservationEntry, Regression
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, listed, plural
 
@@ -63,19 +56,12 @@ def as_html(comparison: Comparison) -> str:
 
 
 def conclusion(comparison: Comparison) -> str:
-    regressions = "new regression" if len(comparison.new_regressions) == 1 else "new regressions"
-    counts = [
-        (len(comparison.newly_failing), "newly failing"),
-        (len(comparison.new_places), "failing in a new place"),
-        (len(comparison.new_regressions), regressions),
-        (len(comparison.new_warnings), "newly warned"),
-        (len(comparison.fixed), "fixed"),
-        (len(comparison.changed_readings), "with a changed reading"),
-        (len(comparison.no_longer_tested), "no longer tested"),
-        (len(comparison.newly_tested), "newly tested"),
-        (len(comparison.slower), "slower"),
+    counts = [(len(getattr(comparison, name)), words) for name, _, words, _ in BLOCKS]
+    parts = [
+        plural(count, words) if words.endswith("regression") else f"{count:,} {words}"
+        for count, words in counts
+        if count and words
     ]
-    parts = [f"{count:,} {words}" for count, words in counts if count]
     return ", ".join(parts) if parts else "Nothing changed"
 
 
@@ -99,21 +85,8 @@ def _scope_lines(comparison: Comparison) -> Iterator[str]:
 
 def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     """Titles with their lines, the worst first."""
-    for title, lines in (
-        ("Newly failing", [_change_line(row) for row in comparison.newly_failing]),
-        ("Failing in a new place", [_place_line(row) for row in comparison.new_places]),
-        ("New regressions", [_regression_line(row) for row in comparison.new_regressions]),
-        ("New warnings", [_change_line(row) for row in comparison.new_warnings]),
-        ("Changed readings", [_reading_line(row) for row in comparison.changed_readings]),
-        ("Slower", [_time_line(row) for row in comparison.slower]),
-        ("No longer tested", [_requirement_line(row) for row in comparison.no_longer_tested]),
-        ("Newly tested", [_requirement_line(row) for row in comparison.newly_tested]),
-        ("New observations", [_observation_line(row) for row in comparison.new_observations]),
-        ("Fixed", [_requirement_line(row) for row in comparison.fixed]),
-        ("No longer failing there", [_place_line(row) for row in comparison.gone_places]),
-        ("No longer regressed", [_regression_line(row) for row in comparison.fixed_regressions]),
-        ("Faster", [_time_line(row) for row in comparison.faster]),
-    ):
+    for name, title, _, line in BLOCKS:
+        lines = [line(row) for row in getattr(comparison, name)]
         if lines:
             more = [f"and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
             yield f"{title} ({len(lines):,})", [*lines[:MOST_LINES], *more]
@@ -123,7 +96,7 @@ def _requirement_line(change: VerdictChange) -> str:
     return f"{change.requirement} {one_line(change.statement)}"
 
 
-def _place_line(place: FindingPlace) -> str:
+def _place_line(place: FindingEntry) -> str:
     return f"{place.requirement} {one_line(place.endpoint)}: {one_line(place.message)}"
 
 
@@ -139,7 +112,7 @@ def _reading_line(change: ReadingChange) -> str:
     return f"{change.key}: {one_line(_values(change.old))} is now {one_line(_values(change.new))}"
 
 
-def _observation_line(observation: SeenObservation) -> str:
+def _observation_line(observation: ObservationEntry) -> str:
     observed = one_line(literal(observation.observed, 120))
     return f"{one_line(observation.topic)}: {observed} ({one_line(observation.endpoint)})"
 
@@ -162,3 +135,21 @@ def _time_line(change: TimeChange) -> str:
 
 def _values(values: list[JsonValue]) -> str:
     return " and ".join(literal(value, 80) for value in values) or "nothing"
+
+
+BLOCKS: tuple[tuple[str, str, str, Callable[..., str]], ...] = (
+    ("newly_failing", "Newly failing", "newly failing", _change_line),
+    ("new_places", "Failing in a new place", "failing in a new place", _place_line),
+    ("new_regressions", "New regressions", "new regression", _regression_line),
+    ("new_warnings", "New warnings", "newly warned", _change_line),
+    ("changed_readings", "Changed readings", "with a changed reading", _reading_line),
+    ("slower", "Slower", "slower", _time_line),
+    ("no_longer_tested", "No longer tested", "no longer tested", _requirement_line),
+    ("newly_tested", "Newly tested", "newly tested", _requirement_line),
+    ("new_observations", "New observations", "", _observation_line),
+    ("fixed", "Fixed", "fixed", _requirement_line),
+    ("gone_places", "No longer failing there", "", _place_line),
+    ("fixed_regressions", "No longer regressed", "", _regression_line),
+    ("faster", "Faster", "", _time_line),
+)
+"""The changes, the worst first: field, title, the words after their number, and the line of one."""

@@ -35,28 +35,25 @@ def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
     """Adds a run, with the folder of its reports; a run that is there already is skipped. UsageError: the
     file is no history, or cannot be written."""
     with _database(path) as database, database:
-        row = database.execute(
-            "INSERT OR IGNORE INTO runs (target, url, started, finished, command, impact, strict, suite,"
-            " exit_code, headline, passed, failed, warned, opened, untested)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                target_of(run),
-                run.target.url,
-                run.started,
-                run.finished,
-                run.command,
-                run.impact,
-                run.strict,
-                run.suite.version,
-                run.exit_code,
-                headline(run).title,
-                run.summary.pass_,
-                run.summary.fail,
-                run.summary.warn,
-                run.summary.open,
-                run.summary.untested,
-            ),
-        )
+        values = {
+            "target": target_of(run),
+            "url": run.target.url,
+            "started": run.started,
+            "finished": run.finished,
+            "command": run.command,
+            "impact": run.impact,
+            "strict": run.strict,
+            "suite": run.suite.version,
+            "exit_code": run.exit_code,
+            "headline": headline(run).title,
+            "passed": run.summary.pass_,
+            "failed": run.summary.fail,
+            "warned": run.summary.warn,
+            "opened": run.summary.open,
+            "untested": run.summary.untested,
+        }
+        columns, places = ", ".join(values), ", ".join(f":{name}" for name in values)
+        row = database.execute(f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({places})", values)
         if row.rowcount != 1:
             return
         if reports is not None:
@@ -75,7 +72,9 @@ def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
 def trend(path: Path) -> list[Trend]:
     """The trend of every target, the newest run's target first. UsageError: there is no such history."""
     if not path.exists():
-        raise UsageError(f"{path}: there is no such history. A run with --history {path} creates it.")
+        raise UsageError(
+            f"{path}: there is no such database. `portal-conformance run --history {path}` creates it."
+        )
     with _database(path) as database:
         names = database.execute(
             "SELECT target FROM runs GROUP BY target ORDER BY max(started) DESC"

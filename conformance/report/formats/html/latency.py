@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from conformance.report.formats.page import Cells
-from conformance.report.latency.spread import Spread
+from conformance.report.latency import SHOWN, Spread
 from conformance.report.model.evidence import OTHER
 from conformance.report.model.run import OperationTime, Run
 from conformance.report.model.visible import one_line
@@ -22,8 +22,6 @@ SHORTEST_MS = 0.1
 
 PLOT_WIDTH, PLOT_INSET = 150.0, 5.0
 """The width of a small plot, and the room at both of its sides."""
-
-PERCENTILES = {"p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
 
 Three = tuple[float, float, float]
 
@@ -116,7 +114,7 @@ def _of_load(run: Run) -> Iterator[EndpointLatency]:
 
 
 def _three(row: Any, side: str) -> Three | None:
-    values = [dig(row, (side, name)) for name in PERCENTILES]
+    values = [dig(row, (side, name)) for name in SHOWN]
     if not all(isinstance(value, int | float) for value in values):
         return None
     p50, p95, p99 = (float(str(value)) for value in values)
@@ -136,7 +134,7 @@ def _spread(row: Any) -> Three | None:
     if not isinstance(row, dict) or not isinstance(row.get("counts"), dict):
         return None
     spread = Spread.of(row["counts"])
-    p50, p95, p99 = map(spread.at, PERCENTILES.values())
+    p50, p95, p99 = map(spread.at, SHOWN.values())
     return (p50, p95, p99) if spread.samples else None
 
 

@@ -196,14 +196,14 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
             *([_item("Latency", "latency")] if has_latencies(run) else []),
         ]
     has_failures = any(finding.verdict == "fail" for finding in run.findings)
-    items.append(_item("Findings", "findings", str(findings), is_bad=has_failures))
-    if tables(run):
-        items.append(_item("Traffic", "traffic"))
-    if run.deviations:
-        items.append(_item("Descriptions", "described", str(len(run.deviations))))
-    items.append(_item("Readings", "readings", str(len(run.readings))))
-    items.append(_item("Not tested", "untested", str(left_untested(run))))
-    items.append(_item("Time", "time", duration(run.seconds)))
+    items += [
+        _item("Findings", "findings", str(findings), is_bad=has_failures),
+        *([_item("Traffic", "traffic")] if tables(run) else []),
+        *([_item("Descriptions", "described", str(len(run.deviations)))] if run.deviations else []),
+        _item("Readings", "readings", str(len(run.readings))),
+        _item("Not tested", "untested", str(left_untested(run))),
+        _item("Time", "time", duration(run.seconds)),
+    ]
     for chapter in chapter_list:
         items.append(_item(chapter.name, ""))
         items += [

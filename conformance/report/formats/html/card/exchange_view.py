@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Literal
 
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.formats.page import Cells
@@ -124,18 +125,11 @@ def other_lines(finding: FindingEntry, evidence: RunEvidence) -> list[BodyLine]:
     exchange = None if other is None else evidence.exchanges.get(other.exchange)
     if other is None or exchange is None or exchange.envelope is None:
         return []
-    lines = around(exchange.envelope, _place_of(exchange.envelope, other.record, other.field))
-    shown = [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
-    return shown if _is_expected(finding, exchange) else [*_value_lines(finding.expected, "expected"), *shown]
-
-
-def _is_expected(finding: FindingEntry, exchange: Exchange) -> bool:
-    """Whether the other answer shows what was expected; else it shows what rules this one out."""
-    other = finding.other
-    if other is None or exchange.envelope is None:
-        return False
     place_there = _place_of(exchange.envelope, other.record, other.field)
-    return bool(clipped(dig(exchange.envelope, place_there)) == finding.expected)
+    lines = around(exchange.envelope, place_there)
+    shown = [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
+    is_expected = clipped(dig(exchange.envelope, place_there)) == finding.expected
+    return shown if is_expected else [*_value_lines(finding.expected, "expected"), *shown]
 
 
 def _place_of(value: Json, record: str, name: str) -> tuple[str | int, ...]:
@@ -222,9 +216,7 @@ def _in_body(finding: FindingEntry) -> bool:
     return bool(place(finding.path))
 
 
-def _value_lines(value: Json, kind: str) -> list[BodyLine]:
+def _value_lines(value: Json, kind: Literal["seen", "expected"]) -> list[BodyLine]:
     if isinstance(value, dict | list) and value and len(literal(value)) > 60:
-        return [
-            replace(line, kind="seen" if kind == "seen" else "expected") for line in marked(value, most=24)
-        ]
-    return [BodyLine(0, "", expectation(value), "seen" if kind == "seen" else "expected")]
+        return [replace(line, kind=kind) for line in marked(value, most=24)]
+    return [BodyLine(0, "", expectation(value), kind)]

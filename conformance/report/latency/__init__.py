@@ -1,1 +1,0 @@
-"""Latencies of a load: histograms that merge, and limits on them."""
