@@ -156,8 +156,6 @@ READ = [
         )
         for field in STATE_FIELDS
     ),
-    Reading("label-form", of_role("OWNER", 10010901, label="Owner"), ["display text"]),
-    Reading("label-form", of_role("OWNER", 10010901, label="role.type.owner"), ["translation key"]),
 ]
 
 

@@ -72,7 +72,6 @@ PROOFS = [
         ],
         accounts(account(), sent={"page": 2}, totalElements=41, totalPages=3, currentPage=3),
     ),
-    Proof("PAGE-027", accounts(totalElements=0, totalPages=0), accounts(totalElements=21, totalPages=1)),
     Proof(
         "PAGE-028",
         [
@@ -90,7 +89,6 @@ PROOFS = [
         ],
         accounts(account(), sent={"size": 5}, pageSize=20),
     ),
-    Proof("PAGE-036", orders(totalPages=0), orders(totalElements=40, totalPages=3)),
 ]
 
 
