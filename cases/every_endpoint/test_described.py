@@ -37,15 +37,10 @@ OF_AN_ID = re.compile(r"(_?[Bb]iz)?_?(Id|id|ID)\Z")
 @mark.requirement("HEADER-001", "HEADER-002", "AUTHN-001", "AUTHN-006", "AUTHN-007")
 @mark.needs("descriptions")
 def test_what_a_description_adds_is_guarded(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Also asked for an unknown id: the judge compares the answer with its description."""
     for read in _reads(portal, admin.token):
         with suppress(Untestable):
             _verify_guarded(portal, verify, admin.token, read)
-
-
-@mark.requirement("AUTHN-001")
-@mark.needs("descriptions")
-def test_an_unknown_id_is_answered_as_described(portal: Portal, admin: Account) -> None:
-    for read in _reads(portal, admin.token):
         with suppress(Untestable):
             _ask_for_nobody(portal, read, admin.token)
 
@@ -89,7 +84,7 @@ def _verify_guarded(portal: Portal, verify: Verify, token: str, read: DescribedR
 
 def _reads(portal: Portal, token: str) -> Iterator[DescribedRead]:
     """The GETs of the descriptions, those without ids first: what these list are ids of the others."""
-    rows = [row for row in portal.profile.extend.described().read().operations if row.method == "GET"]
+    rows = [row for row in portal.profile.extend.described().operations if row.method == "GET"]
     listed: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: row.path.count("{")):
         with suppress(Untestable):

@@ -61,7 +61,7 @@ class _Judged:
 def _judged(options: CheckOptions, files: int) -> _Judged:
     ledger = Ledger(options.own.requirements, selection=options.rules)
     finder = replace(finder_of(options.redact, options.keep), files=files)
-    return _Judged(ledger, finder=finder, descriptions=options.described.read())
+    return _Judged(ledger, finder=finder, descriptions=options.described)
 
 
 def check(

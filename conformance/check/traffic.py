@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
-from conformance.descriptions import NO_FILES, DescriptionFiles
+from conformance.descriptions import NO_DESCRIPTIONS, Descriptions
 from conformance.errors import UsageError
 from conformance.impacts import FailOn
 from conformance.rules.registry import NO_OWN_RULES, OwnRules
@@ -56,7 +56,7 @@ class CheckOptions:
     """Rules of the user's own."""
     scheduler: str = ""
     """The address of a Dask scheduler whose workers write them, in place of processes on this machine."""
-    described: DescriptionFiles = NO_FILES
+    described: Descriptions = NO_DESCRIPTIONS
     """Descriptions of further endpoints, with which the traffic is compared."""
 
 

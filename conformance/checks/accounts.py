@@ -45,31 +45,22 @@ def account_times(exchange: Exchange) -> list[tuple[str, str, str]]:
     ]
 
 
-@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS))
-def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
-    for path, name, value in account_times(exchange):
-        if has_offset(value):
-            held = _is_utc(value)
-            yield HELD if held else holds(exchange, f"{path}.{name}", held, "UTC, as by a final Z")
+def _time_rule(requirement: str, is_right: Callable[[str], bool], expected: str) -> None:
+    @check(requirement, on=successes(*ACCOUNT_KEYS))
+    def account_times_are_written_so(exchange: Exchange) -> Iterator[Comparison]:
+        for path, name, value in account_times(exchange):
+            held = is_right(value)
+            yield HELD if held else holds(exchange, f"{path}.{name}", held, expected)
 
 
 def _is_utc(value: str) -> bool:
-    return value.upper().endswith(("Z", "+00:00", "+0000", "+00", "-00:00"))
-
-
-@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS))
-def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
     """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
-    for path, name, value in account_times(exchange):
-        held = has_offset(value)
-        yield HELD if held else holds(exchange, f"{path}.{name}", held, "a zone, as by a final Z")
+    return not has_offset(value) or value.upper().endswith(("Z", "+00:00", "+0000", "+00", "-00:00"))
 
 
-@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS))
-def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
-    for path, name, value in account_times(exchange):
-        held = "." in value or "," in value
-        yield HELD if held else holds(exchange, f"{path}.{name}", held, "fractional seconds")
+_time_rule("ACCOUNT-014", _is_utc, "UTC, as by a final Z")
+_time_rule("ACCOUNT-043", has_offset, "a zone, as by a final Z")
+_time_rule("ACCOUNT-015", lambda value: "." in value or "," in value, "fractional seconds")
 
 
 @check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS))

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import msgspec
 
-from conformance.checks.registry import Memory, check, reading, successes
+from conformance.checks.registry import Memory, check, key_of, reading, successes
 from conformance.spec import CONSTANT_LISTS
 from conformance.spec import endpoints as op
 from conformance.spec.tables import (
@@ -173,12 +173,8 @@ def _listed_state_rule(requirement: str, endpoint: str, family: Mapping[str, int
     def listed_states_have_their_values(exchange: Exchange) -> Iterator[Comparison]:
         for index, item in enumerate(entries(exchange)):
             if item["code"] in family:
-                yield holds(
-                    exchange,
-                    f"data[{index}].value",
-                    item["value"] == family[item["code"]],
-                    family[item["code"]],
-                )
+                value = family[item["code"]]
+                yield holds(exchange, f"data[{index}].value", item["value"] == value, value)
 
 
 _listed_state_rule("STATE-005", op.NOTIFICATION_CHANNEL_STATUSES, STATES["Notification channel"])
@@ -187,9 +183,15 @@ _listed_state_rule("STATE-008", op.USER_PERMISSION_STATUSES, STATES["Permission"
 
 @check("CONSTANT-062", on=successes(*CONSTANT_KEYS))
 def nothing_stands_twice_in_a_list(exchange: Exchange) -> Iterator[Comparison]:
-    for field in ("code", "value"):
-        counts = Counter(str(item[field]) for item in entries(exchange))
-        twice = [value for value, times in counts.items() if times > 1]
+    yield from _once(exchange, "code", "value")
+
+
+def _once(exchange: Exchange, *fields: str) -> Iterator[Comparison]:
+    """No two items of a list have the same in a field; an empty text is none, but for a code."""
+    for field in fields:
+        shown = (item.get(field) for item in entries(exchange))
+        counts = Counter(str(value) for value in shown if isinstance(value, str | int | float))
+        twice = [value for value, times in counts.items() if times > 1 and (value or field == "code")]
         yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
 
 
@@ -199,12 +201,7 @@ NAMES_ONE = {op.COUNTRIES: ("alpha2Code", "alpha3Code", "numericCode"), op.US_ST
 
 @check("CONSTANT-069", on=successes(*NAMES_ONE))
 def no_country_or_state_has_the_code_of_another(exchange: Exchange) -> Iterator[Comparison]:
-    operation = exchange.request.operation
-    for field in NAMES_ONE[operation.key] if operation is not None else ():
-        shown = [item.get(field) for item in entries(exchange)]
-        counts = Counter(str(value) for value in shown if isinstance(value, str | int))
-        twice = [value for value, times in counts.items() if times > 1 and value]
-        yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
+    yield from _once(exchange, *NAMES_ONE[key_of(exchange)])
 
 
 @check("CONSTANT-063", on=successes(op.COUNTRIES))
@@ -226,13 +223,8 @@ def a_list_stays_the_same(exchange: Exchange, memory: Memory) -> Iterator[Compar
     pairs = sorted((str(item["code"]), str(item["value"])) for item in entries(exchange))
     of_pairs = _digest(pairs)
     if before is not None:
-        yield holds(
-            exchange,
-            "data",
-            before[1] == of_pairs,
-            "the list of the previous call",
-            actual=f"{len(pairs)} items",
-        )
+        expected, actual = "the list of the previous call", f"{len(pairs)} items"
+        yield holds(exchange, "data", before[1] == of_pairs, expected, actual=actual)
     memory[key] = digest, of_pairs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -10,6 +10,7 @@ from conformance.checks.registry import (
     answers,
     check,
     errors,
+    has,
     is_asked_in_english,
     key_of,
     reading,
@@ -25,7 +26,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Response
-from conformance.traffic.values import is_integer
+from conformance.traffic.values import is_integer, placed_texts
 from conformance.verdicts.comparisons import (
     PACED,
     contradicts,
@@ -67,10 +68,8 @@ from_the_portal = answers().by_metadata().through_the_ingress().where(is_the_por
 
 @check("ENV-001", on=from_the_portal)
 def body_is_the_envelope(exchange: Exchange) -> Iterator[Comparison]:
-    if exchange.envelope is not None:
-        yield HELD
-    else:
-        yield contradicts(exchange, "", "a JSON object", _shown_body(exchange.response))
+    shown = None if exchange.envelope is not None else _shown_body(exchange.response)
+    yield holds(exchange, "", exchange.envelope is not None, "a JSON object", actual=shown)
 
 
 def _shown_body(response: Response | None) -> Json:
@@ -80,10 +79,20 @@ def _shown_body(response: Response | None) -> Json:
     return {"length": response.body["length"], "content-type": response.header("content-type")}
 
 
-@check("ENV-002", on=enveloped)
-def success_is_a_boolean(exchange: Exchange) -> Iterator[Comparison]:
-    success = exchange.at("success")
-    yield HELD if isinstance(success, bool) else contradicts(exchange, "success", "a boolean", success)
+def _type_rule(requirement: str, name: str, is_right: Callable[[Json], bool], expected: str) -> None:
+    may_lack = name in ("version", "timestamp")
+    selected = enveloped.where(lambda exchange: exchange.at(name) not in (ABSENT, None))
+
+    @check(requirement, on=selected if may_lack else enveloped)
+    def a_part_has_its_type(exchange: Exchange) -> Iterator[Comparison]:
+        yield holds(exchange, name, is_right(exchange.at(name)), expected)
+
+
+_type_rule("ENV-002", "success", lambda value: isinstance(value, bool), "a boolean")
+_type_rule("ENV-004", "code", lambda value: isinstance(value, str), "a string")
+_type_rule("ENV-006", "message", lambda value: isinstance(value, str), "a string")
+_type_rule("ENV-009", "version", lambda value: isinstance(value, str), "a string")
+_type_rule("ENV-010", "timestamp", is_integer, "an integer")
 
 
 @check(
@@ -95,26 +104,13 @@ def success_follows_from_the_code(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, "success", exchange.code == SUCCESS_CODE)
 
 
-@check("ENV-004", on=enveloped)
-def code_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
-    yield (
-        HELD if exchange.code is not None else contradicts(exchange, "code", "a string", exchange.at("code"))
-    )
-
-
 @check("ENV-005", on=good)
 def success_has_code_2000(exchange: Exchange) -> Iterator[Comparison]:
     if exchange.code is not None and exchange.code not in ERROR_BY_CODE:
         yield equal(exchange, "code", SUCCESS_CODE)
 
 
-@check("ENV-006", on=enveloped)
-def message_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
-    message = exchange.at("message")
-    yield HELD if isinstance(message, str) else contradicts(exchange, "message", "a string", message)
-
-
-worded = good.where(lambda exchange: isinstance(exchange.at("message"), str))
+worded = good.where(has("message", str))
 
 
 @check("ENV-007", on=worded.where(is_asked_in_english))
@@ -134,33 +130,10 @@ def an_error_has_no_data(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD if exchange.data is None else contradicts(exchange, "data", None, exchange.data)
 
 
-@check("ENV-009", on=enveloped.where(lambda exchange: exchange.at("version") not in (ABSENT, None)))
-def version_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
-    version = exchange.at("version")
-    yield HELD if isinstance(version, str) else contradicts(exchange, "version", "a string", version)
-
-
-def _stamped(exchange: Exchange) -> bool:
-    return exchange.at("timestamp") not in (ABSENT, None)
-
-
-@check("ENV-010", on=enveloped.where(_stamped))
-def timestamp_is_an_integer(exchange: Exchange) -> Iterator[Comparison]:
-    stamp = exchange.at("timestamp")
-    yield HELD if is_integer(stamp) else contradicts(exchange, "timestamp", "an integer", stamp)
-
-
-@check(
-    "ENV-011",
-    on=enveloped.where(lambda exchange: _stamped(exchange) and is_integer(exchange.at("timestamp"))),
-)
+@check("ENV-011", on=enveloped.where(has("timestamp", is_integer)))
 def timestamp_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
-    stamp = int(exchange.at("timestamp"))
-    yield (
-        HELD
-        if stamp in MILLISECONDS
-        else contradicts(exchange, "timestamp", "milliseconds since the epoch", stamp)
-    )
+    is_right = int(exchange.at("timestamp")) in MILLISECONDS
+    yield holds(exchange, "timestamp", is_right, "milliseconds since the epoch")
 
 
 @check("ENV-014", on=enveloped.where(lambda exchange: (exchange.status or 0) >= 400))
@@ -179,10 +152,7 @@ def body_is_labelled_as_json(exchange: Exchange) -> Iterator[Comparison]:
 
 def is_paced_overload(exchange: Exchange) -> bool:
     """HTTP 503 where rate-limit responses are reported: the status of one is not shown."""
-    if exchange.status != 503:
-        return False
-    match = exchange.request.operation
-    return match is not None and match.key in PACED
+    return exchange.status == 503 and key_of(exchange) in PACED
 
 
 def _tells_of_no_rate(exchange: Exchange) -> bool:
@@ -200,7 +170,7 @@ def no_server_error(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "status", (exchange.status or 0) < 500, "below 500")
 
 
-NEWLY_ISSUED = frozenset({"accessToken", "refreshToken"})
+NEWLY_ISSUED = (".accessToken", ".refreshToken")
 
 
 SECRET_FIELDS = frozenset(
@@ -219,8 +189,9 @@ def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
         return
     answer = msgspec.json.encode(exchange.envelope)
     for secret in secrets:
-        may_stand = msgspec.json.encode(secret) in answer
-        place = next(_places(exchange.envelope, secret), None) if may_stand else None
+        texts = placed_texts(exchange.envelope) if msgspec.json.encode(secret) in answer else ()
+        places = (path for path, text in texts if text == secret and not path.endswith(NEWLY_ISSUED))
+        place = next(places, None)
         if place is None:
             yield HELD
         else:
@@ -253,44 +224,24 @@ def is_mask(text: str) -> bool:
     return len(text) >= 3 and text[0] in "xX" and not text.strip("xX")
 
 
-def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:
-    if isinstance(value, str) and secret == value and path.rpartition(".")[2] not in NEWLY_ISSUED:
-        yield path
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _places(inner, secret, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _places(inner, secret, f"{path}[{index}]")
-
-
-@check(
-    "VERSION-001",
-    on=answers(*PORTAL_KEYS)
-    .enveloped()
-    .by_metadata()
-    .where(lambda exchange: isinstance(exchange.at("version"), str)),
-)
+@check("VERSION-001", on=answers(*PORTAL_KEYS).enveloped().by_metadata().where(has("version", str)))
 def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", PORTAL_VERSION)
 
 
-@check(
-    "VERSION-002",
-    on=successes(SECURE_SESSION).where(lambda exchange: isinstance(exchange.at("version"), str)),
-)
+@check("VERSION-002", on=successes(SECURE_SESSION).where(has("version", str)))
 def version_of_the_secure_session(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", SECURE_SESSION_VERSION)
 
 
-@reading("envelope-version", on=enveloped)
-def version_sent(exchange: Exchange) -> Iterator[str]:
-    yield "absent" if exchange.at("version") in (ABSENT, None) else "present"
+def _presence_reading(name: str) -> None:
+    @reading(f"envelope-{name}", on=enveloped)
+    def part_sent(exchange: Exchange) -> Iterator[str]:
+        yield "absent" if exchange.at(name) in (ABSENT, None) else "present"
 
 
-@reading("envelope-timestamp", on=enveloped)
-def timestamp_sent(exchange: Exchange) -> Iterator[str]:
-    yield "absent" if exchange.at("timestamp") in (ABSENT, None) else "present"
+_presence_reading("version")
+_presence_reading("timestamp")
 
 
 ENVELOPE = frozenset({"version", "timestamp", "success", "code", "message", "data"})
@@ -331,6 +282,5 @@ def language_of_the_message(exchange: Exchange) -> Iterator[str]:
 
 @reading("bot-challenge-endpoints", on=bad.where(lambda exchange: exchange.code == "4030"))
 def endpoint_that_asks_for_a_bot_challenge(exchange: Exchange) -> Iterator[str]:
-    match = exchange.request.operation
-    if match:
-        yield match.key
+    if key := key_of(exchange):
+        yield key

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from conformance.checks.access.changed import SOON_SECONDS
 from conformance.checks.envelope import is_mask
-from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
     PLACE,
     Matching,
@@ -89,14 +88,8 @@ def contains(exchange: Exchange, place: str, wanted: str, code: str) -> Comparis
 
 
 filter_rule("CHANNELTYPE-021", op.CHANNEL_TYPES_QUERY, "typeCode", contains, TOTAL)
-coded_filter_rule(
-    "CHANNELTYPE-022",
-    op.CHANNEL_TYPES_QUERY,
-    "typeStatus",
-    TYPE_STATES,
-    matches_enumeration(TYPE_STATES),
-    TOTAL,
-)
+_BY_STATE = matches_enumeration(TYPE_STATES)
+coded_filter_rule("CHANNELTYPE-022", op.CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, _BY_STATE, TOTAL)
 
 
 def _only_rule(
@@ -163,12 +156,11 @@ def _matches_text(family: Mapping[str, int]) -> Matching:
     return compare
 
 
-def _filter_rule_of_texts(requirement: str, name: str, family: Mapping[str, int]) -> None:
-    coded_filter_rule(requirement, op.CHANNELS_QUERY, name, family, _matches_text(family), TOTAL)
-
-
-_filter_rule_of_texts("CHANNEL-042", "channelCategory", CATEGORIES)
-_filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
+for _requirement, _name, _family in (
+    ("CHANNEL-042", "channelCategory", CATEGORIES),
+    ("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS),
+):
+    coded_filter_rule(_requirement, op.CHANNELS_QUERY, _name, _family, _matches_text(_family), TOTAL)
 
 
 @check("CHANNEL-008", on=successes(op.CHANNELS_QUERY, op.CHANNEL_COMMAND_DEACTIVATE))
@@ -192,21 +184,15 @@ def the_answer_is_the_channel_that_was_named(exchange: Exchange) -> Iterator[Com
         yield equal(exchange, "data.bizId", sent_fields(exchange)["bizId"])
 
 
-@check("CHANNEL-058", on=successes(op.CHANNEL_TYPES_QUERY, op.CHANNELS_QUERY))
-def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
-    yield no_id_twice(exchange, "data.items", items(exchange, "items"))
-
-
 @check(
     "CHANNEL-031", on=successes(op.CHANNEL_COMMAND_DEACTIVATE, op.CHANNELS_QUERY, *SWITCHES), remembers=True
 )
 def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Only the first listing that shows it is held to it, once the change has had its time, unless it was
     switched in between: afterwards anybody may have activated it again."""
-    operation = exchange.request.operation
-    if operation is not None and operation.key != op.CHANNELS_QUERY:
+    if (key := key_of(exchange)) != op.CHANNELS_QUERY:
         memory.clear()
-        if operation.key == op.CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
+        if key == op.CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
             memory["last"] = exchange.data.get("bizId"), exchange.time
         return
     id, moment = memory.get("last", (None, 0.0))
@@ -261,33 +247,15 @@ def _code_in(state: Json) -> Json:
 
 _TYPES = (op.CHANNEL_TYPE_CREATE, op.CHANNEL_TYPE_UPDATE, op.CHANNEL_TYPE_DELETE)
 
+_OF_CHANNELS = (op.CHANNEL_COMMAND_DEACTIVATE, op.CHANNEL_DELETE, *SWITCHES)
+_OF_TYPES = op.CHANNEL_TYPES_QUERY, (*_TYPES, op.CHANNEL_TYPE_ENABLE, op.CHANNEL_TYPE_DISABLE), "typeStatus"
+
 _switch_rule(
     "CHANNEL-049",
-    Switch(
-        op.CHANNEL_DEACTIVATE,
-        op.CHANNELS_QUERY,
-        (op.CHANNEL_COMMAND_DEACTIVATE, op.CHANNEL_DELETE, *SWITCHES),
-        *("channelStatus", "ACTIVE", "INACTIVE"),
-    ),
+    Switch(op.CHANNEL_DEACTIVATE, op.CHANNELS_QUERY, _OF_CHANNELS, "channelStatus", "ACTIVE", "INACTIVE"),
 )
-_switch_rule(
-    "CHANNELTYPE-028",
-    Switch(
-        op.CHANNEL_TYPE_DISABLE,
-        op.CHANNEL_TYPES_QUERY,
-        (*_TYPES, op.CHANNEL_TYPE_ENABLE),
-        *("typeStatus", "ENABLED", "DISABLED"),
-    ),
-)
-_switch_rule(
-    "CHANNELTYPE-029",
-    Switch(
-        op.CHANNEL_TYPE_ENABLE,
-        op.CHANNEL_TYPES_QUERY,
-        (*_TYPES, op.CHANNEL_TYPE_DISABLE),
-        *("typeStatus", "DISABLED", "ENABLED"),
-    ),
-)
+_switch_rule("CHANNELTYPE-028", Switch(op.CHANNEL_TYPE_DISABLE, *_OF_TYPES, "ENABLED", "DISABLED"))
+_switch_rule("CHANNELTYPE-029", Switch(op.CHANNEL_TYPE_ENABLE, *_OF_TYPES, "DISABLED", "ENABLED"))
 
 
 @check(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from itertools import pairwise
 
-from conformance.checks.records import USUAL_TIME, has_offset, in_order, moment, portal_time, records
+from conformance.checks.records import has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
@@ -87,24 +86,19 @@ def completed_orders(exchange: Exchange) -> list[tuple[str, dict[str, Json]]]:
     return [(path, order) for path, order in records(exchange) if order.get("status") == ORDER_COMPLETED[0]]
 
 
-@check("ORDER-027", on=successes(TRANSFER_ORDERS))
-def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
-    done = completed_orders(exchange)
-    wrong = [path for path, order in done if order.get("completedAt") is None]
-    for path in wrong:
-        yield holds(exchange, f"{path}.completedAt", False, "a time")
-    if len(wrong) < len(done):
-        yield HELD
+def _completed_rule(requirement: str, name: str, is_right: Callable[[Json], bool], expected: Json) -> None:
+    @check(requirement, on=successes(TRANSFER_ORDERS))
+    def a_completed_order_has_the_field_so(exchange: Exchange) -> Iterator[Comparison]:
+        done = completed_orders(exchange)
+        wrong = [path for path, order in done if not is_right(order.get(name))]
+        for path in wrong:
+            yield holds(exchange, f"{path}.{name}", False, expected)
+        if len(wrong) < len(done):
+            yield HELD
 
 
-@check("ORDER-034", on=successes(TRANSFER_ORDERS))
-def a_completed_order_has_not_failed(exchange: Exchange) -> Iterator[Comparison]:
-    done = completed_orders(exchange)
-    wrong = [path for path, order in done if order.get("failureReason") not in (None, "")]
-    for path in wrong:
-        yield holds(exchange, f"{path}.failureReason", False, None)
-    if len(wrong) < len(done):
-        yield HELD
+_completed_rule("ORDER-027", "completedAt", lambda time: time is not None, "a time")
+_completed_rule("ORDER-034", "failureReason", lambda reason: reason in (None, ""), None)
 
 
 # The time range.
@@ -130,9 +124,7 @@ def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     """When each order was created, and how exactly that is known."""
     times: list[tuple[str, datetime, timedelta]] = []
     for path, order in records(exchange):
-        text = order.get("createdAt")
-        dated = _read(text) if type(text) is str and len(text) <= USUAL_TIME else _dated(text)
-        if dated is not None:
+        if (dated := _dated(order.get("createdAt"))) is not None:
             times.append((path, dated[0], dated[1]))
     return times
 
@@ -144,39 +136,27 @@ def completed(exchange: Exchange, path: str) -> Dated | None:
 
 
 def _dated(value: Json) -> Dated | None:
-    if not isinstance(value, str):
-        return None
-    return _read(value) if len(value) <= USUAL_TIME else _read.__wrapped__(value)
-
-
-@lru_cache(maxsize=512)
-def _read(value: str) -> Dated | None:
     time = moment(value)
     return None if time is None else (time, SHOWN if has_offset(value) else ZONES)
 
 
-@check("ORDER-021", on=successes(TRANSFER_ORDERS))
-def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison]:
-    start = query_time(exchange, "startTime")
-    if start is None:
-        return
-    for path, time, about in created(exchange):
-        held = time >= start - about
-        if not held and (other := completed(exchange, path)) is not None:
-            held = other[0] >= start - other[1]
-        yield HELD if held else holds(exchange, f"{path}.createdAt", held, f"not before {start.isoformat()}")
+def _bound_rule(requirement: str, name: str, *, is_start: bool) -> None:
+    """``name``: the bound of the range, which is its start or its end."""
+
+    @check(requirement, on=successes(TRANSFER_ORDERS))
+    def no_order_is_beyond_the_bound(exchange: Exchange) -> Iterator[Comparison]:
+        bound = query_time(exchange, name)
+        if bound is None:
+            return
+        for path, time, about in created(exchange):
+            times = ((time, about), completed(exchange, path) or (time, about))
+            held = any(time + about >= bound if is_start else time - about <= bound for time, about in times)
+            expected = f"not {'before' if is_start else 'after'} {bound.isoformat()}"
+            yield holds(exchange, f"{path}.createdAt", held, expected)
 
 
-@check("ORDER-022", on=successes(TRANSFER_ORDERS))
-def no_order_is_from_after_the_end(exchange: Exchange) -> Iterator[Comparison]:
-    end = query_time(exchange, "endTime")
-    if end is None:
-        return
-    for path, time, about in created(exchange):
-        held = time <= end + about
-        if not held and (other := completed(exchange, path)) is not None:
-            held = other[0] <= end + other[1]
-        yield HELD if held else holds(exchange, f"{path}.createdAt", held, f"not after {end.isoformat()}")
+_bound_rule("ORDER-021", "startTime", is_start=True)
+_bound_rule("ORDER-022", "endTime", is_start=False)
 
 
 def _has_no_range(exchange: Exchange) -> bool:
@@ -193,40 +173,26 @@ def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]
         yield HELD
         return
     for path, time, _ in created(exchange):
-        held = first <= time <= last
-        if not held and (other := completed(exchange, path)) is not None:
-            held = first <= other[0] <= last
-        yield (
-            HELD
-            if held
-            else holds(exchange, f"{path}.createdAt", held, f"within the last {LIMITS.order_range_days} days")
-        )
+        other, _ = completed(exchange, path) or (time, SHOWN)
+        held = first <= time <= last or first <= other <= last
+        expected = f"within the last {LIMITS.order_range_days} days"
+        yield holds(exchange, f"{path}.createdAt", held, expected)
 
 
 # The sort.
 
 
-def _sorted_by(exchange: Exchange, wanted: str) -> bool:
-    return _queried(exchange, "sort") == [wanted]
+def _sort_rule(requirement: str, wanted: str, expected: str, *, newest_first: bool) -> None:
+    """``wanted``: the only sort that is asked for."""
+    sorted_so = successes(TRANSFER_ORDERS).where(lambda exchange: _queried(exchange, "sort") == [wanted])
+
+    @check(requirement, on=sorted_so)
+    def orders_are_sorted_as_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+        times = [(f"{path}.createdAt", time) for path, time, _ in created(exchange)]
+        steps = [(path, after > before, after < before) for (_, before), (path, after) in pairwise(times)]
+        wrong = next((path for path, later, earlier in steps if (later if newest_first else earlier)), None)
+        yield holds(exchange, wrong or "data.content", wrong is None, expected)
 
 
-@check(
-    "ORDER-023", on=successes(TRANSFER_ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,desc"))
-)
-def newest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
-    yield _ordered(exchange, newest_first=True)
-
-
-@check(
-    "ORDER-024", on=successes(TRANSFER_ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,asc"))
-)
-def oldest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
-    yield _ordered(exchange, newest_first=False)
-
-
-def _ordered(exchange: Exchange, *, newest_first: bool) -> Comparison:
-    times = [(f"{path}.createdAt", time) for path, time, _ in created(exchange)]
-    steps = [(path, after > before, after < before) for (_, before), (path, after) in pairwise(times)]
-    wrong = next((path for path, later, earlier in steps if (later if newest_first else earlier)), None)
-    expected = "newest first" if newest_first else "oldest first"
-    return holds(exchange, wrong or "data.content", wrong is None, expected)
+_sort_rule("ORDER-023", "createdAt,desc", "newest first", newest_first=True)
+_sort_rule("ORDER-024", "createdAt,asc", "oldest first", newest_first=False)

@@ -9,7 +9,15 @@ from math import ceil
 from operator import itemgetter
 
 from conformance.checks.registry import Selection, check, reading, successes, with_data
-from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    ROLES,
+    SESSIONS,
+    SESSIONS_HISTORY,
+    TRANSFER_ORDERS,
+)
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import LIMITS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -43,9 +51,8 @@ def counted(exchange: Exchange, name: str) -> int:
     return int(exchange.at(f"data.{name}"))
 
 
-def items(exchange: Exchange, name: str) -> list[Json]:
-    data = exchange.data
-    listing = data.get(name) if isinstance(data, dict) else None
+def items(exchange: Exchange, name: str = "items") -> list[Json]:
+    listing = exchange.at(f"data.{name}" if name else "data")
     return listing if isinstance(listing, list) else []
 
 
@@ -96,12 +103,8 @@ def total_pages_of_the_pagination_object(exchange: Exchange) -> Iterator[Compari
     size, total = counted(exchange, "pagination.pageSize"), counted(exchange, "pagination.totalRecords")
     if size > 0 and total >= 0:
         right = pages_for(total, size)
-        yield holds(
-            exchange,
-            "data.pagination.totalPages",
-            counted(exchange, "pagination.totalPages") in right,
-            right[-1],
-        )
+        pages = counted(exchange, "pagination.totalPages")
+        yield holds(exchange, "data.pagination.totalPages", pages in right, right[-1])
 
 
 def asks_for_a_page(exchange: Exchange) -> bool:
@@ -120,7 +123,7 @@ def asks_for_a_page(exchange: Exchange) -> bool:
 )
 def first_page_of_the_pagination_object_is_one(exchange: Exchange) -> Iterator[Comparison]:
     """An empty listing may have no first page."""
-    is_empty = exchange.at("data.pagination.totalRecords") == 0 and not items(exchange, "items")
+    is_empty = exchange.at("data.pagination.totalRecords") == 0 and not items(exchange)
     if not is_empty or exchange.at("data.pagination.currentPage") != 0:
         yield equal(exchange, "data.pagination.currentPage", 1)
 
@@ -139,14 +142,14 @@ def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _are_all_full(exchange: Exchange, pages: int) -> bool:
-    size = len(items(exchange, "items"))
+    size = len(items(exchange))
     at = {name: exchange.at(f"data.pagination.{name}") for name in ("pageSize", "totalRecords")}
     return at == {"pageSize": size, "totalRecords": pages * size}
 
 
 def _is_counted_from_zero(exchange: Exchange, page: int) -> bool:
     """Whether a page of items has the number 0, or holds the few that are left after as many full pages."""
-    number = len(items(exchange, "items"))
+    number = len(items(exchange))
     size, total = (exchange.at(f"data.pagination.{name}") for name in ("pageSize", "totalRecords"))
     if page == 0 or not is_integer(size) or not is_integer(total):
         return page == 0 and number > 0
@@ -159,20 +162,20 @@ def empty_says_whether_there_is_something(exchange: Exchange) -> Iterator[Compar
         return
     if counted(exchange, "pagination.totalRecords") == 0:
         yield equal(exchange, "data.pagination.empty", True)
-    elif items(exchange, "items"):
+    elif items(exchange):
         yield equal(exchange, "data.pagination.empty", False)
 
 
 @check("PAGE-013", on=_on(PAGED, "pageSize", under="data.pagination"))
 def a_page_holds_no_more_than_its_size(exchange: Exchange) -> Iterator[Comparison]:
-    size, number = counted(exchange, "pagination.pageSize"), len(items(exchange, "items"))
+    size, number = counted(exchange, "pagination.pageSize"), len(items(exchange))
     yield holds(exchange, "data.items", number <= size, f"at most {size} items", actual=f"{number} items")
 
 
 @check("PAGE-014", on=_on(PAGED, "pageSize", under="data.pagination"))
 def a_page_before_another_is_full(exchange: Exchange) -> Iterator[Comparison]:
     if exchange.at("data.pagination.hasNext") is True:
-        size, number = counted(exchange, "pagination.pageSize"), len(items(exchange, "items"))
+        size, number = counted(exchange, "pagination.pageSize"), len(items(exchange))
         yield holds(exchange, "data.items", number >= size, f"{size} items", actual=f"{number} items")
 
 
@@ -192,14 +195,10 @@ def asked(exchange: Exchange, name: str, default: int) -> int | None:
     if exchange.request.method == "POST":
         if exchange.request.is_unknown:
             return None
-        sent = exchange.sent if isinstance(exchange.sent, dict) else {}
-        value = sent.get(name)
+        value = exchange.sent.get(name) if isinstance(exchange.sent, dict) else None
         return default if value is None else value if is_integer(value) else None
-    values = [
-        part.partition("=")[2]
-        for part in exchange.request.parts.query.split("&")
-        if part.partition("=")[0] == name
-    ]
+    parts = [part.partition("=") for part in exchange.request.parts.query.split("&")]
+    values = [value for key, _, value in parts if key == name]
     if not values:
         return default
     return int(values[0]) if len(values) == 1 and values[0].isascii() and values[0].isdigit() else None
@@ -207,17 +206,11 @@ def asked(exchange: Exchange, name: str, default: int) -> int | None:
 
 def has_the_page_asked_for(exchange: Exchange) -> bool:
     """Whether the page that was asked for exists: past the last one anything may be answered."""
-    page = asked(exchange, "page", LIMITS.page)
-    size = asked(exchange, "size", LIMITS.size)
+    page, size = asked(exchange, "page", LIMITS.page), asked(exchange, "size", LIMITS.size)
     total = exchange.at("data.totalPages")
-    return (
-        page is not None
-        and page >= 0
-        and size is not None
-        and size > 0
-        and is_integer(total)
-        and page < max(int(total), 1)
-    )
+    if page is None or size is None or not is_integer(total):
+        return False
+    return size > 0 and 0 <= page < max(int(total), 1)
 
 
 def has_a_usual_size(exchange: Exchange) -> bool:
@@ -241,23 +234,15 @@ def counts_are_integers(exchange: Exchange) -> Iterator[Comparison]:
     data = exchange.data if isinstance(exchange.data, dict) else {}
     for name in ("totalElements", "totalPages", "currentPage", "pageSize", "size", "number"):
         if name in data:
-            yield (
-                HELD
-                if is_integer(data[name])
-                else contradicts(exchange, f"data.{name}", "an integer", data[name])
-            )
+            yield holds(exchange, f"data.{name}", is_integer(data[name]), "an integer")
 
 
 def _page_rules(
-    key: str, listing: str, page: str, size: str, *, ids: tuple[str, str, str, str, str, str, str]
+    key: str, listing: str, page: str, size: str, *, ids: tuple[str, str, str, str, str, str]
 ) -> None:
-    echoed_id, total_id, bound_id, size_id, page_default_id, size_default_id, twice_id = ids
+    echoed_id, total_id, bound_id, size_id, page_default_id, size_default_id = ids
     _page_number_rules(key, page, size, ids=(echoed_id, page_default_id, total_id))
     _page_size_rules(key, listing, size, ids=(size_default_id, bound_id, size_id))
-
-    @check(twice_id, on=successes(key))
-    def nothing_stands_twice_on_a_page(exchange: Exchange) -> Iterator[Comparison]:
-        yield no_id_twice(exchange, f"data.{listing}", items(exchange, listing))
 
 
 def _page_number_rules(key: str, page: str, size: str, *, ids: tuple[str, str, str]) -> None:
@@ -293,13 +278,8 @@ def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, 
         wanted, number = asked(exchange, "size", LIMITS.size) or 0, len(items(exchange, listing))
         if is_integer(announced := exchange.at(f"data.{size}")) and announced < LIMITS.size:
             wanted = max(wanted, int(announced))
-        yield holds(
-            exchange,
-            f"data.{listing}",
-            number <= wanted,
-            f"at most {wanted}",
-            actual=f"{number} items",
-        )
+        place, actual = f"data.{listing}", f"{number} items"
+        yield holds(exchange, place, number <= wanted, f"at most {wanted}", actual=actual)
 
     @check(
         size_id,
@@ -325,11 +305,27 @@ def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "
     return holds(exchange, path, not twice, f"each {name} once", actual={"twice": twice})
 
 
+def _unique_rule(requirement: str, *keys: str, listing: str = "", id: str = "bizId") -> None:
+    """``listing``: the field of the data that has the records; empty where the data is a list itself."""
+
+    @check(requirement, on=successes(*keys))
+    def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
+        path = f"data.{listing}" if listing else "data"
+        yield no_id_twice(exchange, path, items(exchange, listing), id)
+
+
+_unique_rule("ACCOUNT-029", ACCOUNTS_QUERY, listing="accounts")
+_unique_rule("ORDER-032", TRANSFER_ORDERS, listing="content")
+_unique_rule("CHANNEL-058", CHANNEL_TYPES_QUERY, CHANNELS_QUERY, listing="items")
+_unique_rule("HISTORY-014", SESSIONS_HISTORY, listing="items")
+_unique_rule("SESSION-024", SESSIONS, id="sessionId")
+_unique_rule("ROLE-013", ROLES)
+
 _page_rules(
     ACCOUNTS_QUERY, "accounts", "currentPage", "pageSize",
-    ids=("PAGE-026", "PAGE-027", "PAGE-028", "PAGE-029", "LIMIT-010", "LIMIT-011", "ACCOUNT-029"),
+    ids=("PAGE-026", "PAGE-027", "PAGE-028", "PAGE-029", "LIMIT-010", "LIMIT-011"),
 )  # fmt: skip
 _page_rules(
     TRANSFER_ORDERS, "content", "number", "size",
-    ids=("PAGE-035", "PAGE-036", "PAGE-037", "PAGE-038", "LIMIT-012", "LIMIT-013", "ORDER-032"),
+    ids=("PAGE-035", "PAGE-036", "PAGE-037", "PAGE-038", "LIMIT-012", "LIMIT-013"),
 )  # fmt: skip

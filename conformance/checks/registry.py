@@ -81,6 +81,13 @@ def key_of(exchange: Exchange) -> str:
     return "" if operation is None else operation.key
 
 
+def has(path: str, kind: type | Callable[[Json], bool]) -> Predicate:
+    """Whether the value at a place of an answer is of a type, or passes a test."""
+    if isinstance(kind, type):
+        return lambda exchange: isinstance(exchange.at(path), kind)
+    return lambda exchange: kind(exchange.at(path))
+
+
 def sends_a_body(exchange: Exchange) -> bool:
     return exchange.request.body is not ABSENT or exchange.plain is not None
 

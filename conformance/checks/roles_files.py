@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from conformance.checks.pages import no_id_twice
 from conformance.checks.registry import answers, check, reading, successes
-from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
+from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds, is_granted, is_refused
@@ -15,11 +14,6 @@ from conformance.verdicts.findings import HELD, Comparison
 
 MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\s*(;.*)?", re.ASCII | re.DOTALL)
 """A type, a subtype, and what parameters there may be (RFC 9110, section 8.3.1)."""
-
-
-@check("ROLE-013", on=successes(ROLES))
-def no_role_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
-    yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [])
 
 
 @reading("role-permissions", on=successes(ROLE_PERMISSIONS))

@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.check.traffic import CheckOptions, PortalTraffic
 from conformance.cli.command import Options
 from conformance.cli.layout import print_line
-from conformance.descriptions import DescriptionFiles, Descriptions
+from conformance.descriptions import Descriptions, described_by
 from conformance.errors import UsageError
 from conformance.judging.described import judge_described
 from conformance.learning.document import compared, document_of
@@ -33,7 +33,7 @@ def describe(options: Options) -> None:
             f"--out {options.out}: there is such a file, and a person may have changed it. Name another one, "
             "or replace it with --force."
         )
-    descriptions = DescriptionFiles(tuple(options.against)).read()
+    descriptions = described_by(options.against)
     learner, deviations = _learned(options, descriptions)
     if options.out is not None:
         _write(learner, options.out)

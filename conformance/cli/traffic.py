@@ -176,7 +176,7 @@ def replay_traffic(options: Options) -> int:
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     profile = profile.describing(options.description)
-    profile.extend.described().read()  # what is wrong in one is said before anything is sent
+    profile.extend.described()  # what is wrong in one is said before anything is sent
     options.out = opt.folder_beside_run(options, "replay")
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.replay import workers  # what is wrong in the options is said before these are loaded

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.traffic.exchange import Json
-from conformance.traffic.values import is_redacted
+from conformance.traffic.values import is_redacted, placed_texts
 
 WITNESSES = "x-portal-witnesses"
 """The key that says how many values a part of a learned description was learned from."""
@@ -54,7 +54,7 @@ def _is_of_few(error: Error) -> bool:
 
 def _differences(error: Error) -> Iterator[SchemaDifference]:
     rule, value, seen = error.validator, error.validator_value, error.instance
-    if is_redacted(seen) or (rule in BRANCHED and _holds_redacted(seen)):
+    if is_redacted(seen) or (rule in BRANCHED and any(is_redacted(text) for _, text in placed_texts(seen))):
         return
     branch = _fitting_branch(error) if rule in BRANCHING else None
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
@@ -89,9 +89,3 @@ def _fitting_branch(error: Error) -> list[Error] | None:
         if not any(inner.validator == "type" and not inner.relative_path for inner in errors)
     ]
     return fitting[0] if len(fitting) == 1 else None
-
-
-def _holds_redacted(value: Json) -> bool:
-    if isinstance(value, dict | list):
-        return any(map(_holds_redacted, value.values() if isinstance(value, dict) else value))
-    return is_redacted(value)

@@ -164,7 +164,8 @@ class Dispatcher:
 
     def _new_route(self, key: RouteKey, operation: Operation | None) -> Route:
         if key.operation not in self._shapes:
-            self._shapes[key.operation] = None if operation is None else shape_of(operation)
+            has_shape = operation is not None and operation.data is not None
+            self._shapes[key.operation] = Shape(operation) if operation and has_shape else None
         by_sight = checks_by_sight(key, self._checks, steady=self._is_steady)
         route = self._routes[key] = Route(
             self._operations.setdefault(key.operation, OperationCount()),
@@ -192,11 +193,6 @@ class Dispatcher:
         return block is not None and all(block_of(served) not in (None, block) for served in self.ingresses)
 
 
-def shape_of(operation: Operation) -> Shape | None:
-    """The shape of the data of a success; None if none is shown."""
-    return None if operation.data is None else Shape(operation)
-
-
 WITH_A_BODY = frozenset({200, 201})
 METHODS_WITH_A_BODY = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 """The methods whose successful answer has a body by HTTP."""
@@ -221,12 +217,7 @@ def is_of_an_endpoint(exchange: Exchange) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def checks_by_sight(
-    key: RouteKey,
-    checks: tuple[Check, ...],
-    *,
-    steady: bool,
-) -> dict[Sight, CheckSet]:
+def checks_by_sight(key: RouteKey, checks: tuple[Check, ...], *, steady: bool) -> dict[Sight, CheckSet]:
     """The checks and readings of a route key, by what they read of an exchange.
 
     ``steady``: checks that remember steadily need not see an equal exchange again.

@@ -132,6 +132,23 @@ def field_of(model: type[BaseModel], step: str) -> FieldInfo | None:
     )
 
 
+def stated_along(
+    annotation: Any, place: Sequence[str | int]
+) -> Iterator[tuple[int, type[BaseModel], FieldInfo]]:
+    """The stated fields on the way to a place, each with its model and the steps to it, up to one that is not
+    stated."""
+    for depth, step in enumerate(place, 1):
+        if isinstance(step, int):
+            annotation = item_of(annotation) or annotation
+            continue
+        model = model_of(annotation)
+        field = field_of(model, step) if model is not None else None
+        if model is None or field is None:
+            return
+        yield depth, model, field
+        annotation = field.annotation
+
+
 def fields_along(
     operation: Operation | None, place: Sequence[str | int]
 ) -> list[tuple[type[BaseModel], FieldInfo]]:
@@ -139,34 +156,29 @@ def fields_along(
     them is not stated."""
     if operation is None or operation.data is None or place[:1] != ("data",):
         return []
-    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
-    way: list[tuple[type[BaseModel], FieldInfo]] = []
-    for step in place[1:]:
-        if isinstance(step, int):
-            annotation = item_of(annotation) or annotation
-            continue
-        model = model_of(annotation)
-        field = field_of(model, step) if model is not None else None
-        if model is None or field is None:
-            return []
-        way.append((model, field))
-        annotation = field.annotation
-    return way
+    resource = RESOURCES.get(operation.data.removesuffix("[]"))
+    way = [(model, field) for _, model, field in stated_along(resource, place[1:])]
+    return way if len(way) == sum(isinstance(step, str) for step in place[1:]) else []
 
 
-def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
-    """Each field that stands in the data, or may be left out, with the requirement that states it."""
+def _stated(node: Node, data: Json) -> Iterator[tuple[str, bool, Json]]:
+    """Each field that a requirement states, of each object in the data: the requirement, whether the field is
+    required, and its value, which may be ABSENT."""
     if isinstance(data, list) and node.item is not None:
         for entry in data:
-            yield from shown_fields(node.item, entry)
-    if not isinstance(data, dict):
-        return
-    for names, requirement, required, inner in node.fields:
+            yield from _stated(node.item, entry)
+    for names, requirement, required, inner in node.fields if isinstance(data, dict) else ():
         value = _value_of(names, data)
-        if requirement and (value is not ABSENT or not required):
-            yield requirement, value
+        if requirement:
+            yield requirement, required, value
         if value is not ABSENT and value is not None:
-            yield from shown_fields(inner, value)
+            yield from _stated(inner, value)
+
+
+def shown_fields(node: Node, data: Json) -> Iterator[str]:
+    """The requirement of each field that stands in the data, or may be left out."""
+    rows = _stated(node, data)
+    return (requirement for requirement, required, value in rows if value is not ABSENT or not required)
 
 
 def collect_codes(node: Node, name: str, data: Json, entries: list[tuple[str, dict[str, Json]]]) -> None:
@@ -202,22 +214,10 @@ def extra_fields(node: Node, data: Json, path: str) -> Iterator[str]:
 
 def shows(form: str, node: Node, data: Json) -> bool:
     """Whether some nullable field is sent as null, or left out."""
-    if isinstance(data, list):
-        return node.item is not None and any(shows(form, node.item, entry) for entry in data)
-    if not isinstance(data, dict):
-        return False
-    for names, requirement, required, inner in node.fields:
-        value = _value_of(names, data)
-        if value is None:
-            is_shown = form == "null" and bool(requirement)
-        elif value is ABSENT:
-            may_be_left_out = bool(requirement) and not required and requirement != "ENUM-004"
-            is_shown = form == "left out" and may_be_left_out
-        else:
-            is_shown = bool(inner.fields or inner.item) and shows(form, inner, value)
-        if is_shown:
-            return True
-    return False
+    rows = _stated(node, data)
+    if form == "null":
+        return any(value is None for _, _, value in rows)
+    return any(value is ABSENT and not required and name != "ENUM-004" for name, required, value in rows)
 
 
 def _value_of(names: tuple[str, ...], data: dict[str, Json]) -> Json:

@@ -27,12 +27,7 @@ Rows = tuple[CheckGroup, tuple[tuple[Check, Judging, Memory | None], ...]]
 class Judge:
     """Applies ``checks`` to each exchange. ``room`` is how much each check may remember."""
 
-    def __init__(
-        self,
-        *,
-        checks: Iterable[Check] = CHECKS,
-        room: int = ROOM,
-    ) -> None:
+    def __init__(self, *, checks: Iterable[Check] = CHECKS, room: int = ROOM) -> None:
         chosen = tuple(checks)
         self.dispatcher = Dispatcher(chosen)
         require_every_exchange, outdate = self.dispatcher.require_every_exchange, self.dispatcher.outdate

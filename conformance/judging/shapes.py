@@ -14,15 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from conformance.judging.fields import (
     collect_codes,
     extra_fields,
-    field_of,
-    item_of,
-    model_of,
     node_of,
     place_of,
     requirement_of,
     requirements_of,
     shown_fields,
     shows,
+    stated_along,
 )
 from conformance.judging.structs import Degree, struct_of
 from conformance.spec import Operation
@@ -165,9 +163,7 @@ class Shape:
         if self._inexact_in_a_row == INEXACT_IN_A_ROW or self.exact is None:
             return False
         data = _data_of(exchange)
-        try:
-            msgspec.convert({"data": data}, self.exact)
-        except msgspec.ValidationError:
+        if not _takes(self.exact, data):
             self._inexact_in_a_row += 1
             return False
         self._inexact_in_a_row = 0
@@ -181,7 +177,7 @@ class Shape:
         """The requirements that this response is the first to satisfy."""
         if not self.not_shown:
             return
-        shown = {self.root} | {requirement for requirement, value in shown_fields(self.node, exchange.data)}
+        shown = {self.root, *shown_fields(self.node, exchange.data)}
         for requirement in sorted((shown & self.not_shown).difference(contradicted)):
             self.not_shown.discard(requirement)
             yield requirement
@@ -206,20 +202,10 @@ class Shape:
 
     def _requirement(self, place: Sequence[str | int]) -> tuple[str, tuple[str | int, ...]]:
         """The deepest field on the way to a place that a requirement states, and the way to it."""
-        requirement: str = self.root
-        at: tuple[str | int, ...] = ()
-        annotation: Any = self.annotation
-        for depth, step in enumerate(place):
-            model = model_of(annotation)
-            if isinstance(step, int):
-                annotation = item_of(annotation)
-                continue
-            field = field_of(model, step) if model else None
-            if field is None:
-                break
-            requirement, at = requirement_of(field) or requirement, tuple(place[: depth + 1])
-            annotation = field.annotation
-        return requirement, at
+        requirement, at = self.root, place[:0]
+        for depth, _, field in stated_along(self.annotation, place):
+            requirement, at = requirement_of(field) or requirement, place[:depth]
+        return requirement, tuple(at)
 
 
 def _struct(annotation: Any, degree: Degree = "loose") -> type[msgspec.Struct] | None:

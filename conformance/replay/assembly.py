@@ -170,7 +170,7 @@ class Assembly:
         options = self.options
         own = {rule.id for rule in options.own.rules}
         judge = judge_of(no_cache=not options.cache, model=False, own=options.own.checks)
-        judged = watch(self.ledger, judge=judge, descriptions=self.profile.extend.described().read())
+        judged = watch(self.ledger, judge=judge, descriptions=self.profile.extend.described())
         return lambda exchange: [each for each in judged(exchange) if each.requirement not in own]
 
     def _find_secrets(self, exchange: Exchange) -> None:

@@ -134,7 +134,7 @@ class RunSession:
                 ledger,
                 judge=judge_of(own=options.own.checks),
                 case=acting,
-                descriptions=profile.extend.described().read(),
+                descriptions=profile.extend.described(),
             ),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,

@@ -18,20 +18,3 @@ from conformance.spec.requirements import (
     present_signature,
 )
 from conformance.spec.tables import CONSTANT_LISTS
-
-__all__ = [
-    "BY_KEY",
-    "CONSTANT_LISTS",
-    "IMPACTS",
-    "OPERATIONS",
-    "REQUIREMENTS",
-    "Impact",
-    "Level",
-    "Operation",
-    "Requirement",
-    "near_ids",
-    "operation",
-    "operation_of",
-    "present_id",
-    "present_signature",
-]

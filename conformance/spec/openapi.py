@@ -99,22 +99,17 @@ def _parameters_of(operation: Operation) -> list[Json]:
         {"name": name, "in": "query", "required": False, "schema": schema}
         for name, schema in QUERIES.get(operation.key, [])
     ]
-    common = [{"$ref": f"#/components/parameters/{name}"} for name in _parameters()]
-    return [*in_path, *in_query, *common]
+    return [*in_path, *in_query, *({"$ref": f"#/components/parameters/{name}"} for name in _parameters())]
 
 
 def _parameters() -> dict[str, Json]:
     text: Json = {"type": "string"}
+    header: Json = {"in": "header", "required": False, "schema": text}
     return {
-        "AccessCode": {"name": "X-PORTAL-ACCESS-CODE", "in": "header", "required": True, "schema": text},
-        "ClientHash": {"name": "X-Client-Hash", "in": "header", "required": False, "schema": text},
-        "RequestId": {"name": "X-Request-Id", "in": "header", "required": False, "schema": text},
-        "Language": {
-            "name": "Accept-Language",
-            "in": "header",
-            "required": False,
-            "schema": {"type": "string", "examples": list(LANGUAGES)},
-        },
+        "AccessCode": header | {"name": "X-PORTAL-ACCESS-CODE", "required": True},
+        "ClientHash": header | {"name": "X-Client-Hash"},
+        "RequestId": header | {"name": "X-Request-Id"},
+        "Language": header | {"name": "Accept-Language", "schema": text | {"examples": list(LANGUAGES)}},
     }
 
 
@@ -140,9 +135,8 @@ def _json(schema: Json) -> Json:
 
 
 def _schemas() -> dict[str, Json]:
-    schemas = _of(
-        [each for each in dict.fromkeys(RESOURCES.values()) if each is not Any], "validation"
-    ) | _of(list(REQUESTS.values()), "validation")
+    schemas = _of([each for each in dict.fromkeys(RESOURCES.values()) if each is not Any])
+    schemas |= _of(list(REQUESTS.values()))
     for name, required in REQUIRED.items():
         schemas[name]["required"] = required
     for name in REQUESTS.keys() - REQUIRED.keys():
@@ -152,8 +146,8 @@ def _schemas() -> dict[str, Json]:
     return schemas | {"Success": _envelope(success=True), "Error": _envelope(success=False)}
 
 
-def _of(models: list[type[BaseModel]], mode: Any) -> dict[str, Json]:
-    _, schema = models_json_schema([(model, mode) for model in models], ref_template=TEMPLATE)
+def _of(models: list[type[BaseModel]]) -> dict[str, Json]:
+    _, schema = models_json_schema([(model, "validation") for model in models], ref_template=TEMPLATE)
     definitions: dict[str, Json] = schema.get("$defs", {})
     return {name: _clean(definition) for name, definition in definitions.items()}
 

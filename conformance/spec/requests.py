@@ -146,28 +146,21 @@ UNFILTERED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 """A body for each query that filters nothing out: every filter is there and null."""
 
+
+def _filters(same: str, **others: str) -> Mapping[str, str]:
+    """Filters that have the name of their field, and others with their fields."""
+    return {name: name for name in same.split()} | others
+
+
 FILTERS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        op.ACCOUNTS_QUERY: {
-            "institutionBizId": "institutionBizId",
-            "accountPortal": "accountPortal",
-            "accountStatus": "accountStatus",
-            "email": "accountEmail",
-            "name": "accountName",
-        },
-        op.CHANNEL_TYPES_QUERY: {
-            "bizId": "bizId",
-            "typeCode": "typeCode",
-            "typeStatus": "typeStatus",
-            "enabledOnly": "enabled",
-        },
-        op.CHANNELS_QUERY: {
-            "bizId": "bizId",
-            "institutionBizId": "institutionBizId",
-            "channelCategory": "channelCategory",
-            "channelStatus": "channelStatus",
-            "activeOnly": "channelStatus",
-        },
+        op.ACCOUNTS_QUERY: _filters(
+            "institutionBizId accountPortal accountStatus", email="accountEmail", name="accountName"
+        ),
+        op.CHANNEL_TYPES_QUERY: _filters("bizId typeCode typeStatus", enabledOnly="enabled"),
+        op.CHANNELS_QUERY: _filters(
+            "bizId institutionBizId channelCategory channelStatus", activeOnly="channelStatus"
+        ),
         op.OWN_INVITATIONS: {"statuses": "invitationStatus"},
         op.TRANSFER_ORDERS: {"startTime": "createdAt", "endTime": "createdAt"},
     }

@@ -32,106 +32,33 @@ class ConstantList:
         return self.endpoint.rpartition("/")[2]
 
 
+def _list(number: int, endpoint: str, **codes: int) -> ConstantList:
+    """The row whose requirements are CONSTANT-020 and CONSTANT-041, and so on."""
+    return ConstantList(endpoint, f"CONSTANT-{number:03}", f"CONSTANT-{number + 21:03}", codes)
+
+
 _LISTS = (
-    ConstantList(endpoints.COUNTRIES, "CONSTANT-020", "CONSTANT-041", {"CN": 95010301, "JP": 95010302}),
-    ConstantList(
-        endpoints.TIMEZONES, "CONSTANT-021", "CONSTANT-042", {"UTC": 95010101, "ASIA_SHANGHAI": 95010102}
-    ),
-    ConstantList(endpoints.US_STATES, "CONSTANT-022", "CONSTANT-043", {"AL": 95010401, "AK": 95010402}),
-    ConstantList(
-        endpoints.CURRENCY_CONFIG_STATUSES,
-        "CONSTANT-023",
-        "CONSTANT-044",
-        {"ENABLED": 55010101, "DISABLED": 55010102},
-    ),
-    ConstantList(
-        endpoints.NOTIFICATION_CHANNEL_STATUSES,
-        "CONSTANT-024",
-        "CONSTANT-045",
-        {"ACTIVE": 80010201, "INACTIVE": 80010202},
-    ),
-    ConstantList(
-        endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES,
-        "CONSTANT-025",
-        "CONSTANT-046",
-        {"ENABLED": 80010301, "DISABLED": 80010302},
-    ),
-    ConstantList(endpoints.NOTIFICATION_CHANNEL_TYPES, "CONSTANT-026", "CONSTANT-047", {"EMAIL": 80010101}),
-    ConstantList(
-        endpoints.ORDER_STATUSES,
-        "CONSTANT-027",
-        "CONSTANT-048",
-        {"PROCESSING": 30010101, "AUDITING": 30010102},
-    ),
-    ConstantList(
-        endpoints.TRANSFER_STATUSES,
-        "CONSTANT-028",
-        "CONSTANT-049",
-        {"PENDING": 35010701, "PROCESSING": 35010702},
-    ),
-    ConstantList(
-        endpoints.USER_ACCOUNT_STATUSES,
-        "CONSTANT-029",
-        "CONSTANT-050",
-        {"REGISTERED": 10010201, "ACTIVE": 10010202},
-    ),
-    ConstantList(
-        endpoints.USER_INSTITUTION_STATUSES,
-        "CONSTANT-030",
-        "CONSTANT-051",
-        {"PENDING": 10010401, "REVIEWING": 10010402},
-    ),
-    ConstantList(
-        endpoints.USER_INSTITUTION_TYPES,
-        "CONSTANT-031",
-        "CONSTANT-052",
-        {"PLATFORM": 10010601, "TENANT": 10010602},
-    ),
-    ConstantList(
-        endpoints.USER_INVITATION_STATUSES,
-        "CONSTANT-032",
-        "CONSTANT-053",
-        {"PENDING": 10050301, "ACCEPTED": 10050302},
-    ),
-    ConstantList(
-        endpoints.USER_JOIN_SOURCES,
-        "CONSTANT-033",
-        "CONSTANT-054",
-        {"REGISTRATION": 10050201, "INVITATION": 10050202},
-    ),
-    ConstantList(
-        endpoints.USER_MFA_METHODS, "CONSTANT-034", "CONSTANT-055", {"EMAIL": 10011001, "OTP": 10011002}
-    ),
-    ConstantList(
-        endpoints.USER_PERMISSION_STATUSES,
-        "CONSTANT-035",
-        "CONSTANT-056",
-        {"ACTIVE": 13010201, "DEPRECATED": 13010202},
-    ),
-    ConstantList(
-        endpoints.USER_PERMISSION_TYPES,
-        "CONSTANT-036",
-        "CONSTANT-057",
-        {"MENU": 13010101, "BUTTON": 13010102},
-    ),
-    ConstantList(
-        endpoints.USER_PORTAL_TYPES, "CONSTANT-037", "CONSTANT-058", {"SYSTEM": 10010101, "TENANT": 10010102}
-    ),
-    ConstantList(
-        endpoints.USER_WORKSPACE_STATUSES,
-        "CONSTANT-038",
-        "CONSTANT-059",
-        {"PENDING_TENANT": 10010301, "PENDING_REVIEW": 10010302},
-    ),
-    ConstantList(
-        endpoints.WALLET_STATUSES, "CONSTANT-039", "CONSTANT-060", {"ACTIVE": 35010101, "INACTIVE": 35010102}
-    ),
-    ConstantList(
-        endpoints.WORKSPACE_ROLE_TYPES,
-        "CONSTANT-040",
-        "CONSTANT-061",
-        {"OWNER": 10010901, "CUSTOM": 10010902},
-    ),
+    _list(20, endpoints.COUNTRIES, CN=95010301, JP=95010302),
+    _list(21, endpoints.TIMEZONES, UTC=95010101, ASIA_SHANGHAI=95010102),
+    _list(22, endpoints.US_STATES, AL=95010401, AK=95010402),
+    _list(23, endpoints.CURRENCY_CONFIG_STATUSES, ENABLED=55010101, DISABLED=55010102),
+    _list(24, endpoints.NOTIFICATION_CHANNEL_STATUSES, ACTIVE=80010201, INACTIVE=80010202),
+    _list(25, endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES, ENABLED=80010301, DISABLED=80010302),
+    _list(26, endpoints.NOTIFICATION_CHANNEL_TYPES, EMAIL=80010101),
+    _list(27, endpoints.ORDER_STATUSES, PROCESSING=30010101, AUDITING=30010102),
+    _list(28, endpoints.TRANSFER_STATUSES, PENDING=35010701, PROCESSING=35010702),
+    _list(29, endpoints.USER_ACCOUNT_STATUSES, REGISTERED=10010201, ACTIVE=10010202),
+    _list(30, endpoints.USER_INSTITUTION_STATUSES, PENDING=10010401, REVIEWING=10010402),
+    _list(31, endpoints.USER_INSTITUTION_TYPES, PLATFORM=10010601, TENANT=10010602),
+    _list(32, endpoints.USER_INVITATION_STATUSES, PENDING=10050301, ACCEPTED=10050302),
+    _list(33, endpoints.USER_JOIN_SOURCES, REGISTRATION=10050201, INVITATION=10050202),
+    _list(34, endpoints.USER_MFA_METHODS, EMAIL=10011001, OTP=10011002),
+    _list(35, endpoints.USER_PERMISSION_STATUSES, ACTIVE=13010201, DEPRECATED=13010202),
+    _list(36, endpoints.USER_PERMISSION_TYPES, MENU=13010101, BUTTON=13010102),
+    _list(37, endpoints.USER_PORTAL_TYPES, SYSTEM=10010101, TENANT=10010102),
+    _list(38, endpoints.USER_WORKSPACE_STATUSES, PENDING_TENANT=10010301, PENDING_REVIEW=10010302),
+    _list(39, endpoints.WALLET_STATUSES, ACTIVE=35010101, INACTIVE=35010102),
+    _list(40, endpoints.WORKSPACE_ROLE_TYPES, OWNER=10010901, CUSTOM=10010902),
 )
 
 CONSTANT_LISTS: Mapping[str, ConstantList] = MappingProxyType({row.suffix: row for row in _LISTS})

@@ -46,7 +46,7 @@ def ran(folder: Path, serves: Callable[[Scope], bool], *, status: str = "accepte
     (folder / "more.json").write_text(json.dumps(document))
     with reference.start(seed=7, wrap=wallets_of(serves)) as portal:
         (folder / "portal.toml").write_text(portal.profile())
-        cases = "description_adds or as_described"
+        cases = "description_adds"
         words = ("--profile", "portal.toml", "--description", "more.json")
         print(done(command("run", *words, "--out", "out", "-k", cases), folder / "out").said)
         print(done(command("replay", "out/exchanges.jsonl", *words, "--out", "again"), folder / "again").said)

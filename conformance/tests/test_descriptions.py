@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.check import CheckOptions, check
-from conformance.descriptions import DescriptionFiles, Descriptions
+from conformance.descriptions import Descriptions, described_by
 from conformance.errors import UsageError
 from conformance.report.across.baseline import accept
 from conformance.report.model.run import Run
@@ -59,12 +59,12 @@ def file_of(folder: Path, document: Json, name: str = "more.json") -> Path:
 
 
 def read(folder: Path, document: Json, *overlays: Json, name: str = "more.json") -> Descriptions:
-    changes = (file_of(folder, row, f"overlay-{at}.json") for at, row in enumerate(overlays))
-    return DescriptionFiles((file_of(folder, document, name),), tuple(changes)).read()
+    changes = [file_of(folder, row, f"overlay-{at}.json") for at, row in enumerate(overlays)]
+    return described_by([file_of(folder, document, name)], changes)
 
 
 def compared(folder: Path, document: Json, *exchanges: Exchange, **options: Any) -> Run:
-    files = DescriptionFiles((file_of(folder, document),))
+    files = described_by([file_of(folder, document)])
     (folder / "traffic.jsonl").unlink(missing_ok=True)
     traffic = written(folder / "traffic.jsonl", *exchanges)
     return check([traffic], CheckOptions(out=folder / "out", described=files, **options)).run
@@ -341,10 +341,10 @@ def test_a_profile_names_descriptions_beside_it(tmp_path: Path) -> None:
         '[accounts.admin]\nemail = "a@example.test"\npassword = "p"\n[extend]\ndescriptions = ["more.json"]\n'
     )
 
-    assert [row.key for row in load(profile).extend.described().read().operations] == [f"GET {PATH}"]
+    assert [row.key for row in load(profile).extend.described().operations] == [f"GET {PATH}"]
     shutil.move(tmp_path / "more.json", tmp_path / "gone.json")
     with pytest.raises(UsageError, match=r"more\.json: there is no such file"):
-        load(profile).extend.described().read()
+        load(profile).extend.described()
 
 
 def test_a_reference_may_lead_to_a_file_beside_it_and_to_no_other_machine(tmp_path: Path) -> None:

@@ -31,12 +31,12 @@ def test_a_contradiction_is_given_at_once() -> None:
 
 def test_a_finding_names_the_case_that_acts_and_without_one_the_check() -> None:
     assert watched(Ledger(REQUIREMENTS), "cases/a.py::b")(MISNAMED)[0].case == "cases/a.py::b"
-    assert watched(Ledger(REQUIREMENTS))(MISNAMED)[0].case == "check envelope.message_is_a_string"
+    assert watched(Ledger(REQUIREMENTS))(MISNAMED)[0].case == "check envelope.a_part_has_its_type"
 
 
 def test_a_requirement_that_holds_names_the_check() -> None:
     results = {result.requirement.id: result for result in judged(answer(ROLES, [role()])).results()}
-    assert results["ENV-002"].cases == ("check envelope.success_is_a_boolean",)
+    assert results["ENV-002"].cases == ("check envelope.a_part_has_its_type",)
 
 
 def unanswered() -> Exchange:
@@ -130,9 +130,9 @@ def test_a_judge_says_all_that_it_decides_and_writes_nowhere() -> None:
 
     contradicted = [(name, check) for leaf in leaves for name, check, _ in leaf.contradictions]
     assert contradicted[0][1] == "shape"
-    assert ("ENV-006", "envelope.message_is_a_string") in contradicted
+    assert ("ENV-006", "envelope.a_part_has_its_type") in contradicted
     assert [place for leaf in leaves for place in leaf.misshapen] == ["data[0].permissionCodes"]
-    assert ("ENV-002", "envelope.success_is_a_boolean") in {
+    assert ("ENV-002", "envelope.a_part_has_its_type") in {
         decision for leaf in leaves for decision, _ in leaf.held
     }
     assert ("envelope-version", "present") in {value for leaf in leaves for value in leaf.readings}

@@ -13,7 +13,7 @@ from openapi_spec_validator import validate
 
 from conformance.check import CheckOptions, check
 from conformance.cli import main
-from conformance.descriptions import DescriptionFiles
+from conformance.descriptions import described_by
 from conformance.tests.replays import written
 from conformance.tests.test_descriptions import described, file_of
 from conformance.tests.test_undescribed import SYSTEM, envelope, error, wallets, without_token
@@ -75,7 +75,7 @@ def learned(folder: Path, *exchanges: Exchange) -> dict[str, Json]:
 
 def drift(folder: Path, *exchanges: Exchange) -> set[tuple[str, str]]:
     (folder / "later.jsonl").unlink(missing_ok=True)
-    options = CheckOptions(out=folder / "out", described=DescriptionFiles((folder / "learned.json",)))
+    options = CheckOptions(out=folder / "out", described=described_by([folder / "learned.json"]))
     run = check([written(folder / "later.jsonl", *exchanges)], options).run
     assert run.findings == []
     return {(row.requirement.removeprefix("LEARNED-"), row.path.partition("[")[0]) for row in run.deviations}

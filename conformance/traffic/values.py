@@ -1,8 +1,9 @@
-"""What a JSON value is: a number (in Python ``True`` is one as well, in JSON it is none), or redacted."""
+"""What a JSON value is: a number (in Python ``True`` is one as well), or redacted; and the texts in it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from conformance.traffic.exchange import Json
@@ -24,3 +25,15 @@ REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
 def is_redacted(value: Json) -> bool:
     """Whether a recording holds a placeholder in place of the value, so that nothing shows of its form."""
     return isinstance(value, str) and REDACTED.fullmatch(value) is not None
+
+
+def placed_texts(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON value, behind its place."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from placed_texts(inner, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from placed_texts(inner, f"{path}[{index}]")

@@ -18,6 +18,7 @@ from conformance.checks.registry import check, successes
 from conformance.spec.endpoints import LOGIN_COMPLETE, PROFILE, TOKEN_REFRESH
 from conformance.traffic.exchange import Exchange, Json, dig
 from conformance.traffic.hidden import CLAIMS
+from conformance.traffic.values import placed_texts
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
 
@@ -68,13 +69,8 @@ def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
     telling = sorted(
         {claim for claim, text in texts if _repeats(claim, text, name) or _is_phone(text, phone)}
     )
-    yield holds(
-        exchange,
-        "headers.authorization",
-        not telling,
-        "no claim with the account's name or phone",
-        actual={"claims": telling},
-    )
+    expected = "no claim with the account's name or phone"
+    yield holds(exchange, "headers.authorization", not telling, expected, actual={"claims": telling})
 
 
 @lru_cache(maxsize=256)
@@ -84,20 +80,7 @@ def _texts_of(token: str) -> tuple[tuple[str, str], ...] | None:
     claims = claims_of(token)
     if claims is None:
         return None
-    return tuple(
-        text for name, value in claims.items() if name not in OF_NO_ACCOUNT for text in _texts(name, value)
-    )
-
-
-def _texts(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for inner, held in value.items():
-            yield from _texts(f"{name}.{inner}", held)
-    elif isinstance(value, list):
-        for held in value:
-            yield from _texts(name, held)
+    return tuple(placed_texts({name: claims[name] for name in claims.keys() - OF_NO_ACCOUNT}))
 
 
 def _repeats(claim: str, text: str, name: Json) -> bool:

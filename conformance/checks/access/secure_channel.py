@@ -7,30 +7,22 @@ from collections.abc import Iterator
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.records import sent_fields
-from conformance.checks.registry import Memory, answers, check, reading, successes
+from conformance.checks.registry import Memory, answers, check, has, reading, successes
 from conformance.spec import endpoints as op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.values import is_integer
+from conformance.traffic.values import is_integer, placed_texts
 from conformance.verdicts.comparisons import contradicts, holds, is_granted, is_invalid_parameter, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 
-@check(
-    "SECURE-008",
-    on=successes(op.SECURE_SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
-)
+@check("SECURE-008", on=successes(op.SECURE_SESSION).where(has("data.expiresAt", is_integer)))
 def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     held = int(exchange.at("data.expiresAt")) in MILLISECONDS
     yield holds(exchange, "data.expiresAt", held, "milliseconds since the epoch")
 
 
-@check(
-    "SECURE-009",
-    on=successes(op.SECURE_SESSION)
-    .at_its_moment()
-    .where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
-)
+@check("SECURE-009", on=successes(op.SECURE_SESSION).at_its_moment().where(has("data.expiresAt", is_integer)))
 def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
     stamp = exchange.at("timestamp")
     expires = exchange.at("data.expiresAt")
@@ -44,7 +36,7 @@ def an_unknown_key_id_is_no_unknown_record(exchange: Exchange, memory: Memory) -
     host, id = exchange.request.parts.netloc, sent_fields(exchange).get("keyId")
     if exchange.success:
         if exchange.request.method == "GET":  # the public key's answer
-            for text in (host, *(text for _, text in _texts(exchange.data, "data"))):
+            for text in (host, *(text for _, text in placed_texts(exchange.data, "data"))):
                 memory[text] = True
     elif exchange.code in RECORD_UNKNOWN and host in memory and isinstance(id, str) and id not in memory:
         yield is_invalid_parameter(exchange)
@@ -56,20 +48,9 @@ AES_KEY = re.compile(r"\[aes-key-\d+\]")
 
 @check("SECURE-007", on=successes(op.SECURE_SESSION))
 def no_key_is_returned(exchange: Exchange) -> Iterator[Comparison]:
-    for path, text in _texts(exchange.data, "data"):
+    for path, text in placed_texts(exchange.data, "data"):
         if AES_KEY.search(text):
             yield contradicts(exchange, path, "neither of the AES keys", text)
-
-
-def _texts(value: Json, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _texts(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _texts(inner, f"{path}[{index}]")
 
 
 def _is_in_the_clear(exchange: Exchange) -> bool:

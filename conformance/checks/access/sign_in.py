@@ -11,13 +11,14 @@ from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.model.places import visit_of
-from conformance.checks.registry import Memory, Predicate, answers, check, key_of, reading, successes
+from conformance.checks.records import sent_fields
+from conformance.checks.registry import Memory, Predicate, answers, check, has, key_of, reading, successes
 from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.values import is_integer, is_redacted
+from conformance.traffic.values import is_integer, is_redacted, placed_texts
 from conformance.verdicts.comparisons import equal, holds, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -35,7 +36,7 @@ def _number_rule(
 ) -> None:
     """One less is what is left of the stated number when the answer is written, cut to a whole one; and less
     by the seconds that the answer took, as where a mail was sent meanwhile."""
-    answered = successes(key).where(lambda exchange: is_integer(exchange.at(path)))
+    answered = successes(key).where(has(path, is_integer))
     answered = answered if meant is None else answered.where(meant)
 
     @check(requirement, on=answered.at_its_moment())
@@ -50,8 +51,7 @@ def _number_rule(
 
 def _by_mail(exchange: Exchange) -> bool:
     """Whether a mail was asked for: how a send for the authenticator is answered is open."""
-    sent = exchange.sent
-    return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
+    return bool(sent_fields(exchange).get("method") == MFA_METHODS["EMAIL"])
 
 
 _number_rule("LIMIT-005", op.LOGIN_INITIATE, "data.expiresIn", LIMITS.login_session)
@@ -61,10 +61,7 @@ _number_rule("LIMIT-008", op.LOGIN_COMPLETE, "data.expiresIn", LIMITS.access_tok
 _number_rule("LIMIT-009", op.TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
 
 
-@check(
-    "LOGIN-021",
-    on=successes(op.LOGIN_INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
-)
+@check("LOGIN-021", on=successes(op.LOGIN_INITIATE).where(has("data.mfaMethods", list)))
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
 
@@ -77,19 +74,13 @@ def no_method_is_named_twice(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.mfaMethods", not twice, "each method once", actual=codes)
 
 
-@check(
-    "LOGIN-023",
-    on=successes(op.LOGIN_MFA_SEND)
-    .where(_by_mail)
-    .where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
-)
+@check("LOGIN-023", on=successes(op.LOGIN_MFA_SEND).where(_by_mail).where(has("data.sent", bool)))
 def sent_is_true(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.sent", True)
 
 
 def _session_asked(exchange: Exchange) -> str | None:
-    sent = exchange.sent
-    session = sent.get("sessionId") if isinstance(sent, dict) else None
+    session = sent_fields(exchange).get("sessionId")
     return session if isinstance(session, str) else None
 
 
@@ -187,10 +178,7 @@ def logout_ends_at_least_one_session(exchange: Exchange, memory: Memory) -> Iter
         yield holds(exchange, "data.terminatedSessions", ended >= 1, "at least 1")
 
 
-@check(
-    "LOGOUT-004",
-    on=successes(op.LOGOUT).where(lambda exchange: isinstance(exchange.at("data.success"), bool)),
-)
+@check("LOGOUT-004", on=successes(op.LOGOUT).where(has("data.success", bool)))
 def logout_says_success(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.success", True)
 
@@ -225,17 +213,8 @@ def is_jwt(token: str) -> bool:
 
 
 PROFILE_CLAIMS = frozenset(
-    {
-        "email",
-        "accountEmail",
-        "name",
-        "accountName",
-        "phone",
-        "accountPhone",
-        "phone_number",
-        "given_name",
-        "family_name",
-    }
+    {"email", "accountEmail", "name", "accountName", "phone", "accountPhone"}
+    | {"phone_number", "given_name", "family_name"}
 )
 
 
@@ -252,14 +231,7 @@ OF_THE_TOKEN = frozenset({"jti", "sid", "session_state", "nonce", "at_hash"})
 """Claims that name the token or its session: with a node behind it, an id there looks like an address."""
 
 INTERNAL = (
-    ".internal",
-    ".local",
-    ".localdomain",
-    ".svc",
-    ".lan",
-    ".intranet",
-    ".corp",
-    ".home.arpa",
+    *(".internal", ".local", ".localdomain", ".svc", ".lan", ".intranet", ".corp", ".home.arpa"),
     ".invalid",
 )
 """Domains in which nobody has mail: what stands before them is the name of a machine's part."""
@@ -307,35 +279,19 @@ def the_subject_is_no_address(exchange: Exchange) -> Iterator[Comparison]:
 
 
 def _holds_an_address(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_an_address(inner) for inner in value.values())
-    if isinstance(value, list):
-        return any(_holds_an_address(inner) for inner in value)
-    return isinstance(value, str) and _is_address(value.strip())
-
-
-def _is_address(text: str) -> bool:
-    return ADDRESS.fullmatch(text) is not None and not text.lower().endswith(INTERNAL)
+    texts = (text.strip() for _, text in placed_texts(value))
+    return any(ADDRESS.fullmatch(text) and not text.lower().endswith(INTERNAL) for text in texts)
 
 
 @check(
-    "TOKEN-020",
-    on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(
-        lambda exchange: is_integer(exchange.at("data.expiresIn"))
-    ),
+    "TOKEN-020", on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH).where(has("data.expiresIn", is_integer))
 )
 def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
     if is_integer(claims.get("exp")) and is_integer(claims.get("iat")):
-        expected = int(exchange.at("data.expiresIn"))
-        lifetime = int(claims["exp"] - claims["iat"])
-        yield holds(
-            exchange,
-            "data.accessToken",
-            abs(lifetime - expected) <= 1,
-            {"exp - iat": expected},
-            actual={"exp - iat": lifetime},
-        )
+        announced, lifetime = int(exchange.at("data.expiresIn")), int(claims["exp"] - claims["iat"])
+        is_near, expected = abs(lifetime - announced) <= 1, {"exp - iat": announced}
+        yield holds(exchange, "data.accessToken", is_near, expected, actual={"exp - iat": lifetime})
 
 
 SKEW_SECONDS = 600.0
@@ -346,9 +302,8 @@ SKEW_SECONDS = 600.0
     "TOKEN-029",
     on=successes(op.LOGIN_COMPLETE, op.TOKEN_REFRESH)
     .at_its_moment()
-    .where(
-        lambda exchange: is_integer(exchange.at("data.expiresIn")) and is_integer(exchange.at("timestamp"))
-    ),
+    .where(has("data.expiresIn", is_integer))
+    .where(has("timestamp", is_integer)),
 )
 def exp_follows_from_the_answer(exchange: Exchange) -> Iterator[Comparison]:
     """By the portal's own clock, which the answer shows."""
@@ -369,13 +324,8 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
     """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
     token = exchange.at("data.accessToken")
     if isinstance(token, str) and not exchange.time - memory.get(token, -ALIKE_SECONDS) < ALIKE_SECONDS:
-        yield holds(
-            exchange,
-            "data.accessToken",
-            token not in memory,
-            "a token not returned before",
-            actual="one returned before",
-        )
+        is_new, expected = token not in memory, "a token not returned before"
+        yield holds(exchange, "data.accessToken", is_new, expected, actual="one returned before")
         memory[token] = exchange.time
 
 
@@ -413,8 +363,7 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
 def generic_message(exchange: Exchange) -> Json:
     """The message to whoever forgot a password, with a placeholder where it repeats the address: the text is
     the same still."""
-    message, sent = exchange.at("data.message"), exchange.sent
-    email = sent.get("email") if isinstance(sent, dict) else None
+    message, email = exchange.at("data.message"), sent_fields(exchange).get("email")
     if not (isinstance(message, str) and isinstance(email, str) and email):
         return message
     return re.sub(re.escape(email), "{email}", message, flags=re.IGNORECASE)

@@ -22,6 +22,8 @@ MAY_END_SIGN_INS = (
 )
 """What may end login sessions as well: their effects are not shown (N1, N5)."""
 
+EXPECTED = "a code by which the login session still exists"
+
 
 @check(
     "LOGIN-090",
@@ -30,8 +32,7 @@ MAY_END_SIGN_INS = (
 )
 def a_code_can_be_sent_after_a_wrong_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """While the login session lasts, and where no other of the account was begun after it."""
-    operation = exchange.request.operation
-    key = None if operation is None else operation.key
+    key = key_of(exchange)
     if key == op.LOGIN_INITIATE:
         _begun(exchange, memory)
     elif key == op.LOGIN_COMPLETE:
@@ -105,9 +106,7 @@ def _still_valid(exchange: Exchange, login: Json, memory: Memory) -> Iterator[Co
     if exchange.code == NO_SESSION and is_of_the_client and is_newest and in_time:
         count = login["wrong"]
         message = f"after {count} wrong code{'s' if count > 1 else ''} the login session is unknown"
-        yield holds(
-            exchange, "code", False, "a code by which the login session still exists", message=message
-        )
+        yield holds(exchange, "code", False, EXPECTED, message=message)
 
 
 _attempts_rule("LOGIN-030", range(1, 2))
@@ -125,6 +124,4 @@ def _sent(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     is_told = is_gone or exchange.success or exchange.code == COOLDOWN
     if is_told and exchange.time + exchange.elapsed_ms / 1000 < login["ends"]:
         message = "after a wrong code the login session is unknown to MFA send"
-        yield holds(
-            exchange, "code", not is_gone, "a code by which the login session still exists", message=message
-        )
+        yield holds(exchange, "code", not is_gone, EXPECTED, message=message)

@@ -14,7 +14,7 @@ from typing import TypeGuard
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
 from conformance.checks.records import are_alike, folded, has_offset, moment, records
-from conformance.checks.registry import Memory, answers, check
+from conformance.checks.registry import Memory, answers, check, key_of
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
@@ -110,8 +110,7 @@ Shown = Mapping[str, tuple[Json, ...]]
 @fact
 def shown_by(exchange: Exchange) -> Shown:
     """What an answer shows of its records: the same object for answers that repeat each other."""
-    operation = exchange.request.operation
-    fields = FIELDS[operation.key] if operation is not None else ()
+    fields = FIELDS[key_of(exchange)]
     return {
         record["bizId"]: tuple(map(record.get, fields))
         for _, record in records(exchange)[:LISTED]
@@ -170,11 +169,10 @@ def _agreement_rule(requirement: str, kind: Kind) -> None:
 
     @check(requirement, on=selected, remembers=True)
     def a_record_shows_the_same_everywhere(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        operation = exchange.request.operation
         writes = memory.get("writes")
         if writes is None:
             writes = memory["writes"] = Writes()
-        if operation is None or operation.key not in kind.reads:
+        if key_of(exchange) not in kind.reads:
             _note_write(writes, exchange)
         elif exchange.success and (viewer := viewer_of(exchange)) is not None:
             view = _view_of(memory, viewer, writes.number)
@@ -186,8 +184,7 @@ def _agreement_rule(requirement: str, kind: Kind) -> None:
 
 def _note_write(writes: Writes, exchange: Exchange) -> None:
     writes.number += 1
-    operation = exchange.request.operation
-    if operation is not None and operation.key not in OF_SESSIONS:
+    if key_of(exchange) not in OF_SESSIONS:
         writes.ended = exchange.time + exchange.elapsed_ms / 1000
 
 

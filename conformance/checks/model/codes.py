@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from conformance.checks.enumerations import coded, entries
-from conformance.checks.registry import Memory, check, successes
+from conformance.checks.registry import Memory, check, key_of, successes
 from conformance.spec import CONSTANT_LISTS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
@@ -40,21 +40,14 @@ class ShownCode(NamedTuple):
 LIST_OF: Mapping[str, str] = {CONSTANT_LISTS[suffix].endpoint: suffix for suffix in FAMILIES.values()}
 
 
-class FirstCode(NamedTuple):
-    """The first code of a value, with its place."""
-
-    code: str
-    n: int
-    endpoint: str
-
-
 @check("MODEL-002", on=coded, remembers="steadily")
 def a_value_keeps_its_code(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     for name, entry in exchange.coded:
         key = f"{name} {entry['value']}"
-        before: FirstCode | None = memory.get(key)
+        before: ShownCode | None = memory.get(key)
         if before is None:
-            before = memory[key] = FirstCode(entry["code"], exchange.n, endpoint_of(exchange))
+            value, endpoint = entry["value"], endpoint_of(exchange)
+            before = memory[key] = ShownCode("a field", entry["code"], value, exchange.n, endpoint)
         if before.code.casefold() == entry["code"].casefold():
             yield HELD
             continue
@@ -67,8 +60,7 @@ def a_value_keeps_its_code(exchange: Exchange, memory: Memory) -> Iterator[Compa
 
 def _family_of(exchange: Exchange) -> str | None:
     """The name of the constants list that an exchange asks for, where a coded field has it."""
-    operation = exchange.request.operation
-    return None if operation is None else LIST_OF.get(operation.key)
+    return LIST_OF.get(key_of(exchange))
 
 
 @check(
@@ -108,6 +100,7 @@ def _compared(
     """An entry beside its like; without a path its place is looked for, where the two differ."""
     if wanted is None:
         return
+    expected: Json
     is_value = wanted.value != entry["value"]
     if not is_value and wanted.code.casefold() == entry["code"].casefold():
         yield HELD
@@ -115,9 +108,8 @@ def _compared(
     path = path or exchange.path_to(entry)
     message = f"{wanted.place} at {wanted.endpoint} has {wanted.code} as {wanted.value}"
     if is_value:
-        compared = contradicts(exchange, f"{path}.value", wanted.value, entry["value"], message)
-        other = OtherPlace(wanted.n, wanted.endpoint, wanted.code, "value")
+        part, expected, named = "value", wanted.value, wanted.code
     else:
-        compared = contradicts(exchange, f"{path}.code", wanted.code, entry["code"], message)
-        other = OtherPlace(wanted.n, wanted.endpoint, str(wanted.value), "code")
-    yield replace(compared, other=other)
+        part, expected, named = "code", wanted.code, str(wanted.value)
+    compared = contradicts(exchange, f"{path}.{part}", expected, entry[part], message)
+    yield replace(compared, other=OtherPlace(wanted.n, wanted.endpoint, named, part))

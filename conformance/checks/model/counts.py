@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from conformance.checks.pages import PAGED, asked, asks_for_a_page, counted
-from conformance.checks.registry import check, successes
+from conformance.checks.registry import check, key_of, successes
 from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS
 from conformance.traffic.exchange import Exchange
@@ -30,8 +30,7 @@ def an_only_page_holds_what_is_counted(exchange: Exchange) -> Iterator[Compariso
 
 @check("MODEL-004", on=successes(*FORMS))
 def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]:
-    operation = exchange.request.operation
-    listing, size_name = FORMS[operation.key if operation is not None else ACCOUNTS_QUERY]
+    listing, size_name = FORMS[key_of(exchange)]
     names, page = ("totalElements", "totalPages", size_name), asked(exchange, "page", LIMITS.page)
     listed = exchange.at(f"data.{listing}")
     if not isinstance(listed, list) or not all(is_integer(exchange.at(f"data.{name}")) for name in names):
@@ -42,6 +41,5 @@ def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]
 
 
 def _as_many(exchange: Exchange, path: str, total: int, number: int) -> Comparison:
-    return holds(
-        exchange, path, total == number, number, message=f"the count is {total}, and {number} are listed"
-    )
+    message = f"the count is {total}, and {number} are listed"
+    return holds(exchange, path, total == number, number, message=message)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeGuard
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
 from conformance.checks.records import records
-from conformance.checks.registry import Memory, check, successes
+from conformance.checks.registry import Memory, check, key_of, successes
 from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
@@ -19,17 +19,12 @@ from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
 
 
-def _key_of(exchange: Exchange) -> str:
-    operation = exchange.request.operation
-    return "" if operation is None else operation.key
-
-
 @called
 @fact
 def identities(exchange: Exchange) -> tuple[tuple[str, str], ...]:
     """Places of an answer's entries with their identities: ids alone may be counters per account. Cached
     object for repeated answers."""
-    names = (IDS.get(_key_of(exchange), "bizId"), "loginTime", "clientIp", "userAgent")
+    names = (IDS.get(key_of(exchange), "bizId"), "loginTime", "clientIp", "userAgent")
     texts = [
         (path, [value for name in names if isinstance(value := record.get(name), str)])
         for path, record in records(exchange)
@@ -41,7 +36,7 @@ def identities(exchange: Exchange) -> tuple[tuple[str, str], ...]:
 
 @check("MODEL-007", on=successes(PROFILE, *IDS).at_its_moment(), remembers=True)
 def nothing_of_the_callers_is_anothers(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    viewer, key = viewer_of(exchange), _key_of(exchange)
+    viewer, key = viewer_of(exchange), key_of(exchange)
     if viewer is None:
         return
     if key == PROFILE:
@@ -87,7 +82,7 @@ def own_invitations_are_addressed_to_the_caller(exchange: Exchange, memory: Memo
     viewer = viewer_of(exchange)
     if viewer is None:
         return
-    if _key_of(exchange) == PROFILE:
+    if key_of(exchange) == PROFILE:
         memory[viewer] = exchange.at("data.bizId"), exchange.n
         return
     caller, profile = memory.get(viewer, (None, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from conformance.checks.records import folded, records
-from conformance.checks.registry import Memory, check, successes
+from conformance.checks.registry import Memory, check, key_of, successes
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
@@ -42,8 +42,7 @@ MOST_NAMES = 8
 @fact
 def names_shown(exchange: Exchange) -> Names:
     """Names shown in an answer; cached object for repeated answers."""
-    operation = exchange.request.operation
-    fields = NAMES[operation.key] if operation is not None else ()
+    fields = NAMES[key_of(exchange)]
     return tuple(
         (record["bizId"], field, folded(name).strip())
         for _, record in records(exchange)
@@ -57,8 +56,8 @@ def names_shown(exchange: Exchange) -> Names:
 def what_is_named_has_the_name(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """A name may date from the invitation: it contradicts only as another record's name that this record
     never had."""
-    operation, host = exchange.request.operation, exchange.request.parts.netloc
-    if operation is not None and operation.key in NAMES:
+    host = exchange.request.parts.netloc
+    if key_of(exchange) in NAMES:
         _remember(memory, host, f"{host} last {exchange.request.path}", names_shown(exchange))
         return
     for path, record in records(exchange):

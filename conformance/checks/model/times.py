@@ -27,19 +27,25 @@ A_SECOND = timedelta(seconds=1)
 UPDATED = (*DATED, *with_data("AccountPage", "Profile", "ChannelPage"), op.ACCOUNT, op.WORKSPACES_MINE)
 
 
-Updates = Mapping[str, str]
-"""When the records of an answer were updated, as it is written, by their ids."""
+def _times(exchange: Exchange, name: str) -> Mapping[str, str]:
+    """A time of each record of an answer, as it is written, by id: the same object for repeated answers."""
+    return {
+        record["bizId"]: record[name]
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str) and isinstance(record.get(name), str)
+    }
 
 
 @called
 @fact
-def updates(exchange: Exchange) -> Updates:
-    """Update times in an answer; cached object for repeated answers."""
-    return {
-        record["bizId"]: record["updatedAt"]
-        for _, record in records(exchange)[:LISTED]
-        if isinstance(record.get("bizId"), str) and isinstance(record.get("updatedAt"), str)
-    }
+def updates(exchange: Exchange) -> Mapping[str, str]:
+    return _times(exchange, "updatedAt")
+
+
+@called
+@fact
+def creations(exchange: Exchange) -> Mapping[str, str]:
+    return _times(exchange, "createdAt")
 
 
 def _is_before(text: str, other: str) -> bool:
@@ -57,7 +63,7 @@ def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator
     if viewer is None or not latest:
         return
     key = f"{viewer} {place_of(exchange)}"
-    kept: tuple[Updates, float, int] = memory.get(key) or ({}, exchange.time, 0)
+    kept: tuple[Mapping[str, str], float, int] = memory.get(key) or ({}, exchange.time, 0)
     before, first, n = kept
     if before is latest or before == latest:
         yield HELD
@@ -95,20 +101,6 @@ def _keep(memory: Memory, key: str, value: object) -> None:
 GRANTED = frozenset({op.ACCOUNT, op.ACCOUNTS_QUERY})
 """Where a record may be one of a grant, which is made anew with each grant."""
 
-Creations = Mapping[str, str]
-"""When the records of an answer were created, as it is written, by their ids."""
-
-
-@called
-@fact
-def creations(exchange: Exchange) -> Creations:
-    """Creation times in an answer; cached object for repeated answers."""
-    return {
-        record["bizId"]: record["createdAt"]
-        for _, record in records(exchange)[:LISTED]
-        if isinstance(record.get("bizId"), str) and isinstance(record.get("createdAt"), str)
-    }
-
 
 @check(
     "MODEL-009",
@@ -121,7 +113,7 @@ def the_time_of_creation_does_not_move(exchange: Exchange, memory: Memory) -> It
     if not latest:
         return
     key = f"{exchange.request.parts.netloc} {place_of(exchange)}"
-    kept: tuple[Creations, int] = memory.get(key) or ({}, 0)
+    kept: tuple[Mapping[str, str], int] = memory.get(key) or ({}, 0)
     before, n = kept
     if before is not latest:
         for id in latest.keys() & before.keys():

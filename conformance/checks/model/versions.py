@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.envelope import PORTAL_KEYS, is_the_portals
-from conformance.checks.registry import answers, check
+from conformance.checks.registry import answers, check, has
 from conformance.spec.tables import PORTAL_VERSION, SECURE_SESSION_VERSION
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.comparisons import one_of
@@ -17,11 +17,7 @@ BESIDE_THE_PORTAL = answers().keys - set(PORTAL_KEYS)
 
 @check(
     "MODEL-001",
-    on=answers(*BESIDE_THE_PORTAL)
-    .enveloped()
-    .by_metadata()
-    .where(is_the_portals)
-    .where(lambda exchange: isinstance(exchange.at("version"), str)),
+    on=answers(*BESIDE_THE_PORTAL).enveloped().by_metadata().where(is_the_portals).where(has("version", str)),
 )
 def version_is_one_of_the_two_shown(exchange: Exchange) -> Iterator[Comparison]:
     yield one_of(exchange, "version", (PORTAL_VERSION, SECURE_SESSION_VERSION))

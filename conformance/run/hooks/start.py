@@ -141,7 +141,7 @@ def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _budget(config)
     _patience(config)
-    profile.extend.described().read()
+    profile.extend.described()
     baseline_of(options.known, is_strict=options.fail_on == "should")
     if options.history is not None:
         folder = options.history.parent

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import placed_texts
 
 PLACEHOLDERS: Mapping[str, tuple[str, str]] = {
     "unique": (
@@ -110,12 +111,5 @@ def is_named(body: Json, *, id: str | None = None, name: str | None = None) -> b
     word = None if id is None else re.compile(rf"(?<![\w-]){re.escape(id)}(?![\w-])")
     return any(
         (word is not None and word.search(text)) or (name is not None and name in text)
-        for text in texts_in(body)
+        for _, text in placed_texts(body)
     )
-
-
-def texts_in(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from texts_in(inner)

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from conformance.descriptions import DescriptionFiles
+from conformance.descriptions import Descriptions, described_by
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.authenticator import SCHEME, normal_secret
 from conformance.target.profile.errors import hint_at, nearest
@@ -442,10 +442,9 @@ class ExtendSettings(ProfileTable):
         paths = {name: [str(folder.absolute() / path) for path in getattr(self, name)] for name in DESCRIBING}
         return self.model_copy(update=paths)
 
-    def described(self, further: Iterable[Path] = ()) -> DescriptionFiles:
-        """The files of descriptions, and further ones."""
-        files, overlays = map(Path, self.descriptions), map(Path, self.overlays)
-        return DescriptionFiles((*files, *further), tuple(overlays))
+    def described(self, further: Iterable[Path] = ()) -> Descriptions:
+        """What the descriptions, and further ones, describe. UsageError."""
+        return described_by((*map(Path, self.descriptions), *further), tuple(map(Path, self.overlays)))
 
 
 DESCRIBING = ("descriptions", "overlays")

@@ -52,7 +52,7 @@ def validate(path: Path) -> Validation:
         stand_ins = StandIns(Positions(str(path), text))
         tables = tables_of(text, stand_ins, name=str(path))
         profile = Profile.model_validate(tables)
-        profile.extend.within(path.parent).described().read()
+        profile.extend.within(path.parent).described()
     except UsageError as problem:
         problems = str(problem).splitlines()
     except ValidationError as problem:
