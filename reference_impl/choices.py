@@ -46,8 +46,6 @@ class Choices:
     secure_channel_invalid_code: Literal["4000", "VALIDATION.INVALID_PARAMETER"] = (
         "4000"  # missing fields there
     )
-    command_invalid_code: Literal["4000", "VALIDATION.INVALID_PARAMETER"] = "4000"
-    unknown_path: Literal["envelope", "text"] = "envelope"
 
     # Sign-in.
     factors: tuple[str, ...] = ("EMAIL", "OTP")  # which of them a deployment offers
@@ -109,7 +107,6 @@ class Choices:
     whitelist_entries: Literal["strings", "objects"] = "strings"
     activated_status: str = "ACTIVE"  # the effect of activate on the status: not shown
     unfinished_orders: bool = False  # completedAt is not said to be nullable
-    mail_servers_contacted: bool = False
 
     # What a deployment may hold, and whom it lets in.
     empty_system: bool = False

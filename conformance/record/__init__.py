@@ -127,8 +127,8 @@ def serve(
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
     scheme = "https" if options.certificate else "http"
-    url = f"{scheme}://{_shown(options.host)}:{listening.getsockname()[1]}"
-    return Recording(url, log, server, thread)
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return Recording(f"{scheme}://{host}:{listening.getsockname()[1]}", log, server, thread)
 
 
 def _check_certificate(path: Path | None) -> None:
@@ -198,7 +198,9 @@ def run(
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
     def show(finding: Finding) -> None:
-        print_line(secrets.redact(_line(finding)))
+        verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
+        what = f"{finding.requirement} {finding.endpoint}: {finding.message}"
+        print_line(secrets.redact(f"{verdict} {what} (exchange {numbers})"))
         sys.stdout.flush()
 
     recording = serve(
@@ -211,10 +213,13 @@ def run(
         on_finding=show,
     )
     with recording:
-        for line in _announcement(recording, upstream, out, options):
-            print_line(line)
+        print_line(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).")
+        if options.open_channel:
+            print_line("The secure channel is opened: clients are given the recorder's public key.")
         sys.stdout.flush()
-        _warn_of(options.host)
+        if not is_loopback(options.host):
+            warning = f"Anyone who can reach {options.host} can use the portal through this recorder."
+            print(warning, file=sys.stderr)
         with contextlib.suppress(KeyboardInterrupt):
             # Not `join`: an interrupt there has Python 3.11 take the thread for ended, and crash at its exit.
             while recording.thread.is_alive():
@@ -236,24 +241,6 @@ def _closing(log: Log, out: str | Path) -> Iterator[str]:
         yield "The recording is not complete: make room, or choose another --out."
 
 
-def _announcement(
-    recording: Recording, upstream: str, out: str | Path, options: RecordOptions
-) -> Iterator[str]:
-    yield f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C)."
-    if options.open_channel:
-        yield "The secure channel is opened: clients are given the recorder's public key."
-
-
-def _warn_of(host: str) -> None:
-    if not is_loopback(host):
-        print(f"Anyone who can reach {host} can use the portal through this recorder.", file=sys.stderr)
-
-
-def _line(finding: Finding) -> str:
-    verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
-    return f"{verdict} {finding.requirement} {finding.endpoint}: {finding.message} (exchange {numbers})"
-
-
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, without which asyncio leaves Nagle's algorithm on.
@@ -269,10 +256,6 @@ def _listening(host: str, port: int) -> socket.socket:
             f"--port {port}: {host}:{port} cannot be used ({reason}). Choose another."
         ) from error
     return listening
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def is_loopback(host: str) -> bool:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
+from conformance.target.portal.channel import opened_answer
 from conformance.target.portal.cipher import PADDINGS, Scheme, decrypted, padding_of, read_key, wrap
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
@@ -146,12 +147,6 @@ ClientKeys: TypeAlias = tuple[WrappedKey | None, WrappedKey | None]
 NO_KEYS: ClientKeys = (None, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
-    request: bytes
-    response: bytes
-
-
 @dataclass
 class OpenChannel:
     """Keeps the portal's public key and the AES keys of the sessions that it saw made."""
@@ -159,7 +154,8 @@ class OpenChannel:
     secrets: Secrets
     private: rsa.RSAPrivateKey = field(default_factory=new_key, repr=False)
     portals: rsa.RSAPublicKey | None = None
-    sessions: dict[str, Keys] = field(default_factory=dict, repr=False)
+    sessions: dict[str, tuple[bytes, bytes]] = field(default_factory=dict, repr=False)
+    """By session, its keys for requests and for responses."""
 
     def answer_to_client(self, operation: str, body: Json) -> Json:
         """What the client is told instead of ``body``; ABSENT where it is told the same."""
@@ -203,7 +199,7 @@ class OpenChannel:
         if keys == NO_KEYS or not isinstance(session, str):
             return
         request, response = (b"" if key is None else key.key for key in keys)
-        self.sessions[session] = Keys(request, response)
+        self.sessions[session] = request, response
         if len(self.sessions) > REMEMBERED_CHANNELS:
             del self.sessions[next(iter(self.sessions))]
 
@@ -212,15 +208,8 @@ class OpenChannel:
         keys = self.sessions.get(request.header(SESSION_HEADER) or "")
         if keys is None:
             return None
-        sent = opened(request.json, keys.request)
-        answered = ABSENT if response is None else _answer(response.json, keys.response)
+        sent = opened(request.json, keys[0])
+        answered: Json = ABSENT
+        if response is not None:
+            answered = opened_answer(response.json, lambda body: opened(body, keys[1]))
         return None if sent is ABSENT and answered is ABSENT else Plain(request=sent, response=answered)
-
-
-def _answer(body: Json, key: bytes) -> Json:
-    """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
-    whole = opened(body, key)
-    if whole is not ABSENT or not isinstance(body, dict):
-        return whole
-    data = opened(body.get("data"), key)
-    return ABSENT if data is ABSENT else {**body, "data": data}

@@ -99,13 +99,18 @@ class Log:
             try:
                 self._append(exchange)
             except SuiteError as problem:
-                self._stop(problem)
+                kept = "1 exchange" if self.count == 1 else f"{self.count} exchanges"
+                stopped = f"Recording stopped: {self.path} holds {kept}; traffic passes on unrecorded."
+                self._say(f"{problem} {stopped}")
                 return
             self.count += 1
             self.unanswered += response is None
             if self.is_full:
                 self._print(f"{self.path} is as large as --max-size allows: traffic passes on unrecorded.")
-        self._judge(exchange)
+        for finding in self.judge(exchange) if self.judge else ():
+            if finding.signature not in self._reported:
+                self._reported.add(finding.signature)
+                self.on_finding(finding)
 
     @property
     def is_full(self) -> bool:
@@ -119,11 +124,6 @@ class Log:
         written = self.finder.register(exchange, self.secrets)
         line = self._writer.line(replace(written, hidden=self.hidden.of(exchange) or None)).decode()
         self._writer.write_line(self.secrets.redact_line(line).encode())
-
-    def _stop(self, error: SuiteError) -> None:
-        """Announces the end of recording. Clients continue unaffected."""
-        kept = "1 exchange" if self.count == 1 else f"{self.count} exchanges"
-        self._say(f"{error} Recording stopped: {self.path} holds {kept}; traffic passes on unrecorded.")
 
     def close(self) -> None:
         """Closes the capture, and redacts secrets that were recorded before registration. Reports a lack of
@@ -145,14 +145,6 @@ class Log:
 
     def _print(self, line: str) -> None:
         print(self.secrets.redact(line), file=sys.stderr, flush=True)
-
-    def _judge(self, exchange: Exchange) -> None:
-        if self.judge is None:
-            return
-        for finding in self.judge(exchange):
-            if finding.signature not in self._reported:
-                self._reported.add(finding.signature)
-                self.on_finding(finding)
 
 
 SENDING_FORMS = frozenset(
@@ -180,7 +172,9 @@ class HiddenSecrets:
         operation = exchange.request.operation
         key = operation.key if operation else ""
         if key in (op.LOGIN_COMPLETE, op.TOKEN_REFRESH) and exchange.success:
-            return dict(self._token(exchange.at("data.accessToken")))
+            token = exchange.at("data.accessToken")
+            placeholder = self.secrets.placeholder(token) if isinstance(token, str) else None
+            return {} if placeholder is None else {placeholder: {CLAIMS: claim_kinds(token)}}
         hidden: dict[str, Json] = {}
         if key in SENDING_FORMS and not exchange.success:
             hidden.update(self._forms(exchange, key))
@@ -204,11 +198,6 @@ class HiddenSecrets:
                 form = form_of(value, is_new=is_new)
                 if form is not None and (is_invalid or len(value) >= LONGEST_PASSWORD):
                     yield placeholder, {FORM: form}
-
-    def _token(self, token: Json) -> Iterator[tuple[str, Json]]:
-        placeholder = self.secrets.placeholder(token) if isinstance(token, str) else None
-        if placeholder is not None:
-            yield placeholder, {CLAIMS: claim_kinds(token)}
 
     def _mistakes(self, exchange: Exchange) -> Iterator[tuple[str, Json]]:
         sent = sent_fields(exchange)

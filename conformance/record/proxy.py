@@ -152,7 +152,9 @@ class Proxy:
             if name == "host":
                 headers.append((name, self.host))
             elif name == "accept-encoding":
-                headers.append((name, _undone_encodings(value)))
+                offered = [part.strip() for part in value.split(",")]
+                undone = [part for part in offered if part.split(";")[0].strip().lower() in UNDONE]
+                headers.append((name, ", ".join(undone) or "identity"))
             elif name not in dropped:
                 headers.append((name, value))
         return headers
@@ -236,10 +238,7 @@ class Proxy:
             raise error
         text = f"The recorder got no answer from the portal: {reason}\n".encode()
         passing.status = 502
-        passing.answer_headers = [
-            ("content-type", "text/plain; charset=utf-8"),
-            ("content-length", str(len(text))),
-        ]
+        passing.answer_headers = _with_length([("content-type", "text/plain; charset=utf-8")], len(text))
         outgoing = _Outgoing(passing, send)
         await outgoing.put(text)
         await outgoing.end()
@@ -314,15 +313,6 @@ def _named_in_connection(headers: Iterable[Header]) -> frozenset[str]:
     return frozenset(part.strip().lower() for value in values for part in value.split(","))
 
 
-def _undone_encodings(value: str) -> str:
-    offered = [part.strip() for part in value.split(",") if part.split(";")[0].strip().lower() in UNDONE]
-    return ", ".join(offered) or "identity"
-
-
 def _with_length(headers: list[Header], length: int) -> list[Header]:
-    kept = [
-        (name, value)
-        for name, value in headers
-        if name.lower() not in ("content-length", "transfer-encoding")
-    ]
+    kept = [pair for pair in headers if pair[0].lower() not in ("content-length", "transfer-encoding")]
     return [*kept, ("content-length", str(length))]

@@ -84,13 +84,14 @@ def stays(out: Path, folder: Path, what: str) -> str:
 
 def holds_whole_run(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases, which a selection is not to replace."""
-    return _whole_run(out) is not None
+    last = last_in(out)
+    return last is not None and last.command == "run" and not last.scope.selection
 
 
 def holds_verdicts(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases that decided anything, which a run that reaches
     no portal is not to replace."""
-    last = _whole_run(out)
+    last = last_in(out) if holds_whole_run(out) else None
     return last is not None and bool(last.summary.pass_ or last.summary.fail or last.summary.warn)
 
 
@@ -103,11 +104,6 @@ def last_in(out: Path) -> Run | None:
         return Run.read(path)
     except UsageError:
         return None
-
-
-def _whole_run(out: Path) -> Run | None:
-    last = last_in(out)
-    return last if last is not None and last.command == "run" and not last.scope.selection else None
 
 
 def failed_rules(out: Path) -> frozenset[str]:

@@ -135,10 +135,7 @@ class Trial:
 
         ValueError: the case does not declare it.
         """
-        if requirement not in self.search.declared:
-            raise ValueError(
-                f"{self.search.case} decides {requirement} without declaring it. Name it in @mark.requirement"
-            )
+        self.search.claim(requirement)
         for comparison in comparisons:
             self.apart.decide(requirement, comparison)
         held = all(comparison is HELD for comparison in comparisons)
@@ -178,7 +175,7 @@ class Search:
     def __init__(self, run: RunSession, verify: Verify, *, effort: str, seed: int) -> None:
         self.effort = EFFORTS[effort]
         self.ledger = run.ledger
-        self.declared = verify.declared
+        self.claim = verify.claim
         self.case = verify.case
         self.requests = 0
         self._run = run
@@ -288,16 +285,12 @@ class Search:
         except Untestable as reason:
             trial.settle()
             self.end(trial)
-            self._struck(reason)
+            self._strikes += 1
+            if self._strikes > STRIKES or isinstance(reason, FINAL):
+                raise Ended(reason) from reason
+            raise UnsatisfiedAssumption from reason  # which says nothing of the other examples
         except Exception as bug:
             raise Ended(bug) from bug
-
-    def _struck(self, reason: Untestable) -> None:
-        """The example comes to nothing, which says nothing of the others unless it goes on like this."""
-        self._strikes += 1
-        if self._strikes > STRIKES or isinstance(reason, FINAL):
-            raise Ended(reason) from reason
-        raise UnsatisfiedAssumption from reason
 
     def end(self, trial: Trial) -> None:
         """The example is over: the run's own judge sees it, unless it is one that is made smaller."""

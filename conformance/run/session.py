@@ -237,22 +237,27 @@ class RunSession:
         if crashed:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
-        self.shown_otherwise = self._read_back()
+        if self.gone is None:
+            self.shown_otherwise = shown_otherwise(self.portal, self.portal.changes.restored)
         open_sessions = None if self.unreachable else self.portal.end_sessions()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
-            self._leave_all(self.blocked.reason)
+            for requirement in self.ledger.requirements:
+                self.ledger.leave_untested(requirement, self.blocked.reason, "credentials")
         self.portal.close()
         self.log.close()
+        options, is_reading = self.options, self.options.impact == "read-only"
         return finish_run(
             self.ledger,
-            self._outputs(),
+            Outputs(
+                options.out, self.log.path, self.secrets, baseline=self.baseline, history=options.history
+            ),
             target_url=self.profile.portal.url,
-            target_profile=self.options.profile_name,
+            target_profile=options.profile_name,
             started=self.started.isoformat(),
             finished=datetime.now(UTC).isoformat(),
-            impact=self.options.impact,
-            fail_on=self.options.fail_on,
+            impact=options.impact,
+            fail_on=options.fail_on,
             ending=Ending(
                 interrupted=interrupted,
                 unreachable=self.unreachable,
@@ -263,7 +268,7 @@ class RunSession:
                 unusable=unusable_profile(self.blocked, left_behind),
             ),
             scope=self._whole_scope(),
-            changes=self._changes(),
+            changes=None if is_reading else ChangesMade(**asdict(self.portal.changes.counts)),
             timeline=self.timeline,
             notes=[*self._notes(), *filter(None, [open_sessions])],
         )
@@ -286,12 +291,6 @@ class RunSession:
             decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
         return self.scope.model_copy(update={"called": sorted(self.called), "decided": decided})
 
-    def _changes(self) -> ChangesMade | None:
-        """What the run changed; None where it could change nothing."""
-        if self.options.impact == "read-only":
-            return None
-        return ChangesMade(**asdict(self.portal.changes.counts))
-
     def _notes(self) -> list[str]:
         """Notes on an early end, requests without a response, unrestored changes and uncounted findings."""
         transport = self.portal.transport
@@ -299,7 +298,9 @@ class RunSession:
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
         staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
-        also = [*staying, *self._logged_out(), *self._waited_for_mails_before()]
+        waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
+        waited = [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
+        also = [*staying, *self._logged_out(), *waited]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         gone = self.unreachable or self.restarted
@@ -314,19 +315,6 @@ class RunSession:
                 "others had begun may be over too."
             )
 
-    def _waited_for_mails_before(self) -> list[str]:
-        waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
-        return [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
-
-    def _outputs(self) -> Outputs:
-        return Outputs(
-            self.options.out,
-            self.log.path,
-            self.secrets,
-            baseline=self.baseline,
-            history=self.options.history,
-        )
-
     def _restore(self) -> list[str]:
         if not self.unreachable:
             try:
@@ -336,16 +324,6 @@ class RunSession:
         return pending_in_words(
             self.portal, self.portal.changes.own_pending, "the target could not be reached"
         )
-
-    def _read_back(self) -> list[str]:
-        """What was restored and is shown otherwise than before, as sentences."""
-        if self.gone is not None:
-            return []
-        return shown_otherwise(self.portal, self.portal.changes.restored)
-
-    def _leave_all(self, reason: str) -> None:
-        for requirement in self.ledger.requirements:
-            self.ledger.leave_untested(requirement, reason, "credentials")
 
     def _shortfalls(self) -> Iterator[str]:
         """Why too little was tested to tell, as sentences; none where it is enough."""

@@ -63,7 +63,8 @@ def reachable(
     that it has no time for."""
     keys, declared = reachable_endpoints(profile, impact) - unreached, TESTABLE.intersection(tried)
     if "admin" not in profile.accounts:  # cases that name no account sign in with it
-        keys &= {key for rule in declared if (key := _only_endpoint(rule)) is not None}
+        operations = (REQUIREMENTS[rule].operations for rule in declared)
+        keys &= {those[0] for those in operations if len(those) == 1}
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = shut_endpoints(profile)
     possible = {rule for rule in declared | by_check if profile.accounts or _needs_no_token(rule)}
@@ -74,11 +75,6 @@ def reachable(
     )
 
 
-def _only_endpoint(rule: str) -> str | None:
-    operations = REQUIREMENTS[rule].operations
-    return operations[0] if len(operations) == 1 else None
-
-
 def _needs_no_token(rule: str) -> bool:
     """Whether a rule is about no endpoint in particular, or about one that asks for no token."""
     operations = REQUIREMENTS[rule].operations
@@ -86,6 +82,8 @@ def _needs_no_token(rule: str) -> bool:
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
+    if not any(name in profile.accounts for name in WAYS_IN):
+        return frozenset()
     return frozenset(row.key for row in OPERATIONS if _is_reachable(row, profile, impact))
 
 
@@ -112,20 +110,15 @@ def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
     wanted = selected | {BY_KEY[key].requirement for key in keys}
     wanted |= {SUCCEEDS[key] for key in keys & SUCCEEDS.keys()}
     asked = {key for rule in wanted & with_cases for key in REQUIREMENTS[rule].operations}
-    return wanted | {rule for rule in with_cases if _is_of(rule, keys - asked)}
-
-
-def _is_of(rule: str, keys: frozenset[str] | set[str]) -> bool:
-    """Whether ``keys`` include every endpoint of a specification rule, and at least one."""
-    return rule in REQUIREMENTS and concerns_only(rule, frozenset(keys))
+    left = frozenset(keys - asked)
+    return wanted | {rule for rule in with_cases if rule in REQUIREMENTS and concerns_only(rule, left)}
 
 
 def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
     if IMPACTS.index(row.impact) > IMPACTS.index(impact):
         return False
-    if not any(name in profile.accounts for name in WAYS_IN):
-        return False
-    if _is_shut(row, profile) or (row.key == op.LOGIN_MFA_SEND and not _reads_mail(profile)):
+    is_unread = row.key == op.LOGIN_MFA_SEND and lacking(profile, "inboxes") is not None
+    if is_unread or _is_shut(row, profile):
         return False
     body_unknown = bool({"N1", "N6"} & set(row.gaps))
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
@@ -149,10 +142,6 @@ def _opening(row: Operation) -> tuple[str, ...]:
     if row.bot_challenge or "/transfer/" in row.path:
         return ("bot_challenge",)
     return ("records.file",) if "fileBizId" in row.parameters else ()
-
-
-def _reads_mail(profile: Profile) -> bool:
-    return any(account.inbox for account in profile.accounts.values())
 
 
 def _keys() -> Mapping[str, frozenset[str]]:

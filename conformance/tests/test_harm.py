@@ -190,30 +190,26 @@ def test_the_way_back_is_tried_anew_from_scratch(ledger: Path, ended: str) -> No
         assert signs_in(running, own_password(running))
 
 
-def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path) -> None:
-    with deployed(tmp_path, variants=["password-history"]) as portal:
-        run = portal.run("--impact", "disruptive", "--rerun", "PASSWORD-007")
-        kept = signs_in(portal.running, own_password(portal.running))
-
-    assert run.code == 5, run.said
-    assert kept
-    assert run.verdict("PASSWORD-007") == "untested"
-    assert "PASSWORD.IN_HISTORY" in reason_of(run, "PASSWORD-007")
-
-
 def reason_of(run: Done, requirement: str) -> str:
     return str(next(row["reason"] for row in run.results["requirements"] if row["id"] == requirement))
 
 
-def test_where_the_present_password_breaks_the_rules_for_new_ones_it_is_not_changed(tmp_path: Path) -> None:
-    """The rules came after it: nothing could give it back."""
-    with deployed(tmp_path, variants=["new-passwords-need-a-sign"]) as portal:
-        run = portal.run("--impact", "disruptive", "--rerun", "SECURE-013")
+@pytest.mark.parametrize(
+    "variant, rule, reason",
+    [
+        ("password-history", "PASSWORD-007", "PASSWORD.IN_HISTORY"),
+        ("new-passwords-need-a-sign", "SECURE-013", "refuses the present password"),
+    ],
+)
+def test_no_password_is_changed_where_the_present_one_could_not_be_set_again(
+    tmp_path: Path, variant: str, rule: str, reason: str
+) -> None:
+    with deployed(tmp_path, variants=[variant]) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", rule)
         kept = signs_in(portal.running, own_password(portal.running))
 
-    assert run.code in (0, 5), run.said
-    assert kept
-    assert "refuses the present password" in reason_of(run, "SECURE-013")
+    assert (run.code, kept, run.verdict(rule)) == (5, True, "untested"), run.said
+    assert reason in reason_of(run, rule)
 
 
 class RefusingPasswords:

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.errors import PutOff
 from conformance.run.catalogue import CaseRow
-from conformance.run.priorities import late_cases, most_sign_ins, priorities, queue_seconds
+from conformance.run.planning import late_cases, most_sign_ins, priorities, queue_seconds
 from conformance.spec import Impact
 from conformance.target.portal import Portal
 from conformance.target.portal.accounts import AMPLE_BUDGET_SECONDS

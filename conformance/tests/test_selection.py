@@ -235,7 +235,7 @@ def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
     others = [row for row in mended.requirements if row.id != "PAGE-002" and not row.untestable]
     assert {row.reason for row in others} == {"not selected by --rerun PAGE-002"}
     assert (failing, by_case, found.requirement) == (1, 1, "PAGE-005")
-    assert [note for note in of_rule.notes if "stay open" not in note] == []
+    assert not any("also showed" in note for note in of_rule.notes)
     assert of_rule.summary.pass_ == 0 < of_case.summary.pass_
 
 

@@ -145,9 +145,8 @@ def meets(
 
 
 def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
-    if exchange.success:
-        return HELD
-    return Contradiction(exchange, "success", True, summary(exchange), "the request was refused", also)
+    message = "the request was refused"
+    return _answers(exchange, "success", exchange.success, True, also, message)
 
 
 def is_granted(exchange: Exchange) -> bool:
@@ -159,11 +158,8 @@ def is_refused(exchange: Exchange, *also: Exchange, message: str = "") -> Compar
     """The envelope does not say success, and the HTTP status is no plain 2xx with another kind of body. Some
     firewalls refuse with 200 and a page."""
     is_plain = exchange.envelope is None and (exchange.status or 0) < 300
-    if not exchange.success and (not is_plain or is_block_page(exchange)):
-        return HELD
-    return Contradiction(
-        exchange, "success", False, summary(exchange), message or "the request was accepted", also
-    )
+    is_refusal = not exchange.success and (not is_plain or is_block_page(exchange))
+    return _answers(exchange, "success", is_refusal, False, also, message or "the request was accepted")
 
 
 def refused_or_silent(exchange: Exchange, message: str, *, is_right: bool) -> Iterator[Comparison]:
@@ -178,36 +174,33 @@ def refused_or_silent(exchange: Exchange, message: str, *, is_right: bool) -> It
 def is_error(exchange: Exchange, code: str | Collection[str], *also: Exchange) -> Comparison:
     """An error of this code (or one of these). Its HTTP status is the error table's business."""
     codes = (code,) if isinstance(code, str) else tuple(code)
-    if not exchange.success and exchange.code in codes:
-        return HELD
     expected = codes[0] if len(codes) == 1 else {"one of": list(codes)}
-    return Contradiction(exchange, "code", expected, summary(exchange), "", also)
+    return _answers(exchange, "code", not exchange.success and exchange.code in codes, expected, also)
 
 
 def is_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
     """Whether the answer is status 400 with either code of an invalid parameter."""
-    if exchange.status == 400 and is_error(exchange, INVALID_PARAMETER) is HELD:
-        return HELD
+    is_so = exchange.status == 400 and is_error(exchange, INVALID_PARAMETER) is HELD
     expected = {"status": 400, "code": {"one of": list(INVALID_PARAMETER)}}
-    return Contradiction(exchange, "code", expected, summary(exchange), "", also)
+    return _answers(exchange, "code", is_so, expected, also)
 
 
 def is_error_of_table(exchange: Exchange, code: str, *also: Exchange) -> Comparison:
     statuses = ERROR_BY_CODE[code].statuses
-    if is_error(exchange, code) is HELD and (not statuses or exchange.status in statuses):
-        return HELD
-    return Contradiction(
-        exchange, "code", {"status": list(statuses), "code": code}, summary(exchange), "", also
-    )
+    is_so = is_error(exchange, code) is HELD and (not statuses or exchange.status in statuses)
+    return _answers(exchange, "code", is_so, {"status": list(statuses), "code": code}, also)
 
 
 def is_not_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
     """Whatever the answer is, it is none of the two for a body that breaks its rules."""
-    if exchange.code in INVALID_PARAMETER:
-        return Contradiction(
-            exchange, "code", {"none of": list(INVALID_PARAMETER)}, summary(exchange), "", also
-        )
-    return HELD
+    expected = {"none of": list(INVALID_PARAMETER)}
+    return _answers(exchange, "code", exchange.code not in INVALID_PARAMETER, expected, also)
+
+
+def _answers(
+    exchange: Exchange, path: str, ok: bool, expected: Json, also: tuple[Exchange, ...], message: str = ""
+) -> Comparison:
+    return HELD if ok else Contradiction(exchange, path, expected, summary(exchange), message, also)
 
 
 def summary(exchange: Exchange) -> Json:

@@ -137,13 +137,9 @@ class Coverage:
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
         if self.sealed:
-            is_single = self.sealed == 1
-            which = (
-                "1 answer is encrypted, and was"
-                if is_single
-                else f"{self.sealed} answers are encrypted, and were"
-            )
-            yield f"{which} not judged: record with --open-channel."
+            are = "1 answer is" if self.sealed == 1 else f"{self.sealed} answers are"
+            were = "was" if self.sealed == 1 else "were"
+            yield f"{are} encrypted, and {were} not judged: record with --open-channel."
         if self.pages:
             yield self._pages_in_words()
 

@@ -79,7 +79,8 @@ class Finding:
     @property
     def signature(self) -> str:
         """What stays the same from run to run: requirement, endpoint, and place without indexes."""
-        place = "".join("[]" if part.isdigit() else part for part in _split_indexes(self.path))
+        parts = self.path.replace("]", "[").split("[")
+        place = "".join("[]" if part.isdigit() else part for part in parts)
         return f"{self.requirement} {self.endpoint} {place}".strip()
 
 
@@ -224,8 +225,10 @@ class Ledger:
             del self._misshapen[next(iter(self._misshapen))]
 
     def _is_misshapen(self, comparison: Contradiction) -> bool:
-        places = self._misshapen.get(comparison.exchange.n, ())
-        return any(_is_within(comparison.path, place) for place in places)
+        places, path = self._misshapen.get(comparison.exchange.n, ()), comparison.path
+        return any(
+            path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[") for place in places
+        )
 
     def add(self, finding: Finding) -> Finding:
         """Takes a finding made elsewhere, and gives it with the number of its signature so far. Of each
@@ -436,14 +439,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The gravest of some verdicts; UNTESTED where there are none."""
     order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS, Verdict.OPEN, Verdict.UNTESTED)
     return min(verdicts, key=order.index, default=Verdict.UNTESTED)
-
-
-def _is_within(path: str, place: str) -> bool:
-    return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
-
-
-def _split_indexes(path: str) -> list[str]:
-    return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]
 
 
 def _counted(findings: dict[str, Finding], finding: Finding) -> Finding:

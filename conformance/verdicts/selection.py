@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -77,7 +77,9 @@ def select_rules(
     named = selected(only, rows) if only else RuleSelection(frozenset(rows), "")
     rules = named.rules if failed is None else named.rules & frozenset(failed)
     rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, rows, option="--skip"))
-    text = ", ".join(_written(only, skip, is_failed=failed is not None))
+    options = ["--failed"] if failed is not None else []
+    options += [*(f"--only {pattern}" for pattern in only), *(f"--skip {pattern}" for pattern in skip)]
+    text = ", ".join(options)
     if not rules:
         raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all rules.")
     own = (row for rule, row in rows.items() if rule in rules and rule not in REQUIREMENTS)
@@ -96,12 +98,6 @@ def selected(only: Sequence[str], rows: Mapping[str, Requirement] = REQUIREMENTS
     return RuleSelection(rules | limited.keys(), ", ".join(f"--only {each}" for each in only), limited)
 
 
-def _written(only: Sequence[str], skip: Sequence[str], *, is_failed: bool) -> Iterator[str]:
-    yield from (["--failed"] if is_failed else [])
-    yield from (f"--only {pattern}" for pattern in only)
-    yield from (f"--skip {pattern}" for pattern in skip)
-
-
 MOST_PATTERNS = 2 * len(REQUIREMENTS)
 LONGEST_PATTERN = 300
 LISTING = "`portal-conformance requirements` lists them all."
@@ -116,7 +112,9 @@ def rules_of(
     rules = _named(pattern.strip(), rows)
     if not rules:
         near = numbered_near(pattern.strip())
-        names = [] if is_of_no_chapter(pattern.strip()) else _names(rows)
+        paths = dict.fromkeys(row.path for row in BY_KEY.values())
+        chapters = [*CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS)]
+        names = [] if is_of_no_chapter(pattern.strip()) else [*rows, *chapters, *LEVELS, *paths, *BY_KEY]
         near = near or difflib.get_close_matches(pattern.strip(), names, n=3, cutoff=0.5)
         near = near or difflib.get_close_matches(pattern.strip().upper(), names, n=3, cutoff=0.5)
         nearest = f" The nearest are {', '.join(near)}." if near else f" {LISTING}"
@@ -135,16 +133,11 @@ def _named(pattern: str, rows: Mapping[str, Requirement]) -> frozenset[str]:
     if pattern.casefold() in SECTIONS:
         return _rules(row for row in rows.values() if row.section == SECTIONS[pattern.casefold()])
     if "/" in pattern:
-        return _of_endpoints(pattern, rows)
+        keys = _keys(pattern)
+        return _rules(row for row in rows.values() if keys.intersection(row.operations) and is_specific(row))
     if any(sign in pattern for sign in "*?["):
         return frozenset(rule for rule in rows if fnmatchcase(rule, pattern.upper()))
     return frozenset({present_id(pattern.upper())} & rows.keys())
-
-
-def _of_endpoints(pattern: str, rows: Mapping[str, Requirement]) -> frozenset[str]:
-    """The rules about endpoints: those that bind endpoints of one group alone."""
-    keys = _keys(pattern)
-    return _rules(row for row in rows.values() if keys.intersection(row.operations) and is_specific(row))
 
 
 def _keys(pattern: str) -> frozenset[str]:
@@ -162,8 +155,3 @@ def is_specific(row: Requirement) -> bool:
 
 def _rules(rows: Iterable[Requirement]) -> frozenset[str]:
     return frozenset(row.id for row in rows)
-
-
-def _names(rows: Mapping[str, Requirement]) -> list[str]:
-    paths = dict.fromkeys(row.path for row in BY_KEY.values())
-    return [*rows, *CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS), *LEVELS, *paths, *BY_KEY]

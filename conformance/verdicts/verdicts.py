@@ -104,10 +104,7 @@ def combined(parts: Sequence[Verdicts]) -> Verdicts:
         parts = [part for part in parts if part is not NO_VERDICTS]
     if len(parts) < 2:
         return parts[0] if parts else NO_VERDICTS
-    is_clean = True
-    for part in parts:
-        is_clean = is_clean and part.is_clean
-    return Verdicts(parts=tuple(parts), is_clean=is_clean)
+    return Verdicts(parts=tuple(parts), is_clean=all(part.is_clean for part in parts))
 
 
 PENDING_KEPT = 1000
@@ -121,14 +118,7 @@ class PendingVerdicts(dict[Verdicts, int]):
         """Each part once, in the order of first occurrence, with its times; nothing is pending then."""
         leaves: dict[Verdicts, int] = {}
         for verdicts, times in self.items():
-            _add_leaves(verdicts, times, leaves)
+            for leaf in verdicts.leaves():
+                leaves[leaf] = leaves.get(leaf, 0) + times
         self.clear()
         return leaves
-
-
-def _add_leaves(verdicts: Verdicts, times: int, leaves: dict[Verdicts, int]) -> None:
-    for part in verdicts.parts or (verdicts,):
-        if part.parts:
-            _add_leaves(part, times, leaves)
-        else:
-            leaves[part] = leaves.get(part, 0) + times

@@ -24,7 +24,7 @@ class Verify:
 
     def __call__(self, requirement: str, *comparisons: Comparison) -> bool:
         """Decides a requirement by comparisons, all of which must hold; says whether they did."""
-        self._claim(requirement)
+        self.claim(requirement)
         for comparison in comparisons:
             finding = self.ledger.decide(requirement, comparison, case=self.case)
             if finding is not None:
@@ -42,12 +42,12 @@ class Verify:
 
     def untested(self, requirement: str, reason: str, fault_class: FaultClass = "configuration") -> None:
         """Says why one of the case's requirements could not be tried."""
-        self._claim(requirement)
+        self.claim(requirement)
         self.ledger.leave_untested(requirement, reason, fault_class)
 
     def doubt(self, requirement: str, reason: str, fault_class: FaultClass = "configuration") -> None:
         """Says what leaves a requirement undecided, whatever held elsewhere."""
-        self._claim(requirement)
+        self.claim(requirement)
         self.ledger.doubt(requirement, reason, fault_class)
 
     def leave(self, reason: str, fault_class: FaultClass) -> None:
@@ -63,7 +63,8 @@ class Verify:
             self.ledger.touch(requirement, self.case)
             self.ledger.leave_unbegun(requirement, reason)
 
-    def _claim(self, requirement: str) -> None:
+    def claim(self, requirement: str) -> None:
+        """Takes a requirement for decided. ValueError: the case does not declare it."""
         if requirement not in self.declared:
             raise ValueError(
                 f"{self.case} decides {requirement} without declaring it. Name it in @mark.requirement"

@@ -29,7 +29,6 @@ from conformance.report.model.run import (
     ChangesMade,
     Ending,
     FindingEntry,
-    Regression,
     Run,
 )
 from conformance.report.model.words import NOTHING_TESTED
@@ -175,12 +174,19 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     what another one holds too, or was judged otherwise."""
     folders = sorted(map(_folder, paths), key=_order)
     _must_belong_together(folders)
-    _must_be_elsewhere(folders, out)
+    if any(folder.path.resolve() == out.resolve() for folder in folders):
+        raise UsageError(f"--out {out}: this is the folder of a part. Name another one.")
+    out.mkdir(parents=True, exist_ok=True)
     numbers = _numbers(folders)
     with written_whole(out / EXCHANGES) as path:
         _join(folders, numbers, path)
     first = folders[0].run
     ledger = _ledger([(folder.run, each) for folder, each in zip(folders, numbers, strict=True)])
+    regressions = (
+        row.model_copy(update={"exchange": renumbered(row.exchange)})
+        for folder, renumbered in zip(folders, numbers, strict=True)
+        for row in folder.run.regressions
+    )
     coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
     traffic = _traffic(folders)
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
@@ -199,20 +205,19 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
         scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
-        regressions=sorted(_regressions(folders, numbers), key=lambda row: row.exchange),
+        regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
 
 
-def _regressions(folders: Sequence[Folder], numbers: Sequence[Numbers]) -> Iterator[Regression]:
-    for folder, renumbered in zip(folders, numbers, strict=True):
-        for row in folder.run.regressions:
-            yield row.model_copy(update={"exchange": renumbered(row.exchange)})
-
-
 def _folder(path: Path) -> Folder:
     if path.is_dir():
-        _refuse_without_results(path)
+        names = {each.name for each in path.iterdir()}
+        if EXCHANGES in names and RESULTS not in names:
+            raise UsageError(
+                f"{path}: there is no {RESULTS} beside {EXCHANGES}: the run did not end. "
+                "Run this part once more, or leave it out."
+            )
     run = Run.read(path)
     if run.command not in MERGED:
         raise UsageError(f"{path}: this is a {run.command}. Only checks and replays of parts can be merged.")
@@ -221,16 +226,6 @@ def _folder(path: Path) -> Folder:
         raise UsageError(f"{folder.exchanges}: there is no such file. A merge needs it beside results.json.")
     folder.stretches.extend(_stretches(folder))
     return folder
-
-
-def _refuse_without_results(path: Path) -> None:
-    """UsageError: a folder has exchanges but no results, so its run did not end."""
-    names = {each.name for each in path.iterdir()}
-    if EXCHANGES in names and RESULTS not in names:
-        raise UsageError(
-            f"{path}: there is no {RESULTS} beside {EXCHANGES}: the run did not end. "
-            "Run this part once more, or leave it out."
-        )
 
 
 def _stretches(folder: Folder) -> Iterator[Stretch]:
@@ -242,18 +237,15 @@ def _stretches(folder: Folder) -> Iterator[Stretch]:
             offset, digest, begins, count = lines.tell(), hashlib.sha256(), "", 0
             blocks: set[int] = set()
             for line in islice(lines, size):
-                digest.update(_in_first_block(line.partition(b",")[2]))
+                rest = line.partition(b",")[2]
+                # As it was before a merge moved its placeholders.
+                digest.update(rest if LATER.search(rest) is None else moved(rest, lambda block: 0))
                 blocks.update(blocks_in(line) if names_hosts else ())
                 if names_hosts or not begins:
                     started = _seen(line, folder.hosts)
                     begins = begins or started
                 count += 1
             yield Stretch(begins, digest.hexdigest(), count, offset, lines.tell(), tuple(sorted(blocks)))
-
-
-def _in_first_block(line: bytes) -> bytes:
-    """A line as it was before a merge moved its placeholders."""
-    return line if LATER.search(line) is None else moved(line, lambda block: 0)
 
 
 def _seen(line: bytes, hosts: Counter[str]) -> str:
@@ -290,12 +282,6 @@ def _must_belong_together(folders: Sequence[Folder]) -> None:
                     f"{places[stretch[:2]]} and {folder.path} hold the same exchanges. Name each part once."
                 )
             places[stretch[:2]] = folder.path
-
-
-def _must_be_elsewhere(folders: Sequence[Folder], out: Path) -> None:
-    if any(folder.path.resolve() == out.resolve() for folder in folders):
-        raise UsageError(f"--out {out}: this is the folder of a part. Name another one.")
-    out.mkdir(parents=True, exist_ok=True)
 
 
 def _in_order(folders: Sequence[Folder]) -> list[tuple[Stretch, int, int]]:

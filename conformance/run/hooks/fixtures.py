@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from conformance.run.hooks.stash import SESSION, VERIFY
@@ -30,27 +32,16 @@ def verify(request: pytest.FixtureRequest, run_session: RunSession) -> Verify:
     return request.node.stash[VERIFY]  # type: ignore[no-any-return]
 
 
-@pytest.fixture
-def admin(portal: Portal) -> Account:
-    """The account that signs in for most cases."""
-    return portal.account("admin")
+def _account(name: str) -> Callable[[Portal], Account]:
+    @pytest.fixture(name=name)
+    def account(portal: Portal) -> Account:
+        """An account of the profile, by its name."""
+        return portal.account(name)
+
+    return account
 
 
-@pytest.fixture
-def spare(portal: Portal) -> Account:
-    """The account whose password, sessions and factors may be changed."""
-    return portal.account("spare")
-
-
-@pytest.fixture
-def limited(portal: Portal) -> Account:
-    """An active account without permissions."""
-    return portal.account("limited")
-
-
-@pytest.fixture
-def pending(portal: Portal) -> Account:
-    return portal.account("pending")
+admin, spare, limited, pending = map(_account, ("admin", "spare", "limited", "pending"))
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,7 @@ from conformance.run.hooks.stash import DUE, PUT_OFF, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import display_of, say
 from conformance.run.outlook.plan import ahead
 from conformance.run.outlook.plan_text import ahead_lines
-from conformance.run.planning import UNKNOWN_WINDOW, is_generator, planned, why_not
-from conformance.run.priorities import priorities
+from conformance.run.planning import UNKNOWN_WINDOW, is_generator, planned, priorities, why_not
 from conformance.run.schedule import Agenda, Due, Planned, Steps, at_once
 from conformance.run.session import RunSession
 from conformance.target.clock import wall

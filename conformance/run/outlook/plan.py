@@ -11,8 +11,15 @@ from conformance.errors import UsageError
 from conformance.report.model.words import MUSTS
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.floor import SHARE
-from conformance.run.planning import UNKNOWN_WINDOW, factor_waits, restoring_seconds, why_not
-from conformance.run.priorities import late_cases, most_sign_ins, queue_seconds
+from conformance.run.planning import (
+    UNKNOWN_WINDOW,
+    factor_waits,
+    late_cases,
+    most_sign_ins,
+    queue_seconds,
+    restoring_seconds,
+    why_not,
+)
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
     TESTABLE,
@@ -160,7 +167,10 @@ def ahead(rows: Sequence[CaseRow], profile: Profile, impact: Impact, *, budget: 
         changing=[row.id for row in rows if row.impact != "read-only"],
         is_simulated=profile.clock.advance is not None,
     )
-    _add_messages(planned, rows, profile)
+    planned.sign_ins = most_sign_ins(rows)
+    # Where nothing may be changed, only sign-ins send mails.
+    is_mailed = any(account.inbox for account in profile.accounts.values()) and planned.sign_ins
+    planned.mails = profile.limits.max_mails if is_mailed or planned.changing else 0
     if not planned.is_simulated:
         _add_time(planned, rows, profile, budget)
     return planned
@@ -172,13 +182,6 @@ def why_left_out(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
         return NO_ACCOUNT
     why = why_not(row, profile, impact)
     return None if why is None else why.partition("; this run is allowed")[0]
-
-
-def _add_messages(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile) -> None:
-    """The most sign-ins, and the most mails. Where nothing may be changed, only sign-ins send mails."""
-    planned.sign_ins = most_sign_ins(rows)
-    is_mailed = any(account.inbox for account in profile.accounts.values()) and planned.sign_ins
-    planned.mails = profile.limits.max_mails if is_mailed or planned.changing else 0
 
 
 def _add_time(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile, budget: float) -> None:

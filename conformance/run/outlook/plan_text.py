@@ -49,9 +49,14 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     if planned.target:
         of_profile = f" · profile {one_line(planned.profile)}" if planned.profile else ""
         yield f"target    {one_line(planned.target)}{of_profile}"
-    yield f"rules     {_rules(planned)}"
+    levels = (("must", "musts"), ("should", "shoulds"), ("open", "open rules"))
+    decided = (f"{planned.decided(key)} of {planned.selected.get(key, 0)} {name}" for key, name in levels)
+    yield f"rules     {', '.join(decided)}"
     if planned.floor is not None:
-        yield f"floor     {plural(planned.floor, 'must')}; {_against_floor(planned)}"
+        below = "below it a run is inconclusive"
+        if planned.testable < planned.floor:
+            below = "this run would test fewer, and be inconclusive"
+        yield f"floor     {plural(planned.floor, 'must')}; {below} (exit code 5)"
     yield f"endpoints {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
     yield from _beyond_budget(planned)
     yield from ahead_lines(planned)
@@ -62,7 +67,10 @@ def _lines(planned: RunPlan) -> Iterator[str]:
 
 def ahead_lines(planned: RunPlan) -> Iterator[str]:
     """The waits and sign-ins of a run, as a plan and the first lines of the run name them."""
-    yield f"time      {_time(planned)}"
+    lasts = f"{planned.minutes:g} min at least, as its waits overlap, and what its requests take"
+    if planned.is_simulated:
+        lasts = "what its requests take: [clock] moves the target's time, so that no wait takes any"
+    yield f"time      {lasts}"
     yield from (f"codes     a sign-in of {wait}" for wait in planned.code_waits)
     yield f"sign-ins  {_sign_ins(planned)}"
     yield from (f"waits     up to {_wait(wait)}" for wait in planned.waits)
@@ -77,12 +85,6 @@ def ahead_lines(planned: RunPlan) -> Iterator[str]:
         yield "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
-def _against_floor(planned: RunPlan) -> str:
-    if planned.floor is not None and planned.testable < planned.floor:
-        return "this run would test fewer, and be inconclusive (exit code 5)"
-    return "below it a run is inconclusive (exit code 5)"
-
-
 def _beyond_budget(planned: RunPlan) -> Iterator[str]:
     """What the time budget leaves out, of which the waits are named further below."""
     if planned.beyond_time:
@@ -90,22 +92,6 @@ def _beyond_budget(planned: RunPlan) -> Iterator[str]:
         rules = f"{plural(len(planned.beyond_time), 'rule')}, {plural(musts, 'must')} among them"
         cases = f"{plural(len(planned.late), 'case')} not begun, and " if planned.late else ""
         yield f"budget    {cases}{rules}, not decided within it"
-
-
-def _rules(planned: RunPlan) -> str:
-    """``433 of 433 musts, 314 of 314 shoulds, 96 of 96 open rules``."""
-    counts = (
-        f"{planned.decided(level)} of {planned.selected.get(level, 0)} {name}"
-        for level, name in (("must", "musts"), ("should", "shoulds"), ("open", "open rules"))
-    )
-    return ", ".join(counts)
-
-
-def _time(planned: RunPlan) -> str:
-    """How long the waits make it last."""
-    if planned.is_simulated:
-        return "what its requests take: [clock] moves the target's time, so that no wait takes any"
-    return f"{planned.minutes:g} min at least, as its waits overlap, and what its requests take"
 
 
 def _sign_ins(planned: RunPlan) -> str:

@@ -48,7 +48,9 @@ def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[
     before = {level: _rules(rows, profile, level) for level in (impact, DISRUPTIVE)}
     gains: dict[str, Unlocked] = {}
     for part in parts:
-        fuller = with_part(profile, part)
+        table, _, name = part.partition(".")
+        add = PARTS.get(part) or PARTS.get(table)
+        fuller = profile if add is None else add(profile, name)
         more = {level: _rules(rows, fuller, level) - rules for level, rules in before.items()}
         if any(more.values()):
             musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
@@ -78,13 +80,6 @@ def _rules(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> frozens
     if not profile.accounts:  # what it decides it decides by errors
         return rules
     return frozenset(rule for rule in rules if not keys.isdisjoint(REQUIREMENTS[rule].operations))
-
-
-def with_part(profile: Profile, part: str) -> Profile:
-    """Adds a part to the profile; returns the same profile if the part alone unlocks nothing."""
-    table, _, name = part.partition(".")
-    add = PARTS.get(part) or PARTS.get(table)
-    return profile if add is None else add(profile, name)
 
 
 def _account(profile: Profile, name: str) -> Profile:

@@ -38,8 +38,12 @@ def check_address(portal: Portal, *, connect: Connect) -> Iterator[Diagnosis]:
     except NotTls as plain:
         yield Diagnosis(URL, "wrong", str(plain), "configuration")
         return
-    except NoAnswer as silent:
-        yield _silent(portal, silent)
+    except NoAnswer as silent:  # often it waits for TLS
+        if _wants_tls(portal):
+            yield Diagnosis(URL, "wrong", _tls_advice(portal), "configuration")
+        else:
+            message = f"{silent.reason}. {silence_advice(silent.reason)}"
+            yield Diagnosis(URL, "wrong", message, "environment")
         return
     address = _address(portal, answer, connect)
     yield address
@@ -72,7 +76,12 @@ def _address(portal: Portal, answer: Exchange, connect: Connect) -> Diagnosis:
     if not _shows_key(answer):
         elsewhere = _portal_nearby(portal, connect)
         if elsewhere is not None:
-            return Diagnosis(URL, "wrong", _path_advice(portal, answer, elsewhere), "configuration")
+            problem = "too much" if portal.url.startswith(elsewhere) else "too little"
+            message = (
+                f"the path of {portal.url} is {problem}: no portal answers there ({refusal(answer)}), but "
+                f'one does at {elsewhere}. Write url = "{elsewhere}" in [portal].'
+            )
+            return Diagnosis(URL, "wrong", message, "configuration")
     if status in REDIRECTS:
         place = answer.at("headers.location")
         message = f"{portal.url} redirects to {place}. Enter the portal's own address as [portal] url."
@@ -84,13 +93,6 @@ def _address(portal: Portal, answer: Exchange, connect: Connect) -> Diagnosis:
         )
         return Diagnosis(URL, "wrong", message, "configuration")
     return Diagnosis(URL, "works", f"a portal answers at {portal.url}")
-
-
-def _silent(portal: Portal, silent: NoAnswer) -> Diagnosis:
-    """A server takes the connection and answers nothing: often it waits for TLS."""
-    if _wants_tls(portal):
-        return Diagnosis(URL, "wrong", _tls_advice(portal), "configuration")
-    return Diagnosis(URL, "wrong", f"{silent.reason}. {silence_advice(silent.reason)}", "environment")
 
 
 def _wants_tls(portal: Portal) -> bool:
@@ -111,8 +113,13 @@ def _shows_key(answer: Exchange) -> bool:
 def _portal_nearby(portal: Portal, connect: Connect) -> str | None:
     """The address of a portal at the same host whose path is shorter or longer; None where there is none, or
     where one answers at the profile's address all the same."""
-    own = portal.url
-    for url in (*_shorter(own), *(f"{own}{prefix}" for prefix in USUAL_PREFIXES)):
+    own, parts = portal.url, urlsplit(portal.url)
+    names = parts.path.strip("/").split("/") if parts.path.strip("/") else []
+    shorter = (
+        "/".join((f"{parts.scheme}://{parts.netloc}", *names[:count]))
+        for count in range(len(names) - 1, -1, -1)
+    )
+    for url in (*shorter, *(f"{own}{prefix}" for prefix in USUAL_PREFIXES)):
         with connect(portal.profile.at(url)) as other:
             try:
                 if _shows_key(other.call(PUBLIC_KEY)):
@@ -120,22 +127,6 @@ def _portal_nearby(portal: Portal, connect: Connect) -> str | None:
             except Untestable:
                 continue
     return None
-
-
-def _shorter(url: str) -> Iterator[str]:
-    """The address without the last part of its path, without the last two, and so on."""
-    parts = urlsplit(url)
-    names = parts.path.strip("/").split("/") if parts.path.strip("/") else []
-    for count in range(len(names) - 1, -1, -1):
-        yield "/".join((f"{parts.scheme}://{parts.netloc}", *names[:count]))
-
-
-def _path_advice(portal: Portal, answer: Exchange, url: str) -> str:
-    problem = "too much" if portal.url.startswith(url) else "too little"
-    return (
-        f"the path of {portal.url} is {problem}: no portal answers there ({refusal(answer)}), but one does "
-        f'at {url}. Write url = "{url}" in [portal].'
-    )
 
 
 def _clock(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
@@ -167,7 +158,10 @@ def check_access_code(portal: Portal) -> Iterator[Diagnosis]:
 def _refused_code(portal: Portal, answer: Exchange) -> Diagnosis:
     code = portal.profile.portal.access_code
     if not code:
-        message = f"it is empty, and requests without one are refused ({refusal(answer)}). {_where(portal)}"
+        cure = 'Write the code of the SYSTEM portal as [portal] access_code, or "${PORTAL_ACCESS_CODE}".'
+        if portal.profile.source == NO_PROFILE:
+            cure = "Set the environment variable PORTAL_ACCESS_CODE."
+        message = f"it is empty, and requests without one are refused ({refusal(answer)}). {cure}"
         return Diagnosis(ACCESS_CODE, "wrong", message, "configuration")
     message = f"a request with this access code is refused ({refusal(answer)})"
     other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
@@ -179,9 +173,3 @@ def _refused_code(portal: Portal, answer: Exchange) -> Diagnosis:
     else:
         message += ". Check that it is the code of the SYSTEM portal."
     return Diagnosis(ACCESS_CODE, "wrong", message, "credentials")
-
-
-def _where(portal: Portal) -> str:
-    if portal.profile.source == NO_PROFILE:
-        return "Set the environment variable PORTAL_ACCESS_CODE."
-    return 'Write the code of the SYSTEM portal as [portal] access_code, or "${PORTAL_ACCESS_CODE}".'

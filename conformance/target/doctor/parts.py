@@ -105,19 +105,15 @@ def check_operations(portal: Portal) -> Iterator[Diagnosis]:
             continue
         settings = portal.profile.operations.get(row.key)
         if settings is None or settings.body is None:
-            message = (
-                "the profile has no body for it; requirements that need more than an empty object "
-                "stay untested"
-            )
+            untested = "requirements that need more than an empty object stay untested"
+            message = f"the profile has no body for it; {untested}"
             yield Diagnosis(f'operations."{row.key}"', "missing", message, "configuration")
 
 
 def check_limits(portal: Portal) -> Iterator[Diagnosis]:
     if portal.profile.limits.login_window is None:
-        message = (
-            f"the profile has no login_window; {portal.budget.window:.0f} s are assumed "
-            "until the target reports a window"
-        )
+        assumed = f"{portal.budget.window:.0f} s are assumed until the target reports a window"
+        message = f"the profile has no login_window; {assumed}"
         yield Diagnosis("limits.login_window", "missing", message, "configuration")
 
 
@@ -212,7 +208,7 @@ def _account(portal: Portal, name: str) -> Diagnosis:
         if name == PENDING and "ACCOUNT_PENDING_APPROVAL" in reason.reason:
             return Diagnosis(part, "works", "the target reports at sign-in that it awaits approval")
         return Diagnosis(part, "wrong", reason.reason, reason.fault_class)
-    problem = _pending_problem(signed_in) if name == PENDING else _active_problem(portal, signed_in)
+    problem = _account_problem(portal, signed_in)
     if problem is not None:
         return Diagnosis(part, "wrong", problem, "configuration")
     more = ", and awaits approval" if name == PENDING else ""
@@ -221,16 +217,13 @@ def _account(portal: Portal, name: str) -> Diagnosis:
     return Diagnosis(part, "works", f"signs in by {signed_in.factor}{more}")
 
 
-def _pending_problem(signed_in: SignedIn) -> str | None:
-    """What keeps an account from standing for those that await approval."""
-    if _awaits_approval(signed_in.initiated) or _awaits_approval(signed_in.completed):
-        return None
-    return "signs in, but does not await approval. Enter one that does, or remove this table."
-
-
-def _active_problem(portal: Portal, signed_in: SignedIn) -> str | None:
-    """What keeps an account from standing for those that are active."""
+def _account_problem(portal: Portal, signed_in: SignedIn) -> str | None:
+    """What keeps an account from standing for those that await approval, or that are active."""
     name = signed_in.account
+    if name == PENDING:
+        if _awaits_approval(signed_in.initiated) or _awaits_approval(signed_in.completed):
+            return None
+        return "signs in, but does not await approval. Enter one that does, or remove this table."
     answer = portal.call(GUARDED, token=signed_in.token)
     if name == "limited" and answer.success:
         return "has permissions; [accounts.limited] must have none"

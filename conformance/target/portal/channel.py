@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -66,20 +66,23 @@ class Channel:
 
     def decrypt(self, body: Json) -> Json:
         """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
-        payload = sealed_payload(body)
-        if payload is not None:
-            return self._opened(payload)
-        inner = sealed_payload(body.get("data")) if isinstance(body, dict) else None
-        if inner is None:
-            return ABSENT
-        data = self._opened(inner)
-        return ABSENT if data is ABSENT else {**body, "data": data}
+        return opened_answer(body, self._opened)
 
-    def _opened(self, payload: str) -> Json:
+    def _opened(self, body: Json) -> Json:
+        payload = sealed_payload(body)
         try:
-            return msgspec.json.decode(unseal(payload, self.response_key, self.scheme))
+            return msgspec.json.decode(unseal(payload or "", self.response_key, self.scheme))
         except (ValueError, msgspec.MsgspecError):
             return ABSENT
+
+
+def opened_answer(body: Json, opened: Callable[[Json], Json]) -> Json:
+    """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
+    whole = opened(body)
+    if whole is not ABSENT or not isinstance(body, dict):
+        return whole
+    data = opened(body.get("data"))
+    return ABSENT if data is ABSENT else {**body, "data": data}
 
 
 OTHER_WRAPPINGS = tuple(Wrapping(*padding, form) for form in ("raw", "base64") for padding in PADDINGS)

@@ -71,7 +71,8 @@ def _causes(problem: ValidationError, model: type[BaseModel]) -> list[dict[str, 
     """The mistakes, unknown keys first; that a key is missing is none where it is only mistyped."""
     errors: list[dict[str, Any]] = [dict(error) for error in problem.errors(include_url=False)]
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
-    mistyped = {(*place[:-1], _meant(place, model)) for place in (tuple(error["loc"]) for error in unknown)}
+    places = [tuple(error["loc"]) for error in unknown]
+    mistyped = {(*at[:-1], nearest(str(at[-1]), _fields_at(model, at[:-1]))) for at in places}
     others = [error for error in errors if error["type"] != "extra_forbidden"]
     kept = [row for row in others if row["type"] != "missing" or tuple(row["loc"]) not in mistyped]
     return [*unknown, *kept]
@@ -90,20 +91,18 @@ def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
         return str(error["ctx"]["error"])
     head, key = _split(place)
     if kind == "extra_forbidden":
-        hint = GONE.get(place) or _hint(place, model)
+        names = _fields_at(model, place[:-1])
+        hint = GONE.get(place) or hint_at(key, names, f" Known are {', '.join(names)}." if names else "")
         return f'{head or "the profile"} has no {"key" if head else "table"} "{key}".{hint}'
     if kind == "missing":
         return (
-            f"{head} has no {key}, which is needed.".strip()
+            f"{head} has no {key}, which is needed."
             if head
             else f"there is no table [{key}], which is needed."
         )
     is_of_a_table = kind == "value_error" and not head and isinstance(error["ctx"]["error"], PlacedError)
-    return f"{f'[{key}]' if is_of_a_table else _where(head, key)} {_complaint(error)}"
-
-
-def _where(head: str, key: str) -> str:
-    return " ".join(part for part in (head, key) if part)
+    where = f"[{key}]" if is_of_a_table else " ".join(filter(None, (head, key)))
+    return f"{where} {_complaint(error)}"
 
 
 def _complaint(error: dict[str, Any]) -> str:
@@ -134,16 +133,18 @@ def _shown(value: Any) -> str:
 def _split(place: tuple[Any, ...]) -> tuple[str, str]:
     parts = [str(part) for part in place]
     depth = 2 if parts[0] in NESTED else 1
-    rest = [
-        part
-        for number, part in enumerate(place[depth:])
-        if not (number < 2 and part in UNION_ARMS and _is_arm(parts, number))
-    ]
+    # Without pydantic's name for the alternative that it tried, which is no key of the profile.
+    arm = 0 if parts[0] == "inboxes" else 1 if parts[:2] == ["portal", "verify"] else None
+    rest = [part for number, part in enumerate(place[depth:]) if not (number == arm and part in UNION_ARMS)]
     if len(parts) == 1:
         return "", parts[0]
-    if not rest and depth == 2 and len(parts) == 2:
-        return f"[{parts[0]}.{_quoted(parts[1])}]", ""
-    return f"[{'.'.join(_quoted(name) for name in parts[:depth])}]", _key(rest)
+    return head_of(parts[:depth]), _key(rest)
+
+
+def head_of(names: Iterable[str]) -> str:
+    """The line of a table: ``[accounts.admin]``."""
+    quoted = (name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in names)
+    return f"[{'.'.join(quoted)}]"
 
 
 def _key(parts: list[str | int]) -> str:
@@ -155,25 +156,6 @@ def _key(parts: list[str | int]) -> str:
         else:
             text += f"{' ' if text.endswith(':') else '.' if text else ''}{part}"
     return text.removesuffix(":")
-
-
-def _is_arm(parts: list[str], number: int) -> bool:
-    """Whether a part is pydantic's name for the alternative it tried, and no key of the profile."""
-    return (parts[0] == "inboxes" and number == 0) or (parts[:2] == ["portal", "verify"] and number == 1)
-
-
-def _quoted(name: str) -> str:
-    return name if re.fullmatch(r"[\w-]+", name) else f'"{name}"'
-
-
-def _hint(place: tuple[Any, ...], model: type[BaseModel]) -> str:
-    names = _fields_at(model, place[:-1])
-    return hint_at(str(place[-1]), names, f" Known are {', '.join(names)}." if names else "")
-
-
-def _meant(place: tuple[Any, ...], model: type[BaseModel]) -> str | None:
-    """The key of the table that an unknown one was probably meant to be."""
-    return nearest(str(place[-1]), _fields_at(model, place[:-1]))
 
 
 def _fields_at(model: Any, place: tuple[Any, ...]) -> list[str]:

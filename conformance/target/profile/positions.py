@@ -46,8 +46,8 @@ class Positions:
         for number, statement in _statements(self._text):
             if statement.lstrip().startswith("["):
                 table = _numbered(_head(tomllib.loads(statement)), numbers)
-                lines.setdefault(table, number)
-                _add_around(lines, table, number)
+                for depth in range(len(table), 0, -1):
+                    lines.setdefault(table[:depth], number)
             else:
                 for place in _places(tomllib.loads(statement), table):
                     lines.setdefault(place, number)
@@ -88,11 +88,6 @@ def _numbered(head: Place, numbers: dict[Place, int]) -> Place:
             place = (*place, numbers[place])
         place = (*place, part)
     return place
-
-
-def _add_around(lines: dict[Place, int], place: Place, number: int) -> None:
-    for depth in range(1, len(place)):
-        lines.setdefault(place[:depth], number)
 
 
 def _places(value: Any, place: Place) -> Iterator[Place]:

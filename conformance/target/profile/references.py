@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import ProfileError
-from conformance.target.profile.errors import nearest
+from conformance.target.profile.errors import NESTED, head_of, nearest
 from conformance.target.profile.positions import Positions
 from conformance.traffic.documents import document_text
 
 REFERENCE = re.compile(r"\$\$\{|\$\{([^}]+)\}")
-NAMED_TABLES = ("accounts", "inboxes", "operations")
-"""Tables whose entries are tables with a name of their own."""
-
 PLACEHOLDER = "…"
 """Stands in the template for a value that only the deployment's own documents or people know."""
 
@@ -84,6 +81,5 @@ class References:
 
 def spoken(place: tuple[str, ...]) -> str:
     """A place in the profile as its writer knows it: ``[accounts.admin] password``."""
-    depth = min(2 if place[0] in NAMED_TABLES else 1, len(place))
-    head = ".".join(name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in place[:depth])
-    return " ".join((f"[{head}]", ".".join(place[depth:]))).strip()
+    depth = min(2 if place[0] in NESTED else 1, len(place))
+    return " ".join((head_of(place[:depth]), ".".join(place[depth:]))).strip()

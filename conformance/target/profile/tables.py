@@ -52,6 +52,49 @@ def _line(text: str) -> str:
     return text
 
 
+def _base_address(url: str) -> str:
+    if re.search("[@?#]", url):
+        raise ValueError('must be an address such as "http://127.0.0.1:8000"')
+    return _http_address(url).rstrip("/")
+
+
+def _proxy(proxy: str) -> str:
+    if not re.match(r"http://[^/\s?#]+/?\Z", proxy) or not is_http_address(proxy):
+        raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
+    return proxy
+
+
+def _otp_secret(secret: str) -> str:
+    normal = normal_secret(secret)
+    if normal is None and secret.lower().startswith(SCHEME):
+        raise ValueError("must be an otpauth URI with a secret in base32, whose codes last 30 seconds")
+    if normal is None:
+        raise ValueError("must be base32, the letters A to Z and the digits 2 to 7")
+    return normal
+
+
+def _pattern(pattern: str) -> str:
+    try:
+        compiled(pattern)
+    except ValueError as problem:
+        raise ValueError(f"must be a regular expression: {problem}") from None
+    return pattern
+
+
+def _payload(payload: str) -> str:
+    if sorted(payload.split("+")) not in (["ciphertext", "iv", "tag"], ["ciphertext", "iv"]):
+        raise ValueError('must be iv, ciphertext and tag in some order, such as "iv+ciphertext+tag"')
+    return payload
+
+
+def _prefix(prefix: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9]{0,15}", prefix):
+        raise ValueError('must be a word in capitals such as "OWN"')
+    if prefix in {"READING", *(row.chapter.partition("-")[0] for row in REQUIREMENTS.values())}:
+        raise ValueError(f'is "{prefix}", as rules of the specification begin. Choose another one')
+    return prefix
+
+
 HttpAddress = Annotated[str, AfterValidator(_http_address)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 HeaderValue = Annotated[str, AfterValidator(_header_value)]
@@ -76,7 +119,9 @@ class ProfileTable(BaseModel):
 class PortalSettings(ProfileTable):
     """Portal address and connection settings."""
 
-    url: str = Field(description="The base URL; the paths of the specification are appended to it.")
+    url: Annotated[str, AfterValidator(_base_address)] = Field(
+        description="The base URL; the paths of the specification are appended to it."
+    )
     access_code: HeaderValue = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
     other_access_code: HeaderValue | None = Field(
         None,
@@ -116,7 +161,7 @@ class PortalSettings(ProfileTable):
     timeout: float = Field(
         10.0, gt=0, description="Seconds for one request, from its first byte to the last of its answer."
     )
-    proxy: str | None = Field(
+    proxy: Annotated[str, AfterValidator(_proxy)] | None = Field(
         None, description="The address of an HTTP proxy; none is taken from the environment."
     )
 
@@ -127,14 +172,6 @@ class PortalSettings(ProfileTable):
         if code is not None and code.strip().casefold() == own.strip().casefold():
             raise ValueError("must be the code of another portal, and is that of this one")
         return code
-
-    @field_validator("proxy")
-    @classmethod
-    def _is_a_proxy(cls, proxy: str | None) -> str | None:
-        is_proxy = proxy is None or (re.match(r"http://[^/\s?#]+/?\Z", proxy) and is_http_address(proxy))
-        if not is_proxy:
-            raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
-        return proxy
 
     def secrets(self) -> Iterator[tuple[str, str, str]]:
         """The access codes, the API key, and the password in the address of the proxy, each with its kind and
@@ -148,13 +185,6 @@ class PortalSettings(ProfileTable):
         if password:
             yield unquote(password), "password", "portal.proxy of the profile"
 
-    @field_validator("url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        if re.search("[@?#]", url):
-            raise ValueError('must be an address such as "http://127.0.0.1:8000"')
-        return _http_address(url).rstrip("/")
-
 
 class AccountSettings(ProfileTable):
     """An account that the suite signs in."""
@@ -164,7 +194,7 @@ class AccountSettings(ProfileTable):
     mfa: Factor | None = Field(
         None, description="The second factor to use, if the account has both. Without it, either is used."
     )
-    otp_secret: str | None = Field(
+    otp_secret: Annotated[str, AfterValidator(_otp_secret)] | None = Field(
         None,
         description="The secret of the authenticator, in base32; or its `otpauth://` URI, which is needed "
         "where codes are made with SHA-256 or SHA-512, or have seven or eight digits.",
@@ -172,26 +202,6 @@ class AccountSettings(ProfileTable):
     inbox: str | None = Field(
         None, description="The name of the table under `[inboxes]` where the codes arrive."
     )
-
-    @field_validator("otp_secret")
-    @classmethod
-    def _is_base32(cls, secret: str | None) -> str | None:
-        if secret is None:
-            return None
-        normal = normal_secret(secret)
-        if normal is None and secret.lower().startswith(SCHEME):
-            raise ValueError("must be an otpauth URI with a secret in base32, whose codes last 30 seconds")
-        if normal is None:
-            raise ValueError("must be base32, the letters A to Z and the digits 2 to 7")
-        return normal
-
-
-def _pattern(pattern: str) -> str:
-    try:
-        compiled(pattern)
-    except ValueError as problem:
-        raise ValueError(f"must be a regular expression: {problem}") from None
-    return pattern
 
 
 CODE = r"(?<![\w.#+])(?<!\d:)(\d{6})(?![\w+])(?![.:]\w)"
@@ -201,13 +211,11 @@ CODE = r"(?<![\w.#+])(?<!\d:)(\d{6})(?![\w+])(?![.:]\w)"
 class Mailbox(ProfileTable):
     """What inboxes that are read have in common."""
 
-    pattern: str = Field(
+    pattern: Annotated[str, AfterValidator(_pattern)] = Field(
         CODE,
         description="A regular expression: its first match in a message, or the first group, is the code.",
     )
     timeout: float = Field(10.0, gt=0, description="Seconds to wait for a message.")
-
-    _check_pattern = field_validator("pattern")(_pattern)
 
 
 EMAIL = "{email}"
@@ -313,16 +321,9 @@ class SecureChannelSettings(ProfileTable):
     aes_mode: Literal["gcm", "cbc"] = Field(
         "gcm", description="GCM (12-byte IV, 16-byte tag) or CBC (16-byte IV, PKCS #7)."
     )
-    payload: str = Field(
+    payload: Annotated[str, AfterValidator(_payload)] = Field(
         "iv+ciphertext+tag", description="The order of the parts of an encrypted body, before its base64."
     )
-
-    @field_validator("payload")
-    @classmethod
-    def _is_an_order(cls, payload: str) -> str:
-        if sorted(payload.split("+")) not in (["ciphertext", "iv", "tag"], ["ciphertext", "iv"]):
-            raise ValueError('must be iv, ciphertext and tag in some order, such as "iv+ciphertext+tag"')
-        return payload
 
     def is_pinned(self, name: str) -> bool:
         """Whether the profile says it: then nothing else is tried."""
@@ -409,7 +410,9 @@ class ExtendSettings(ProfileTable):
         description="Files with rules of your own, which end with `.toml` or `.py`. They count in a score of "
         "their own.",
     )
-    prefix: str = Field("OWN", description="What the ids of your own rules begin with: `OWN-1`.")
+    prefix: Annotated[str, AfterValidator(_prefix)] = Field(
+        "OWN", description="What the ids of your own rules begin with: `OWN-1`."
+    )
     matchers: dict[str, str] = Field(
         {},
         description="By place, such as `data.items[*].score`, when a replay takes two values for the same: "
@@ -427,15 +430,6 @@ class ExtendSettings(ProfileTable):
         description="OpenAPI Overlay 1.x files, which change the descriptions: the one that `extends` names, "
         "or all.",
     )
-
-    @field_validator("prefix")
-    @classmethod
-    def _is_no_chapter(cls, prefix: str) -> str:
-        if not re.fullmatch(r"[A-Z][A-Z0-9]{0,15}", prefix):
-            raise ValueError('must be a word in capitals such as "OWN"')
-        if prefix in {"READING", *(row.chapter.partition("-")[0] for row in REQUIREMENTS.values())}:
-            raise ValueError(f'is "{prefix}", as rules of the specification begin. Choose another one')
-        return prefix
 
     def within(self, folder: Path) -> ExtendSettings:
         """The same with absolute paths of descriptions; relative ones are below the folder."""
