@@ -74,7 +74,8 @@ class Direct(httpx.BaseTransport):
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         request.stream = httpx.ByteStream(request.read())
         response = await self._inner.handle_async_request(request)
-        body = httpx.ByteStream(await response.aread())
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        body = httpx.ByteStream(b"".join([part async for part in response.stream]))  # as it was sent
         return httpx.Response(response.status_code, headers=response.headers, stream=body)
 
     def close(self) -> None:
