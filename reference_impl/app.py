@@ -71,8 +71,6 @@ class Application:
     def _refused(self, asked: Asked, row: Row | None, refusal: Refusal) -> Reply:
         dialect = row.dialect if row else errors.NAMED
         name = dialect.get(refusal.name, refusal.name)
-        if name == "PATH_UNKNOWN" and self.portal.choices.unknown_path == "text":
-            return Reply(404, b"Not Found", [(b"content-type", b"text/plain")])
         error = self.portal.errors[name]
         text = message(error.code, dispatch.language(asked))
         reply = self._enveloped(asked, row, error.status, error.code, text=text, data=refusal.data)

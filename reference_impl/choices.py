@@ -24,7 +24,7 @@ class Choices:
     ids: Literal[
         "uuid", "numeric", "checked", "prefixed", "ulid", "urn", "upper", "counted", "short", "padded"
     ] = "uuid"
-    fraction_digits: Literal[3, 6, 9] = 3  # "with fractional seconds", not how many
+    fraction_digits: Literal[3, 9] = 3  # "with fractional seconds", not how many
 
     # Statuses of errors: two are given, or none.
     invalid_credentials_status: Literal[401, 400] = 401  # the one that HTTP has for it
@@ -46,8 +46,6 @@ class Choices:
     secure_channel_invalid_code: Literal["4000", "VALIDATION.INVALID_PARAMETER"] = (
         "4000"  # missing fields there
     )
-    command_invalid_code: Literal["4000", "VALIDATION.INVALID_PARAMETER"] = "4000"
-    unknown_path: Literal["envelope", "text"] = "envelope"
 
     # Sign-in.
     factors: tuple[str, ...] = ("EMAIL", "OTP")  # which of them a deployment offers
@@ -109,7 +107,6 @@ class Choices:
     whitelist_entries: Literal["strings", "objects"] = "strings"
     activated_status: str = "ACTIVE"  # the effect of activate on the status: not shown
     unfinished_orders: bool = False  # completedAt is not said to be nullable
-    mail_servers_contacted: bool = False
 
     # What a deployment may hold, and whom it lets in.
     empty_system: bool = False

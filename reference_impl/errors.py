@@ -49,7 +49,7 @@ def table(choices: Choices) -> dict[str, Error]:
         "TOKEN_MISSING_4010": Error(choices.missing_token_code_where_4010_is_stated, 401),
         "SECURE_CHANNEL_INVALID": Error(choices.secure_channel_invalid_code, 400),
         "SECURE_SESSION_UNKNOWN": Error(choices.secure_session_unknown_code, 400),
-        "COMMAND_INVALID": Error(choices.command_invalid_code, 400),
+        "COMMAND_INVALID": Error("4000", 400),
         "PORTAL_MISMATCH": Error(choices.portal_mismatch_code, choices.portal_mismatch_status),
         "RATE_LIMITED": Error(choices.rate_limited_code, choices.rate_limited_status),
         # Conditions the specification does not name.

@@ -279,7 +279,8 @@ def usage_line(wrong: click.ClickException) -> str:
 
 def _problem(wrong: click.ClickException) -> str:
     if isinstance(wrong, click.NoSuchOption):
-        place = " Options come after the command." if _is_before_command(wrong) else ""
+        is_first = wrong.ctx is not None and isinstance(wrong.ctx.command, click.Group)
+        place = " Options come after the command." if is_first and not wrong.possibilities else ""
         near = f" Did you mean {' or '.join(wrong.possibilities)}?" if wrong.possibilities else ""
         return f"unknown option or argument: {wrong.option_name}.{near}{place}"
     if isinstance(wrong, click.MissingParameter):
@@ -287,10 +288,6 @@ def _problem(wrong: click.ClickException) -> str:
     if isinstance(wrong, click.BadParameter):
         return f"{_hint(wrong.param)}: {wrong.message}{'' if wrong.message[-1:] in '.?' else '.'}"
     return wrong.format_message()
-
-
-def _is_before_command(wrong: click.NoSuchOption) -> bool:
-    return wrong.ctx is not None and isinstance(wrong.ctx.command, click.Group) and not wrong.possibilities
 
 
 def _hint(parameter: click.Parameter | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -60,7 +60,11 @@ def diagnose(options: Options) -> int:
     if options.format == "json":
         print(diagnosis.as_json(results, unlocks))
     else:
-        _print_results(profile, results, unlocks, [_reach(planned, run), *most])
+        lines = [f"{profile.portal.url}: {diagnosis.counts_in_words(results)}."]
+        if diagnosis.ways_in(results):
+            can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
+            lines += [f"A run with {run} {can}.", *most]
+        print_blocks([lines, diagnosis.as_text(results, unlocks).splitlines()])
         if "expect" not in learned.tables:
             wrong = ", ".join(diagnosis.wrong_accounts(results))
             why = f"correct {wrong} first" if diagnosis.ways_in(results) else "no account can sign in"
@@ -88,22 +92,6 @@ def _budget(profile: Profile, options: Options) -> str | None:
     if options.time_budget is None and profile.clock.advance is not None:
         return None
     return str(options.time_budget or USUAL_BUDGET)
-
-
-def _reach(planned: RunPlan, run: str) -> str:
-    can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
-    return f"A run with {run} {can}."
-
-
-def _print_results(
-    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], reach: Sequence[str]
-) -> None:
-    """Prints what matters most in a few lines, and then each part. ``reach``: what a run could test, where
-    any account can sign in."""
-    lines = [f"{profile.portal.url}: {diagnosis.counts_in_words(results)}."]
-    if diagnosis.ways_in(results):
-        lines += reach
-    print_blocks([lines, diagnosis.as_text(results, unlocks).splitlines()])
 
 
 def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None) -> str:

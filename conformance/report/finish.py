@@ -79,14 +79,22 @@ def _errors(ledger: Ledger) -> Mapping[str, Mapping[str, str]]:
 def exit_codes(run: Run) -> list[ExitCode]:
     """The contract's exit codes of all reasons that a run has for one, the gravest first. What failed is not
     lost behind a graver reason."""
-    ending = run.ending
+    ending, failures = run.ending, failures_of(run)
+    failing = (
+        failures.blockers,
+        failures.deviating,
+        failures.regressed,
+        failures.too_slow,
+        failures.outdated,
+    )
+    is_failed = any(map(bool, failing))
     reasons = (
         (bool(ending.unreachable), ExitCode.UNREACHABLE),
         (ending.interrupted, ExitCode.INTERRUPTED),
         (bool(ending.errors), ExitCode.INTERNAL_ERROR),
         (bool(ending.unusable), ExitCode.USAGE),
         (bool(ending.left_behind), ExitCode.LEFT_BEHIND),
-        (_is_failed(run), ExitCode.FAILED),
+        (is_failed, ExitCode.FAILED),
         (bool(ending.broken_rules), ExitCode.USAGE),
         (bool(ending.inconclusive), ExitCode.INCONCLUSIVE),
     )
@@ -96,13 +104,6 @@ def exit_codes(run: Run) -> list[ExitCode]:
 def exit_code(run: Run) -> ExitCode:
     """The contract's exit code of a run; where there are several reasons, the gravest."""
     return next(iter(exit_codes(run)), ExitCode.CONFORMANT)
-
-
-def _is_failed(run: Run) -> bool:
-    """Whether anything fails it, as every report names it."""
-    failures = failures_of(run)
-    reasons = (failures.blockers, failures.deviating, failures.regressed, failures.too_slow)
-    return any(map(bool, (*reasons, failures.outdated)))
 
 
 def _concluded(run: Run) -> Run:

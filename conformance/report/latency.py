@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LONGEST_MS, UNIT_MS, DIGITS = 3_600_000.0, 0.01, 2
 """The longest latency that is told from longer ones, the shortest unit, and the significant digits."""
-
 ALL = "all requests"
 SHOWN = {"p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
 

@@ -75,7 +75,7 @@ class Direct(httpx.BaseTransport):
         request.stream = httpx.ByteStream(request.read())
         response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        body = httpx.ByteStream(b"".join([part async for part in response.stream]))
+        body = httpx.ByteStream(b"".join([part async for part in response.stream]))  # as it was sent
         return httpx.Response(response.status_code, headers=response.headers, stream=body)
 
     def close(self) -> None:

@@ -1,18 +1,16 @@
-"""Filters on coded fields that are passed over, where a listing is too short for a count to tell."""
+"""Filters on coded fields that are passed over, where a listing is short; and a flag that has two names."""
 
 from __future__ import annotations
 
 import pytest
 
+from cases.authentication.test_pending_approval import is_told
 from cases.coded import passed_over
-from cases.notifications.making import CHANNEL, ITEMS, a_record, is_left_out, items
-from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import CHANNELS_QUERY
-from conformance.tests.reached import connected
+from cases.notifications.making import ITEMS, items
+from conformance.spec.endpoints import CHANNELS_QUERY, LOGIN_INITIATE
 from conformance.tests.traffic import answer, channel, page, refusal
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.findings import Contradiction, Ledger, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.verdicts.findings import Contradiction
 
 
 def listing(*listed: Json, n: int = 1) -> Exchange:
@@ -45,16 +43,14 @@ def test_a_form_that_may_be_passed_over_contradicts_nothing() -> None:
     assert wrong({"ACTIVE": active, "INACTIVE": active}, {"ACTIVE": active, "INACTIVE": refused()}) == []
 
 
-@pytest.mark.parametrize("faults, verdict", [((), Verdict.PASS), (("active-only-ignored",), Verdict.WARN)])
-def test_a_flag_is_asked_for_while_a_record_of_its_own_is_off(
-    faults: tuple[str, ...], verdict: Verdict
-) -> None:
-    ledger = Ledger(REQUIREMENTS)
-    verify = Verify(ledger, "a case", ["CHANNEL-044", "CHANNEL-049"])
-    with connected(faults=faults) as (portal, _, _):
-        with a_record(portal, verify, portal.account("admin"), CHANNEL) as own:
-            assert own.call("deactivate", "CHANNEL-049") is not None
-            is_left_out(own, "CHANNEL-044", "activeOnly", "channelStatus", "INACTIVE")
-
-    results = {result.requirement.id: result.verdict for result in ledger.results()}
-    assert results["CHANNEL-044"] is verdict
+@pytest.mark.parametrize(
+    "data, told",
+    [
+        ({"pendingApproval": True}, True),
+        ({"pendingApproval": True, "isPendingApproval": True}, True),
+        ({"pendingApproval": False, "isPendingApproval": True}, False),
+        ({}, False),
+    ],
+)
+def test_every_flag_has_to_say_so(data: dict[str, Json], told: bool) -> None:
+    assert is_told(answer(LOGIN_INITIATE, data)) is told

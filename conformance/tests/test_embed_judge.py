@@ -10,7 +10,7 @@ import pytest
 import requests
 from starlette.testclient import TestClient
 
-from conformance.embed.judge import PortalContradiction, PortalJudge, PortalWarning, exchange_of
+from conformance.embed.judge import PortalContradiction, PortalJudge, exchange_of
 from conformance.errors import UsageError
 from conformance.target.bundled import in_process
 from conformance.tests.traffic import envelope
@@ -46,16 +46,6 @@ def test_a_lawful_answer_passes_and_one_that_contradicts_a_must_raises_with_ever
     assert 'actual    "yes"' in text
     assert {finding.requirement for finding in raised.value.findings} == {"ENV-002"}
     assert judge.feed(answer(key())) == []
-
-
-def test_a_should_is_a_warning_and_fails_where_strict() -> None:
-    shown = answer(key(message="done"))
-
-    with pytest.warns(PortalWarning, match="WARN ENV-007"):
-        (finding,) = PortalJudge().feed(shown)
-    assert finding.requirement == "ENV-007"
-    with pytest.raises(PortalContradiction, match="WARN ENV-007"):
-        PortalJudge(fail_on="should").feed(shown)
 
 
 def test_rules_that_are_left_out_neither_fail_nor_warn(recwarn: pytest.WarningsRecorder) -> None:
@@ -153,29 +143,3 @@ def test_the_fixture_fails_a_test_at_the_feed_or_at_its_end(pytester: pytest.Pyt
         "-p", "no:cacheprovider", "--portal-fail-on", "should", "--portal-skip", "ENV-002"
     )
     strict.assert_outcomes(passed=3, failed=1)
-
-
-def test_the_plugin_adds_only_options_and_values_of_its_own(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
-        """
-def pytest_addoption(parser):
-    for name in ("target", "profile", "impact", "out", "known", "seed", "only", "history", "wait"):
-        parser.addoption(f"--{name}", help="another plugin's")
-"""
-    )
-    pytester.makepyfile(
-        cases="""
-import sys
-
-def test_own(request, pytestconfig):
-    assert pytestconfig.getoption("--profile") == "mine"
-    assert not pytestconfig.pluginmanager.has_plugin("conformance.plugin")
-    assert sorted(name for name in sys.modules if name.startswith("conformance")) == [
-        "conformance", "conformance.embed", "conformance.embed.pytest_plugin"
-    ]
-"""
-    )
-
-    result = pytester.runpytest_subprocess("--profile", "mine", "cases.py")
-
-    result.assert_outcomes(passed=1)

@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
+from conformance.report.across import matrix
 from conformance.report.across.compare import compare, since
 from conformance.report.across.compare_pages import as_html, as_text, conclusion
 from conformance.report.across.models import as_json
 from conformance.report.model.run import OperationTime, Regression, Run, Scope
+from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import (
     ACCOUNTS,
     INITIATE,
@@ -207,3 +209,14 @@ def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:
     assert conclusion(found) == "1 newly warned"
     for text in (as_text(found), as_html(found)):
         assert "New warnings" in text
+
+
+def test_of_several_runs_each_requirement_is_a_row_and_each_run_a_column() -> None:
+    found = matrix.matrix([conformant().run(), sample().run()], ["release 1", "release 2"])
+
+    assert sorted(row.requirement for row in found.rows) == sorted(REQUIREMENTS)
+    row = next(row for row in found.rows if row.requirement == "PAGE-026")
+    assert (row.verdicts, row.differs) == (["pass", "fail"], True)
+    for text in (matrix.as_text(found), matrix.as_html(found), as_json(found)):
+        assert "release 2" in text
+        assert "PAGE-026" in text

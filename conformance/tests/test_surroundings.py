@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cases.accounts.queries import several_pages, verify_others
 from cases.administration.test_grants import granting
 from cases.surroundings import MovesByItself, Surroundings, differ
 from conformance.spec import endpoints as op
-from conformance.tests.reached import Deciding, connected
-from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, Verdict
+from conformance.tests.reached import connected
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace
 
 
 def test_a_setting_that_a_request_does_not_name_is_shown_before_and_after_it() -> None:
@@ -51,20 +50,6 @@ def test_a_caller_who_is_refused_at_the_end_of_the_token_is_no_finding() -> None
 
         with pytest.raises(MovesByItself, match="has ended meanwhile"):
             around.kept(done)
-
-
-@pytest.mark.parametrize("variants", [("others-edit",), ()])
-def test_accounts_that_others_edit_meanwhile_are_no_finding(variants: tuple[str, ...]) -> None:
-    verify = Deciding("ACCOUNT-035")
-    with connected(variants=variants) as (portal, _, running):
-        admin = portal.account("admin")
-        listing, before = several_pages(portal, admin)
-        portal.clock.wait(2, "others")
-        if not variants:  # what is written once, and stays
-            running.portal.change("account", list(before)[-1], accountRemark="written once")
-        verify_others(portal, verify, "ACCOUNT-035", admin, before, but="", done=listing)
-
-    assert verify.verdicts["ACCOUNT-035"] is (Verdict.UNTESTED if variants else Verdict.WARN)
 
 
 def test_an_edit_between_two_readings_is_that_of_its_editor() -> None:

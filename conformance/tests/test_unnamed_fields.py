@@ -16,13 +16,11 @@ from cases.profile.test_profile import is_shown_by_the_answer
 from cases.secure_channel.test_encrypted_bodies import test_an_expired_session_opens_no_body as expires
 from cases.security.test_history import since
 from conformance.cases import Portal
-from conformance.spec import REQUIREMENTS
 from conformance.spec import endpoints as op
-from conformance.tests.reached import connected
+from conformance.tests.reached import Deciding, connected
 from conformance.tests.traffic import account, answer, coded
 from conformance.traffic.exchange import Json
-from conformance.verdicts.findings import HELD, Ledger, Verdict
-from conformance.verdicts.verify import Verify
+from conformance.verdicts.findings import HELD, Verdict
 
 
 def seen(times: int, **other: Json) -> dict[str, Json]:
@@ -71,13 +69,12 @@ def test_a_session_that_ended_says_nothing_where_others_moved_the_clock(
     variants: tuple[str, ...], more: int, verdict: Verdict
 ) -> None:
     """It has ended by the clock of its end too: ``timestamp`` may be ahead of it."""
-    ledger = Ledger(REQUIREMENTS)
-    verify = Verify(ledger, "a case", ["SECURE-021", "SECURE-033"])
+    verify = Deciding("SECURE-021", "SECURE-033")
     with connected(variants=variants) as (portal, _, _):
         for seconds, why in expires(portal, portal.account("spare"), verify):
             portal.clock.wait(seconds + more, why)
 
-    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
+    verdicts = verify.verdicts
     assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (verdict, Verdict.PASS)
 
 

@@ -1,4 +1,4 @@
-"""The wheel in somebody else's project: its tests run as before, and ``portal_judge`` works in them."""
+"""The wheel in somebody else's project: its tests run as before, and the cases run beside its plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference_impl import serve as reference
 
 OWN = """
 import asyncio
-import pathlib
+import sys
 
 import pytest
 
@@ -29,6 +29,9 @@ def profile(pytestconfig):
 def test_its_own_fixtures_and_options(portal, profile, pytestconfig):
     assert (portal, profile) == ("of the project", "mine")
     assert not pytestconfig.pluginmanager.has_plugin("conformance.plugin")
+    assert sorted(name for name in sys.modules if name.startswith("conformance")) == [
+        "conformance", "conformance.embed", "conformance.embed.pytest_plugin"
+    ]
 
 @pytest.mark.asyncio
 async def test_asynchronous():
@@ -46,23 +49,6 @@ def test_skipped():
     pass
 """
 MINE = "from tests.test_own import OWNER\n\n\ndef test_mine():\n    assert OWNER\n"
-JUDGED = """
-import httpx
-
-ENVELOPE = {"version": "2.0.0", "timestamp": 1767225600000, "success": True, "code": "2000",
-            "message": "Success", "data": {"keyId": "k-1", "publicKey": "AAAA"}}
-
-def answer(**changes):
-    headers = {"X-PORTAL-ACCESS-CODE": "code-1"}
-    request = httpx.Request("GET", "http://localhost/web/v1/secure-channel/public-key", headers=headers)
-    return httpx.Response(200, json=ENVELOPE | changes, request=request)
-
-def test_lawful(portal_judge):
-    portal_judge.feed(answer())
-
-def test_faulty(portal_judge):
-    portal_judge.feed(answer(success="yes"))
-"""
 OF_THE_PROJECT = """
 def pytest_addoption(parser):
     for name in ("target", "impact", "out", "known", "seed", "only", "skip", "history"):
@@ -105,20 +91,6 @@ def test_the_tests_of_a_project_run_as_before(installed: Installation, project: 
     assert outcomes(after) == outcomes(before), after.stdout + after.stderr
     assert before.returncode == after.returncode == 1
     assert (project / "prof" / "combined.prof").exists(), "--profile is pytest-profiling's"
-
-
-def test_portal_judge_fails_the_test_that_shows_a_faulty_answer(
-    installed: Installation, project: Path
-) -> None:
-    (project / "tests" / "test_judged.py").write_text(JUDGED, encoding="utf-8")
-
-    run = ran(installed, project, "tests/test_judged.py")
-
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert "1 failed, 1 passed" in run.stdout
-    assert "FAILED tests/test_judged.py::test_faulty" in run.stdout
-    assert "FAIL ENV-002 (Response envelope)" in run.stdout
-    assert 'actual    "yes"' in run.stdout
 
 
 def test_the_cases_run_from_the_wheel_as_the_guide_prints_it_beside_a_plugin_with_the_same_option(

@@ -1,11 +1,9 @@
 """Notification channels and their types (chapter "Notifications")."""
 
-import socket
-import ssl
 from functools import partial
 from typing import Any
 
-from reference_impl.errors import INVALID, Refusal
+from reference_impl.errors import Refusal
 from reference_impl.filters import Filter, equals, matching, only
 from reference_impl.paging import with_pagination
 from reference_impl.portal import Caller, Portal, Record
@@ -124,18 +122,7 @@ def _moved_channel(trigger: str, portal: Portal, caller: Caller, body: Body) -> 
 
 
 def validate_mail_server(portal: Portal, caller: Caller, body: Body) -> Any:
-    if portal.choices.mail_servers_contacted:
-        _contact(body)
     return {"valid": True}
-
-
-def _contact(body: Body) -> None:
-    try:
-        with socket.create_connection((body["host"], body["port"]), timeout=3) as connection:
-            if body.get("useSsl"):
-                ssl.create_default_context().wrap_socket(connection, server_hostname=body["host"]).close()
-    except OSError:
-        raise Refusal(INVALID) from None
 
 
 # Notifications.

@@ -39,7 +39,6 @@ WORKSPACES = f"{SYSTEM}/workspaces/mine"
 COUNTRIES = f"{SYSTEM}/constants/countries"
 ORDERS = "/web/v1/admin/transfer/query/orders/workspace"
 SINGAPORE = {"currencyCode": "SGD"}
-UNREACHED = {"host": "127.0.0.1", "port": 1, "username": "a", "password": "b"}
 SOURCES = "".join(
     path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if "tests" not in path.parts
 )
@@ -98,11 +97,10 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ),
     ({"success_message": "SUCCESS"}, lambda admin: admin.ask("GET", PROFILE).json()["message"], "SUCCESS"),
     ({"null_fields": False}, lambda admin: "accountRemark" in admin.get(PROFILE), False),
-    ({"null_fields": False}, lambda admin: admin.ask("GET", "/unknown").json()["data"], None),
     (
-        {"fraction_digits": 6},
+        {"fraction_digits": 9},
         lambda admin: len(admin.get(PROFILE)["createdAt"]),
-        len("2026-01-02T03:04:05.123456Z"),
+        len("2026-01-02T03:04:05.123456789Z"),
     ),
     ({"access_token": "RS256"}, algorithm, "RS256"),
     ({"access_token": "ES256"}, algorithm, "ES256"),
@@ -128,18 +126,12 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         lambda admin: list(json.loads(admin.channel().send(admin, f"{AUTH}/password/reset", {}).json())),
         ["v", "p"],
     ),
-    (
-        {"mail_servers_contacted": True},
-        lambda admin: refusal_of(admin.send(f"{SYSTEM}/notifications/email/validate/smtp", UNREACHED)),
-        INVALID,
-    ),
     ({"activated_status": "INACTIVE"}, activated, "INACTIVE"),
     (
         {"unknown_properties": "rejected"},
         lambda admin: refusal_of(admin.send(f"{AUTH}/token/refresh", {"refreshToken": "x", "more": 1})),
         INVALID,
     ),
-    ({"unknown_path": "text"}, lambda admin: admin.ask("GET", "/unknown").text, "Not Found"),
     ({"text_filters": "equals"}, lambda admin: admin.post(ACCOUNTS, {"name": "person"})["totalElements"], 0),
     (
         {"text_filters": "equals"},
@@ -150,7 +142,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ({"page_negative": "first"}, lambda admin: admin.post(ACCOUNTS, {"page": -5})["currentPage"], 0),
     ({"sort_unknown": "ignored"}, lambda admin: orders(admin, sort="unknown,desc") == orders(admin), True),
     ({"changes_answer": "created"}, lambda admin: admin.post(GRANTS, SINGAPORE)["currencyCode"], "SGD"),
-    ({"changes_answer": "created"}, lambda admin: admin.post(WHITELIST, {"ips": []}), None),
     ({"changes_answer": "null"}, lambda admin: admin.post(GRANTS, SINGAPORE), None),
     ({"changes_answer": "empty"}, lambda admin: admin.post(GRANTS, SINGAPORE), {}),
     ({"changes_answer": "success"}, lambda admin: admin.post(WHITELIST, {"ips": []}), {"success": True}),
@@ -172,12 +163,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         lambda admin: refusal_of(admin.ask("GET", f"{PROFILE}/invitations")),
         INVALID,
     ),
-    (
-        {"statuses_required": True},
-        lambda admin: bool(admin.get(f"{PROFILE}/invitations", statuses=10050301)),
-        True,
-    ),
-    ({"workspaces_mine": "array"}, lambda admin: len(admin.get(WORKSPACES)), 2),
     ({"workspaces_mine": "items"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
     ({"workspaces_mine": "workspaces"}, lambda admin: len(admin.get(WORKSPACES)["workspaces"]), 2),
     ({"workspaces_mine": "page"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
@@ -186,7 +171,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         lambda admin: admin.verified().get(f"{ORDERS}/unknown")["totalElements"],
         0,
     ),
-    ({"page_out_of_range": "empty"}, page_99, (99, 0)),
     ({"page_out_of_range": "last"}, page_99, (2, 14)),
     ({"page_out_of_range": "refused"}, lambda admin: refusal_of(admin.send(ACCOUNTS, {"page": 99})), INVALID),
     ({"permission_items": "codes"}, permissions, list(PERMISSIONS)),
@@ -194,7 +178,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ({"descriptions": True}, lambda admin: "description" in wallet_status(admin), True),
     ({"constants_complete": False}, lambda admin: len(admin.get(COUNTRIES)), 2),
     ({"constants_public": True}, lambda admin: bool(admin.but(Authorization=None).get(COUNTRIES)), True),
-    ({"public_key_format": "spki-base64"}, public_key, str),
     ({"public_key_format": "pem"}, public_key, str),
     ({"public_key_format": "jwk"}, public_key, dict),
     (

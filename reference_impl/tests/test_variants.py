@@ -1,50 +1,15 @@
-import tomllib
-
 import httpx
 import pytest
 
 from reference_impl import serve
-from reference_impl.profile import profile
-from reference_impl.routes import ROWS
-from reference_impl.tests.client import Client, path_of
 from reference_impl.tests.conftest import Portals
-from reference_impl.variants import VARIANTS, drawn, grouped
+from reference_impl.variants import VARIANTS, drawn
 
-REQUIRED = {"X_Request_Id": "1", "X_Locale": "en", "X_Forwarded_Proto": "https", "CF_Ray": "1"}
-EDGE = {"CF_Connecting_IP": "192.0.2.1", "CF_IPCountry": "CH"}
 PUBLIC_KEY = "/web/v1/secure-channel/public-key"
-
-
-def _signed_in(client: Client) -> Client:
-    return client.but(**REQUIRED, **EDGE).verified().signed_in("admin", client.account("admin").mfa)
-
-
-def test_every_variant_signs_in_beside_others_and_has_a_profile_that_fits(portal_with: Portals) -> None:
-    for group in grouped(VARIANTS.values(), len(VARIANTS)):
-        client = portal_with(variants=[variant.name for variant in group])
-        portal = client.portal
-        read = tomllib.loads(profile(portal, client.seeded, "http://127.0.0.1:1", clock=True, inbox=True))
-
-        assert _signed_in(client).ask("GET", "/web/v1/system/profile").status_code == 200
-        assert read["portal"]["access_code"] == portal.access_code
-        assert read["secure_channel"]["payload"] == portal.choices.payload
-        assert {account["mfa"] for account in read["accounts"].values()} <= set(portal.choices.factors)
 
 
 def test_every_variant_says_what_permits_it() -> None:
     assert [variant.name for variant in VARIANTS.values() if not variant.gap] == []
-
-
-def test_variants_that_go_together_answer_everywhere_without_a_server_error(portal_with: Portals) -> None:
-    client = portal_with(variants=[variant.name for variant in drawn(VARIANTS.values(), 0)])
-    admin = _signed_in(client)
-    statuses = {
-        (row.name, caller is admin): caller.ask(row.method, path_of(row)).status_code
-        for row in ROWS
-        for caller in (admin, client)
-    }
-
-    assert [at for at, status in statuses.items() if status >= 500] == []
 
 
 def test_of_what_is_drawn_nothing_contradicts_another_and_nothing_could_be_added() -> None:

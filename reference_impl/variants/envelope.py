@@ -293,7 +293,6 @@ VARIANTS = permitted(
     may("ids-padded-with-zeros: ids", _with_malformed_ids("padded", partial(is_of_its_kind, "padded"))),
     # Times.
     "how many digits a fraction has is not stated",
-    may("microseconds: fractions", chosen(fraction_digits=6)),
     may("nanoseconds: fractions", chosen(fraction_digits=9)),
     "UTC is written Z or +00:00 in ISO 8601",
     may("zero-offset: times", timed(lambda time: f"{time[:-1]}+00:00")),

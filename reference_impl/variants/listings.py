@@ -128,7 +128,6 @@ VARIANTS = permitted(
     may("negative-page-is-the-first: negative", chosen(page_negative="first")),
     "the maximum page size is not shown",
     may("large-size-refused: large-size", chosen(size_above_max="refused")),
-    may("pages-of-fifty-at-most: large-size", limited(max_page_size=50)),
     may("pages-of-twenty-at-most: large-size", limited(max_page_size=20)),
     may("pages-without-bound: large-size", limited(max_page_size=1_000_000)),
     "the least page size is not shown",

@@ -54,8 +54,7 @@ def _until_it_expires(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _with_history(status: int, *operations: str, is_present_in: bool) -> Change:
-    """Refuses every password that the account had before, and the present one too, where it is in the
-    history."""
+    """Refuses passwords that the account had before, and the present one where that is in the history."""
     had: dict[str, list[Password]] = defaultdict(list)
 
     def setting(handler: Handler, portal: Portal, caller: Caller, body: Body) -> Any:

@@ -192,7 +192,6 @@ VARIANTS = permitted(
     may("created-is-201", enveloped(_created)),
     # Paths.
     "how an unknown path is answered is not described",
-    may("unknown-path-in-text: unknown-path", chosen(unknown_path="text")),
     may("unknown-path-in-html: unknown-path", _elsewhere(404, b"text/html", PAGE)),
     may("unknown-path-is-served: unknown-path", _elsewhere(200, b"application/json", b'{"hello":"world"}')),
     may("unknown-path-redirects: unknown-path", _elsewhere(302, b"text/plain", b"", b"/login")),

@@ -37,13 +37,8 @@ SHOWN_BY_PYTEST = (
     "--setup-show", "--setup-only", "--setup-plan", "--verbose",
 )  # fmt: skip
 """Options of pytest that ask for its own lines."""
-
-
-def wants_pytest(words: list[str]) -> bool:
-    """Whether options passed on to pytest ask for its own lines: these, ``-v`` and ``--durations``."""
-    return any(
-        word in SHOWN_BY_PYTEST or word.startswith(("-v", "--durations", "--verbosity")) for word in words
-    )
+PREFIXES = ("-v", "--durations", "--verbosity")
+"""How others begin that do."""
 
 
 class RunConsole:
@@ -139,7 +134,8 @@ class RunConsole:
 
 def console_for(words: list[str], *, quiet: bool) -> RunConsole | None:
     """The display of a run; None where options ask for pytest's own lines."""
-    if wants_pytest(words) or not isinstance(sys.stdout, RedactedStream):
+    is_pytests = any(word in SHOWN_BY_PYTEST or word.startswith(PREFIXES) for word in words)
+    if is_pytests or not isinstance(sys.stdout, RedactedStream):
         return None
     return RunConsole(sys.stdout, quiet=quiet)
 

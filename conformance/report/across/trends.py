@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup
 
 from conformance.report.across.models import FrozenModel
-from conformance.report.formats.html.chart import figure, line
+from conformance.report.formats.html.chart import figure, line, rect
 from conformance.report.formats.page import render, with_code
 from conformance.report.model.run import VerdictName
 from conformance.report.model.visible import one_line
@@ -186,9 +186,7 @@ def _column(run: Point, left: float, wide: float, most: int) -> Markup:
     for name, count in (("fail", run.failed), ("warn", run.warned)):
         tall = 88.0 * count / most
         top -= tall
-        drawn += Markup('<rect class="b-{}" x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}"/>').format(
-            name, left, top, wide, tall
-        )
+        drawn += rect(f"b-{name}", left, top, width=wide, height=tall)
     middle = left + wide / 2
     if run.exit_code > 1:
         drawn += Markup('<circle class="b-untested" cx="{:.2f}%" cy="104" r="4"/>').format(middle)

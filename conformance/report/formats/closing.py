@@ -60,7 +60,7 @@ def verdict_line(run: Run, out: Path) -> str:
         *_named(run),
         *_outdated(run),
         str(out / REPORT),
-        f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if ExitCode.FAILED in _codes(run) else ""),
+        f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if ExitCode.FAILED in run.codes else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
@@ -85,14 +85,9 @@ def _named(run: Run) -> Iterator[str]:
 
 
 def exit_reason(run: Run) -> str:
-    reason, *others = [(code, _reason(run, code)) for code in _codes(run)]
+    reason, *others = [(code, _reason(run, code)) for code in run.codes]
     also = [f"; also exit code {code}: {words}" for code, words in others if code != ExitCode.INCONCLUSIVE]
     return reason[1] + "".join(also)
-
-
-def _codes(run: Run) -> list[int]:
-    """The exit code of the run, followed by those of its other reasons."""
-    return [run.exit_code, *(code for code in run.exit_codes if code != run.exit_code)]
 
 
 def _reason(run: Run, code: int) -> str:

@@ -116,13 +116,15 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     message = own_message(finding, 300)
     verdict = pen(finding.verdict, label_of(finding))
+    is_shown_by_any = run.command == "check" or finding.requirement in STATEMENTS
+    again = "" if is_shown_by_any else f" · reproduce: {rerun_finding(run, finding)}"
     return [
         f"{verdict} {pen('bold', finding.requirement)}  {one_line(rule)}",
         f"     {one_line(finding.endpoint, 160)}",
         *([f"     {message}"] if message else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
         f"     {contrast(finding)}: {expectation(finding.expected)[:300]}",
-        pen("dim", f"     {noun} {numbers} · id {finding.id}{_reproduced(run, finding)}"),
+        pen("dim", f"     {noun} {numbers} · id {finding.id}{again}"),
     ]
 
 
@@ -141,12 +143,6 @@ def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
         by = f", by the same filter: {group.filter}" if group.filter else ""
         yield f"     also contradicts {listed(rules, 8)}{by}"
     yield last
-
-
-def _reproduced(run: Run, finding: FindingEntry) -> str:
-    """How to see it again; a check of recorded traffic judges the same file alike."""
-    is_shown_by_any = run.command == "check" or finding.requirement in STATEMENTS
-    return "" if is_shown_by_any else f" · reproduce: {rerun_finding(run, finding)}"
 
 
 def _groups(run: Run, groups: Sequence[FindingGroup], most: int, noun: str, pen: Pen) -> Iterator[str]:

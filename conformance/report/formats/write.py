@@ -244,7 +244,7 @@ class _Cleaner:
     def __init__(self, secrets: Secrets, run: Run) -> None:
         self._secrets = secrets
         self._kept = REGISTRY_TEXTS | {case for row in run.requirements for case in row.cases}
-        self._text = cache(self._redacted_text)
+        self._text = cache(lambda text: text if text in self._kept else secrets.redact(text))
         self._name = cache(secrets.redact_name)
 
     def clean(self, value: Json, name: str = "", place: str = "") -> Json:
@@ -273,6 +273,3 @@ class _Cleaner:
             self._name(key): item if item is None or item is False else self.clean(item, key, place)
             for key, item in value.items()
         }
-
-    def _redacted_text(self, text: str) -> str:
-        return text if text in self._kept else self._secrets.redact(text)

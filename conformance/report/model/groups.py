@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import compares_answers, gravity
-from conformance.spec import BY_KEY, REQUIREMENTS, Requirement
+from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.spec.requests import FILTERS
 from conformance.traffic.exchange import Exchange
 
@@ -84,12 +84,9 @@ def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list
     if names[-1] in LISTED:
         return filters if FILTERS.keys() & set(rule.operations) == {finding.endpoint} else []
     is_asked_for = any(fields[name] in names for name in filters)
-    return filters if is_asked_for and _is_of_the_listing(rule, finding.endpoint) else []
-
-
-def _is_of_the_listing(rule: Requirement, endpoint: str) -> bool:
-    """Whether a rule is stated of one listing, and not of the form of its records."""
-    return rule.operations == (endpoint,) and rule.section.startswith(BY_KEY[endpoint].group)
+    group = BY_KEY[finding.endpoint].group  # of one listing, and not of the form of its records
+    is_of_listing = rule.operations == (finding.endpoint,) and rule.section.startswith(group)
+    return filters if is_asked_for and is_of_listing else []
 
 
 def _key(exchange: Exchange) -> str:

@@ -455,6 +455,11 @@ class Run(Part):
     def write(self, path: Path) -> None:
         path.write_text(self.text(), encoding="utf-8")
 
+    @property
+    def codes(self) -> list[int]:
+        """The exit code, followed by those of its other reasons."""
+        return [self.exit_code, *(code for code in self.exit_codes if code != self.exit_code)]
+
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
         """The requirements of the specification, and readings that the profile pins, with a verdict."""
         return [entry for entry in self.requirements if entry.verdict == verdict and not entry.is_own]

@@ -115,7 +115,7 @@ def headline(run: Run) -> Headline:
 
 def _code_of_the_specification(run: Run) -> int:
     """The exit code of a run without what rules of the user's own decide, which no headline speaks of."""
-    codes = [run.exit_code, *(code for code in run.exit_codes if code != run.exit_code)]
+    codes = run.codes
     if failures_of(run).are_of_own_rules:
         codes = [code for code in codes if code != ExitCode.FAILED]
     if run.ending.broken_rules and not run.ending.unusable:

@@ -19,3 +19,9 @@ def line(css: str, height: float, points: Sequence[tuple[float, float]]) -> Mark
         '<svg viewBox="0 0 100 {0:.0f}" height="{0:.0f}" preserveAspectRatio="none">'
         '<polyline class="{1}" points="{2}"/></svg>'
     ).format(height, css, " ".join(f"{x:.2f},{y:.1f}" for x, y in points))
+
+
+def rect(css: str, left: float, top: float, *, width: float, height: float) -> Markup:
+    """A column: its place along the page and its width are percentages."""
+    drawn = Markup('<rect class="{}" x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}"/>')
+    return drawn.format(css, left, top, width, height)

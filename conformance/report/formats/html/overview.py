@@ -49,7 +49,9 @@ COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "chec
 def overview(run: Run, exchanges: int) -> dict[str, object]:
     """The values of the overview; ``exchanges`` is how many the run had."""
     failures = failures_of(run)
-    blockers = [*map(_regressed, _only_regressed(failures)), *_blockers(run, failures)]
+    named = {blocker.requirement.id for blocker in failures.blockers}
+    regressed = of_one_cause(place for place in failures.regressed if not place.requirements & named)
+    blockers = [*map(_regressed, regressed), *_blockers(run, failures)]
     more = len(blockers) - MOST_BLOCKERS
     has_earlier = bool(run.since or run.baseline)
     return {
@@ -68,7 +70,10 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
                 for sentence in failures.too_slow[:MOST_BLOCKERS]
             ),
             *blockers[:MOST_BLOCKERS],
-            *_baseline_blockers(failures),
+            *(
+                _row((label, entry.requirement, entry.requirement), problem, under=entry.reason)
+                for label, entry, problem in failures.outdated[:MOST_BLOCKERS]
+            ),
         ],
         "more_blockers": f"and {more} more below" if more > 0 else "",
         "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement. The reason is given above.",
@@ -77,13 +82,6 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "no_changes": "Nothing." if has_earlier else "There is no earlier run or baseline to compare with.",
         "notes": [one_line(note, 600) for note in _notes(run)],
     }
-
-
-def _only_regressed(failures: RunFailures) -> list[list[tuple[RegressedPlace, ...]]]:
-    """The places that regressed, without those that contradict a requirement that is named anyway; those of
-    one cause together."""
-    named = {blocker.requirement.id for blocker in failures.blockers}
-    return of_one_cause(place for place in failures.regressed if not place.requirements & named)
 
 
 def _is_inconclusive(run: Run) -> bool:
@@ -181,13 +179,6 @@ def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
         severity=MEANINGS.get(place.first.meaning, ""),
         under=f"{'; '.join(changes)}{times}",
     )
-
-
-def _baseline_blockers(failures: RunFailures) -> list[Cells]:
-    return [
-        _row((label, entry.requirement, entry.requirement), problem, under=entry.reason)
-        for label, entry, problem in failures.outdated[:MOST_BLOCKERS]
-    ]
 
 
 def _changes_title(run: Run) -> str:

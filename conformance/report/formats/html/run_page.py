@@ -75,12 +75,9 @@ class HtmlReport:
         return fitting._page(fitting._cards(PAGE_BYTES - len(bare._page([]).encode())))
 
     def _page(self, cards: Sequence[tuple[str, Markup]]) -> str:
-        return render("report.html.j2", page=self._view(cards))
-
-    def _view(self, cards: Sequence[tuple[str, Markup]]) -> Cells:
         run = self.run
         chapters = RequirementList(run, self.numbers, self.anchors).chapters()
-        return Cells(
+        page = Cells(
             run=run,
             contents=contents(run, chapters, len(self._ordered())),
             counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
@@ -96,6 +93,7 @@ class HtmlReport:
             **overview(run, self.evidence.total),
             **listings(run, self.evidence),
         )
+        return render("report.html.j2", page=page)
 
     def _cards(self, room: int) -> list[tuple[str, Markup]]:
         """The findings as far as there is room, in bytes: with evidence, then without, then only counted."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from conformance.report.formats.html.chart import figure, line
+from conformance.report.formats.html.chart import figure, line, rect
 from conformance.report.formats.html.latency import LogScale, compared_latencies, limits
 from conformance.report.formats.html.replay.differences import difference_groups
 from conformance.report.formats.page import Cells
@@ -182,14 +182,10 @@ def _along(rows: Sequence[Mapping[str, Any]], seconds: int) -> Markup:
         )
         for name in reversed(NAMES)
     ]
+    tall = [REQUESTS * int(row["requests"]) / most for row in rows]
     columns = [
-        Markup('<rect class="bar2" x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}"/>').format(
-            x - 50 * seconds / end,
-            FOOT - REQUESTS * int(row["requests"]) / most,
-            95 * seconds / end,
-            REQUESTS * int(row["requests"]) / most,
-        )
-        for x, row in zip(middles, rows, strict=True)
+        rect("bar2", x - 50 * seconds / end, FOOT - height, width=95 * seconds / end, height=height)
+        for x, height in zip(middles, tall, strict=True)
     ]
     span = f"from {in_figures(scale.lowest)} to {in_figures(scale.highest)} ms"
     words = f"Latency along {duration(float(end))} of the load, {span}"
