@@ -21,7 +21,7 @@ def test_an_example_ends_where_its_answers_list_too_many_records(
     run = SimpleNamespace(
         ledger=Ledger(REQUIREMENTS), options=SimpleNamespace(out=tmp_path), divert=lambda take: None
     )
-    verify = SimpleNamespace(declared=(), case="a case")
+    verify = SimpleNamespace(declared=(), case="a case", claim=lambda requirement: None)
     trial = Search(run, verify, effort="quick", seed=1).begin()  # type: ignore[arg-type]
 
     for _ in range(2):
