@@ -21,8 +21,6 @@ AT_LENGTH = f"{IN_SEVERAL_SCRIPTS}. " * 4
 OF_ITS_STATE = ("invitationStatus", "acceptedAt")
 """What an invitation shows otherwise once it was answered or cancelled."""
 
-ANSWERED = "an invitation was {}, which cannot be taken back"
-
 EXPIRES_AFTER, EXPIRES_LATE = 3, 30
 """Days: no numbers that a portal would take by itself, and one beyond that which it may take."""
 
@@ -41,6 +39,10 @@ class Invited:
     sent: Exchange
     accepted: Exchange
     creation: Creation
+
+    def stays(self, how: str) -> None:
+        """Notes how it was answered: nothing takes that back."""
+        self.creation.stays(f"the run's own invitation {self.creation.id} was {how}")
 
 
 @contextmanager

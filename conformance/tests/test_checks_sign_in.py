@@ -162,6 +162,10 @@ READ = [
 ]
 
 
+def test_a_refusal_for_the_cooldown_tells_nothing_of_a_session_that_is_used_up() -> None:
+    assert verdict_on("LOGIN-072", [ended(), held_back(30)]) is Verdict.UNTESTED
+
+
 def test_a_forgotten_password_without_a_message_is_not_compared() -> None:
     nameless = answer(op.PASSWORD_FORGOT, {"success": True})
     assert verdict_on("PASSWORD-003", [nameless, nameless]) is Verdict.UNTESTED

@@ -154,7 +154,7 @@ def test_the_top_says_target_time_permission_verdict_and_numbers(tmp_path: Path)
         "21 Nov 2026, 09:53 UTC",
         "read-only: sign in and read",
         "Not conformant",
-        "5 causes at most: 1 shows a secret, 4 break a client; 1 warning beside.",
+        "5 causes at most: 1 shows a secret, 4 break a client; warnings of 1 cause beside.",
     ):
         assert told in top
 

@@ -62,6 +62,19 @@ def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
     assert f"`portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml`" in text
 
 
+def test_a_rule_that_the_same_mistake_contradicts_says_so() -> None:
+    made = conformant()
+    for number, rule in ((901, "AUTHN-007"), (902, "AUTHN-008")):
+        answer = exchange(number, PROFILE, answer=envelope({}))
+        made.add(answer)
+        made.contradict(rule, answer, path="status", expected=401)
+
+    first, second = markdown(made.run()).split("**FAIL AUTHN-008**")
+
+    assert "the same mistake" not in first
+    assert "the same mistake as AUTHN-007" in second
+
+
 def test_known_failures_are_not_listed_among_what_blocks() -> None:
     run = sample().run()
     listed = row_of(next(each for each in run.findings if each.requirement == "ENV-008"))

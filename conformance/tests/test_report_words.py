@@ -34,7 +34,7 @@ HEADLINES: list[tuple[Run, str, str, str]] = [
         sample().run(),
         "bad",
         "Not conformant",
-        "5 causes at most: 1 shows a secret, 4 break a client; 1 warning beside.",
+        "5 causes at most: 1 shows a secret, 4 break a client; warnings of 1 cause beside.",
     ),
     (conformant().run(exit_code=2), "unsure", "Interrupted", "The report covers what was judged before"),
     (
@@ -86,7 +86,7 @@ def test_a_pinned_reading_that_differs_contradicts_no_requirement_of_the_specifi
 
     assert head.sentence == (
         "5 causes at most: 1 shows a secret, 4 break a client; 1 reading that the profile pins differs; "
-        "1 warning beside."
+        "warnings of 1 cause beside."
     )
 
 
@@ -162,7 +162,7 @@ def test_the_headline_says_that_the_other_failures_are_known() -> None:
     known = [finding.signature for finding in run.findings if finding.requirement in ("ENV-008", "ENV-011")]
 
     assert headline(with_baseline(run, *known)).sentence == (
-        "3 causes at most: 1 shows a secret, 2 break a client; 1 warning beside; "
+        "3 causes at most: 1 shows a secret, 2 break a client; warnings of 1 cause beside; "
         "2 others are known from the baseline."
     )
     assert "baseline" not in headline(run).sentence

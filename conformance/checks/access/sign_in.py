@@ -19,7 +19,7 @@ from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer, is_redacted, placed_texts
-from conformance.verdicts.comparisons import equal, holds, is_refused
+from conformance.verdicts.comparisons import equal, holds, is_cooldown, is_refused
 from conformance.verdicts.findings import HELD, Comparison
 
 OPERATION_OF_LOGOUT = operation(op.LOGOUT)
@@ -138,12 +138,12 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
 
 @check("LOGIN-072", on=answers(op.LOGIN_COMPLETE, op.LOGIN_MFA_SEND), remembers=True)
 def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """An answer that reports no sent code contradicts nothing."""
+    """An answer that reports no sent code contradicts nothing. A refusal for the cooldown tells nothing."""
     session = _session_asked(exchange)
     if session is None:
         return
     if exchange.request.operation is OPERATION_OF_SEND:
-        if session in memory:
+        if session in memory and not is_cooldown(exchange):
             sent = exchange.success and exchange.at("data.sent") is not False
             message = "a code was sent for a used-up login session"
             yield holds(exchange, "data.sent", not sent, False, memory[session].exchange(), message=message)
@@ -377,5 +377,6 @@ def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -
     if exchange.at("data.success") is not True or message is ABSENT:
         return
     if language in memory:
-        yield holds(exchange, "data.message", memory[language] == message, memory[language])
-    memory[language] = message
+        before, visit = memory[language]
+        yield holds(exchange, "data.message", before == message, before, visit.exchange())
+    memory[language] = message, visit_of(exchange)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.deviating import deviations_in_words, unaccepted_deviations
 from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
+from conformance.report.model.gravity import groups_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import BaselineEntry, FindingEntry, Run
@@ -122,8 +123,9 @@ def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
     yield ""
     title = "What contradicts a rule" if run.command == "replay" else "What fails the run"
     yield f"### {title} ({len(blockers) + len(entries)})"
+    leads = {each.requirement: group.lead.requirement for group in groups_of(run) for each in group.findings}
     for blocker in blockers[:MOST_FAILURES]:
-        yield from _blocker(run, blocker)
+        yield from _blocker(run, blocker, leads)
     if len(blockers) > MOST_FAILURES:
         yield from ("", f"and {len(blockers) - MOST_FAILURES} more in the report.")
     if entries:
@@ -132,10 +134,12 @@ def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:
         yield from ("", f"and {len(entries) - MOST_FAILURES} more entries of the baseline in the report.")
 
 
-def _blocker(run: Run, blocker: Blocker) -> Iterator[str]:
+def _blocker(run: Run, blocker: Blocker, leads: Mapping[str, str]) -> Iterator[str]:
     entry, findings = blocker.requirement, blocker.findings
     yield ""
     yield f"- **{entry.verdict.upper()} {entry.id}** {entry.statement}"
+    if leads.get(entry.id, entry.id) != entry.id:
+        yield f"  - the same mistake as {leads[entry.id]}, as far as answers tell"
     for finding in findings[:3]:
         yield f"  - {_finding(finding)}"
     if len(findings) > 3:

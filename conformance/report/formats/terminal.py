@@ -13,7 +13,8 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.deviating import label_of, unaccepted_deviations
 from conformance.report.model.failures import RunFailures, failures_of, weighs
-from conformance.report.model.groups import FindingGroup, gravest_first, grouped
+from conformance.report.model.gravity import groups_of
+from conformance.report.model.groups import FindingGroup
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -84,8 +85,7 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     """
     pen, failures = Pen(colour), failures_of(run)
     lines = [*(() if quiet else _untested(run, pen)), *_since(run, pen)]
-    findings = gravest_first(run, [*failures.new, *failures.warnings])
-    groups = grouped(findings, failures.accepted)
+    groups = groups_of(run)
     warned = {finding.id for finding in failures.warnings}
     if not quiet:
         warnings = [group for group in groups if group.lead.id in warned]

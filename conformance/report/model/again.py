@@ -44,6 +44,9 @@ SIGN_IN = (
 )
 """The requests of a sign-in: what each does, its endpoint, and its body with capitals to be replaced."""
 
+MOST_REQUESTS = 4
+"""Requests that are repeated by curl lines."""
+
 MOST_CHARACTERS = 6_000
 """Characters of a text that the page shows; a longer one is left out."""
 
@@ -86,24 +89,34 @@ def _word(word: str) -> str:
     return shlex.quote(one_line(word, 400))
 
 
-def curl(exchange: Exchange, finding: FindingEntry, origins: Origins) -> str | None:
-    """A curl line that repeats the request, with secrets as variables, above it a comment for each secret
-    whose origin is known; None where one request is not enough."""
-    if not _stands_alone(exchange, finding):
+def curl(exchanges: Sequence[Exchange], origins: Origins) -> str | None:
+    """Curl lines that repeat the requests, with secrets as variables, above them a comment for each secret
+    whose origin is known; None where a request cannot be sent a second time, or there are many."""
+    requests = [each.request for each in exchanges]
+    if not 0 < len(requests) <= MOST_REQUESTS or not all(map(_is_repeatable, exchanges)):
         return None
-    request = exchange.request
-    sent = (header for header in request.headers if header[0].lower() not in SET_BY_THE_CLIENT)
-    headers = [f"{name}: {value}" for name, value in sent]
-    body = [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
-    words = [f"curl -sS -i -X {shlex.quote(request.method)} {_quoted(request.url)}"]
-    words += [f"-H {_quoted(each)}" for each in headers]
-    words += [f"--data-raw {_quoted(each)}" for each in body]
-    named = origins_in(" ".join((request.url, *headers, *body)), origins)
+    sent = " ".join(text for each in requests for text in (each.url, *_headers(each), *_body(each)))
+    named = origins_in(sent, origins)
     comments = [f"# {_variable(each)}: {with_origin(each, origins)}" for each in named]
     if any(LOGIN_COMPLETE in origin for origin in named.values()):
-        comments += _sign_in(request)
-    text = "\n".join([*comments, " \\\n  ".join(words)])
+        comments += _sign_in(requests[0])
+    text = "\n".join([*comments, *map(_command, requests)])
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
+
+
+def _command(request: Request) -> str:
+    words = [f"curl -sS -i -X {shlex.quote(request.method)} {_quoted(request.url)}"]
+    words += [f"-H {_quoted(each)}" for each in _headers(request)]
+    words += [f"--data-raw {_quoted(each)}" for each in _body(request)]
+    return " \\\n  ".join(words)
+
+
+def _headers(request: Request) -> list[str]:
+    return [f"{name}: {value}" for name, value in request.headers if name.lower() not in SET_BY_THE_CLIENT]
+
+
+def _body(request: Request) -> list[str]:
+    return [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
 
 
 def _sign_in(request: Request) -> Iterator[str]:
@@ -132,14 +145,10 @@ def _comment(exchange: Exchange, origins: Origins) -> dict[str, str]:
     return {"comment": " ".join(with_origin(each, origins) for each in named)} if named else {}
 
 
-def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
+def _is_repeatable(exchange: Exchange) -> bool:
+    """Whether a request can be sent a second time: known, plain, with nothing that serves once."""
     request = exchange.request
-    if (
-        len(finding.exchanges) != 1
-        or request.is_unknown
-        or request.state == NOT_JSON
-        or exchange.plain is not None
-    ):
+    if request.is_unknown or request.state == NOT_JSON or exchange.plain is not None:
         return False
     if request.header("x-secure-channel-session-id"):
         return False

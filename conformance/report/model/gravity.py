@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.report.model.failures import failures_of
-from conformance.report.model.groups import gravest_first, grouped
+from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.spec.requirements import PINNED
+
+
+def groups_of(run: Run) -> list[FindingGroup]:
+    """What fails a run, and what it warns of, by cause, the gravest first."""
+    failures = failures_of(run)
+    return grouped(gravest_first(run, [*failures.new, *failures.warnings]), failures.accepted)
+
+
+def warned_causes(run: Run) -> int:
+    """How many causes are warned of, and fail nothing."""
+    warned = {finding.id for finding in failures_of(run).warnings}
+    return sum(group.lead.id in warned for group in groups_of(run))
 
 
 def causes_in_words(run: Run, *, known: bool = False) -> str:

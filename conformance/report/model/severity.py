@@ -45,7 +45,8 @@ ISSUING = frozenset({op.LOGIN_COMPLETE, op.TOKEN_REFRESH})
 """The endpoints whose success lets somebody in, whatever it was that had to be refused."""
 
 DISCLOSED = frozenset(
-    {"AUTHN-026", "CHANNEL-046", "ENV-019", "ENV-021", "MODEL-007", "MODEL-008", "SECURE-007", "TOKEN-018"}
+    {"AUTHN-026", "CHANNEL-046", "ENV-019", "ENV-021", "LOGIN-066", "MODEL-007", "MODEL-008", "PASSWORD-003"}
+    | {"SECURE-007", "TOKEN-018"}
 )
 """The requirements by which an answer shows what nobody, or nobody else, may see."""
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from conformance.errors import ExitCode
 from conformance.report.model.deviating import deviations_in_words
 from conformance.report.model.failures import Blocker, failures_of, is_grave
-from conformance.report.model.gravity import causes_in_words, predicate
+from conformance.report.model.gravity import causes_in_words, predicate, warned_causes
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -478,9 +478,9 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
     if pins:
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
-    beside = len(failures_of(run).warnings)
+    beside = warned_causes(run)
     if beside:
-        parts.append(f"{plural(beside, 'warning')} beside")
+        parts.append(f"warnings of {plural(beside, 'cause')} beside")
     if any(blocker.requirement.verdict == "warn" for blocker in blockers):
         parts.append(f"warnings count too (--fail-on {run.fails_on})")
     if others:

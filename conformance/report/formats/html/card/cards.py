@@ -125,7 +125,7 @@ class Cards:
             seen=seen_lines(lead, last),
             cause=cause(lead, last),
             rerun=again.rerun_finding(self.run, lead),
-            curl=again.curl(last, lead, self.run.secrets) if last else None,
+            curl=again.curl(exchanges, self.run.secrets),
             har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
             accept=None if is_known else self._accept([*filter(self._weighs, group.findings)]),
             is_known=is_known,
