@@ -1,9 +1,10 @@
 """What a replay reports of faults and of lawful variants: a browser's visit, replayed on each of them.
 
-    .venv/bin/python benchmarks/replayed_faults.py [--all] [--seed N] [--workers N]
+    .venv/bin/python benchmarks/replayed_faults.py [--all] [--scripted] [--seed N] [--workers N]
 
 A real browser's visit is recorded by the proxy and as a HAR. Both are replayed on a portal with each fault of
 a recorded operation, and with each variant; without ``--all`` on a hundred faults, drawn by ``--seed``.
+``--scripted``: a visit of the scripted client, and each variant alone.
 
 What a fault changes is found by asking the same portal the same with it and without it (in
 ``conformance/tests/replayed_faults.py``). Faults that only put other generated values in place of such, one
@@ -31,6 +32,7 @@ from conformance.report.formats.write import FORMATS
 from conformance.target.portal import wire
 from conformance.tests.browser_client import by_the_browser, by_the_proxy
 from conformance.tests.replayed_faults import Bench, Trial
+from conformance.tests.replays import recorded_visit
 from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
 from reference_impl.faults import FAULTS
@@ -71,9 +73,12 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every fault and every variant")
     parser.add_argument("--seed", type=int, default=1, help="draws other faults")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--scripted", action="store_true", help="the scripted client's visit, and no faults")
     asked = parser.parse_args()
     names = [*FAULTS, *VARIANTS] if asked.all else random.Random(asked.seed).sample(list(FAULTS), 100)
     with tempfile.TemporaryDirectory() as folder:
+        if asked.scripted:
+            return reported([recorded_visit(Path(folder))], [], list(VARIANTS), workers=asked.workers)
         files = {"by the proxy": Path(folder) / "proxy.jsonl", "as a HAR": Path(folder) / "browser.har"}
         recordings = [by_the_proxy(files["by the proxy"]), by_the_browser(files["as a HAR"])]
         return reported(recordings, list(files), names, workers=asked.workers)

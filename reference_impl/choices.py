@@ -24,7 +24,7 @@ class Choices:
     ids: Literal[
         "uuid", "numeric", "checked", "prefixed", "ulid", "urn", "upper", "counted", "short", "padded"
     ] = "uuid"
-    fraction_digits: Literal[3, 6, 9] = 3  # "with fractional seconds", not how many
+    fraction_digits: Literal[3, 9] = 3  # "with fractional seconds", not how many
 
     # Statuses of errors: two are given, or none.
     invalid_credentials_status: Literal[401, 400] = 401  # the one that HTTP has for it

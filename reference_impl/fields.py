@@ -90,7 +90,7 @@ def fields() -> Fields:
 
 
 def instant(seconds: float, digits: int) -> str:
-    """``2026-01-02T03:04:05.678Z``, with 3, 6 or 9 digits."""
+    """``2026-01-02T03:04:05.678Z``, with 3 or 9 digits."""
     text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:26]
     return f"{(text + '000')[: 20 + digits]}Z"
 

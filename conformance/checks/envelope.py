@@ -229,6 +229,20 @@ def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", PORTAL_VERSION)
 
 
+@check(
+    "MODEL-001",
+    on=answers(*(answers().keys - set(PORTAL_KEYS)))
+    .enveloped()
+    .by_metadata()
+    .where(is_the_portals)
+    .where(has("version", str)),
+    compares=True,
+)
+def version_is_one_of_the_two_shown(exchange: Exchange) -> Iterator[Comparison]:
+    """Beside the portal: which version is that of the secure channel, and of two others, is not stated."""
+    yield one_of(exchange, "version", (PORTAL_VERSION, SECURE_SESSION_VERSION))
+
+
 @check("VERSION-002", on=successes(SECURE_SESSION).where(has("version", str)))
 def version_of_the_secure_session(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", SECURE_SESSION_VERSION)

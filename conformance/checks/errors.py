@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.envelope import is_pending_approval
-from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH

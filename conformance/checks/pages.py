@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from math import ceil
 from operator import itemgetter
 
-from conformance.checks.registry import Selection, check, reading, successes, with_data
+from conformance.checks.registry import Selection, check, has, reading, successes, with_data
 from conformance.spec.endpoints import (
     ACCOUNTS_QUERY,
     CHANNEL_TYPES_QUERY,
@@ -29,22 +28,12 @@ PAGED = (*with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage"), UNDES
 """Where the object ``pagination`` is shown, and where it may be met."""
 
 
-def _complete(*names: str, under: str = "data") -> Selection:
-    """Selects answers in which all these counts are integers that can be reckoned with."""
-
-    paths = [f"{under}.{name}" for name in names]
-
-    def known(exchange: Exchange) -> bool:
-        return all(is_integer(exchange.at(path)) for path in paths)
-
-    def beside_items(exchange: Exchange) -> bool:
-        return type(exchange.at("data.items")) is list and known(exchange)
-
-    return successes().where(known if under == "data" else beside_items)
-
-
 def _on(keys: tuple[str, ...], *names: str, under: str = "data") -> Selection:
-    return replace(_complete(*names, under=under), keys=frozenset(keys))
+    """Selects answers in which all these counts are integers that can be reckoned with."""
+    selected = successes(*keys)
+    for name in names:
+        selected = selected.where(has(f"{under}.{name}", is_integer))
+    return selected if under == "data" else selected.where(has("data.items", list))
 
 
 def counted(exchange: Exchange, name: str) -> int:

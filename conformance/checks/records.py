@@ -18,23 +18,18 @@ from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
 
-UNTYPED: dict[str, tuple[str, ...]] = {
-    "Workspace": (
-        "bizId",
-        "institutionBizId",
-        "workspaceName",
-        "workspaceTimezone",
-        "createdAt",
-        "updatedAt",
-    ),
-    "Institution": ("bizId", "institutionName", "createdAt", "updatedAt"),
-    "Role": ("bizId", "workspaceBizId", "roleName", "description", "createdAt", "updatedAt"),
-    "ChannelTypePage": ("bizId", "typeName", "typeDescription", "createdAt", "updatedAt"),
-    "LoginHistoryPage": ("clientIp", "userAgent"),
+UNTYPED = {
+    "Workspace": "bizId institutionBizId workspaceName workspaceTimezone createdAt updatedAt",
+    "Institution": "bizId institutionName createdAt updatedAt",
+    "Role": "bizId workspaceBizId roleName description createdAt updatedAt",
+    "ChannelTypePage": "bizId typeName typeDescription createdAt updatedAt",
+    "LoginHistoryPage": "clientIp userAgent",
 }
 """Fields to which the document gives no type and which it does not call nullable, by their data."""
 
-UNTYPED_FIELDS = {key: names for resource, names in UNTYPED.items() for key in with_data(resource)}
+UNTYPED_FIELDS = {
+    key: tuple(names.split()) for resource, names in UNTYPED.items() for key in with_data(resource)
+}
 ALL_UNTYPED = frozenset(name for fields in UNTYPED_FIELDS.values() for name in fields)
 DATED = tuple(key for key in UNTYPED_FIELDS if "createdAt" in UNTYPED_FIELDS[key])
 LISTINGS = ("accounts", "items", "content")

@@ -17,7 +17,7 @@ from conformance.spec import endpoints as op
 from conformance.spec.requests import LoginInitiate
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_redacted
-from conformance.verdicts.comparisons import is_granted, is_invalid_parameter, is_refused
+from conformance.verdicts.comparisons import is_granted, is_invalid_parameter, is_refused, refused_or_silent
 from conformance.verdicts.findings import HELD, Comparison
 
 LEAST_LENGTHS: Mapping[str, int] = {"email": len("a@b.c"), "password": 8}
@@ -142,11 +142,8 @@ def _has_a_value_of_no_property(exchange: Exchange) -> bool:
 @check("LOGIN-053", on=answers(op.LOGIN_INITIATE).where(_has_a_value_of_no_property))
 def initiate_refuses_what_it_does_not_know(exchange: Exchange) -> Iterator[Comparison]:
     """Judged by success only: refusals may concern the credentials."""
-    if is_granted(exchange):
-        unknown = ", ".join(_unknown_properties(exchange))
-        yield is_refused(exchange, message=f"a request with the unknown property {unknown} was accepted")
-    elif is_invalid_parameter(exchange) is HELD:
-        yield HELD
+    message = f"a request with the unknown property {', '.join(_unknown_properties(exchange))} was accepted"
+    yield from refused_or_silent(exchange, message, is_right=is_invalid_parameter(exchange) is HELD)
 
 
 def _invites_no_address(exchange: Exchange) -> bool:
@@ -160,7 +157,5 @@ def _invites_no_address(exchange: Exchange) -> bool:
 
 @check("INVITE-001", on=answers(op.INVITE).at_its_moment().where(_invites_no_address).where(is_as_sent))
 def only_an_address_is_invited(exchange: Exchange) -> Iterator[Comparison]:
-    if is_granted(exchange):
-        yield is_refused(exchange, message="a text that is no email address was invited")
-    elif is_invalid_parameter(exchange) is HELD:
-        yield HELD
+    message = "a text that is no email address was invited"
+    yield from refused_or_silent(exchange, message, is_right=is_invalid_parameter(exchange) is HELD)

@@ -9,8 +9,8 @@ from conformance.checks.registry import answers, check, reading, successes
 from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
-from conformance.verdicts.comparisons import holds, is_granted, is_refused
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.comparisons import holds, refused_or_silent
+from conformance.verdicts.findings import Comparison
 
 MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\s*(;.*)?", re.ASCII | re.DOTALL)
 """A type, a subtype, and what parameters there may be (RFC 9110, section 8.3.1)."""
@@ -49,7 +49,5 @@ def _has_no_more_than_an_api_key(exchange: Exchange) -> bool:
 @check("FILE-022", on=answers(FILE).by_metadata().where(_has_no_more_than_an_api_key))
 def an_api_key_opens_no_file(exchange: Exchange) -> Iterator[Comparison]:
     """It holds by the status alone by which somebody who is not signed in is refused."""
-    if is_granted(exchange):
-        yield is_refused(exchange, message="an API key was accepted")
-    elif exchange.status == 401 and not exchange.success:
-        yield HELD
+    is_right = exchange.status == 401 and not exchange.success
+    yield from refused_or_silent(exchange, "an API key was accepted", is_right=is_right)

@@ -34,15 +34,6 @@ def describe(options: Options) -> None:
             "or replace it with --force."
         )
     descriptions = described_by(options.against)
-    learner, deviations = _learned(options, descriptions)
-    if options.out is not None:
-        _write(learner, options.out)
-    if options.against:
-        _compare(learner, descriptions, deviations)
-
-
-def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dict[str, Finding]]:
-    """What the traffic shows, and where it differs from descriptions. CaptureError: it cannot be read."""
     places = [place_of(path) for text in options.files for path in matching(str(text))]
     asked = CheckOptions(target=options.target, salvage=options.salvage)
     learner, ledger = Learner(), Ledger(REQUIREMENTS)
@@ -50,7 +41,10 @@ def _learned(options: Options, descriptions: Descriptions) -> tuple[Learner, dic
         learner.add(exchange)
         judge_described(descriptions, exchange, ledger)
     learner.conclude()
-    return learner, ledger.deviations
+    if options.out is not None:
+        _write(learner, options.out)
+    if options.against:
+        _compare(learner, descriptions, ledger.deviations)
 
 
 def _write(learner: Learner, out: Path) -> None:

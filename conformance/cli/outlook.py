@@ -25,7 +25,7 @@ from conformance.spec import Impact
 from conformance.target.doctor import Diagnosis, diagnosis
 from conformance.target.doctor import examine as examine_profile
 from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
-from conformance.target.profile.learned import Learned, as_toml, differing, renewed, unsaid, written
+from conformance.target.profile.learned import Learned, differing, renewed, unsaid, written
 from conformance.target.profile.model import NO_PROFILE, Profile
 from conformance.traffic.replacing import replace_file, text_of
 from conformance.verdicts.selection import select_rules
@@ -130,7 +130,7 @@ def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> 
     if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        print(as_toml(new), end="")  # no line is broken: it is read as TOML
+        print(written("", new), end="")  # no line is broken: it is read as TOML
     elif path is not None and not is_written and not others and text == before:
         print_blocks([(), [f"{path} has everything that was learned already."]])
     for key, present, value in others:

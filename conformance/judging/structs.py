@@ -36,9 +36,11 @@ Degree = Literal["loose", "exact", "whole"]
 Scalar = str | int | float | bool | None
 
 
-def _pairs_of(letters: str) -> list[str]:
-    return ["".join(pair) for pair in product(letters, repeat=2)]
-
+COUNTRIES = tuple(
+    first + second
+    for letters in (ascii_uppercase, ascii_lowercase)
+    for first, second in product(letters, repeat=2)
+)
 
 PLAIN: tuple[tuple[Any, Any], ...] = (
     (NoneType, None),
@@ -49,7 +51,7 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
     (Instant, datetime),
     (InstantOrDay, datetime),
     (Email, Annotated[str, Meta(pattern=r"\A[^@]+@[^@]+\Z")]),
-    (CountryCode, Literal[tuple(_pairs_of(ascii_uppercase) + _pairs_of(ascii_lowercase))]),
+    (CountryCode, Literal[COUNTRIES]),
 )
 
 

@@ -3,6 +3,7 @@ and a description show of each other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from conformance.descriptions import Descriptions
@@ -50,11 +51,9 @@ def _named(path: str) -> tuple[str, list[str]]:
 
 
 def _singular(word: str) -> str:
-    first, *others = [part for part in word.replace("_", "-").replace(".", "-").split("-") if part]
-    name = first[0].lower() + first[1:] + "".join(part.title() for part in others)
-    if name.endswith("ies"):
-        return f"{name[:-3]}y"
-    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+    name = re.sub(r"[-_.]+(\w)", lambda match: match[1].upper(), word.strip("-_."))
+    name = name[:1].lower() + name[1:]
+    return f"{name[:-3]}y" if name.endswith("ies") else re.sub(r"(?<!s)s\Z", "", name)
 
 
 def _operation(operation: LearnedOperation, template: str, names: list[str]) -> dict[str, Json]:

@@ -120,7 +120,8 @@ def serve(
         proxy=options.proxy,
         timeout=bounds.upstream_seconds,
     )
-    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections, options.certificate)
+    bounded = type("ProtocolWithinBounds", (protocol.BoundedProtocol,), {"bounds": bounds})
+    server = _server(proxy, bounded, bounds.connections, options.certificate)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + STARTUP_SECONDS
@@ -198,21 +199,13 @@ def run(
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
     def show(finding: Finding) -> None:
-        verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
-        what = f"{finding.requirement} {finding.endpoint}: {finding.message}"
-        print_line(secrets.redact(f"{verdict} {what} (exchange {numbers})"))
+        print_line(secrets.redact(_line(finding)))
         sys.stdout.flush()
 
-    recording = serve(
-        upstream,
-        out,
-        options,
-        judge=watch(ledger) if judge else None,
-        secrets=secrets,
-        profile=profile,
-        on_finding=show,
-    )
-    with recording:
+    watching = watch(ledger) if judge else None
+    with serve(
+        upstream, out, options, judge=watching, secrets=secrets, profile=profile, on_finding=show
+    ) as recording:
         print_line(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).")
         if options.open_channel:
             print_line("The secure channel is opened: clients are given the recorder's public key.")
@@ -230,6 +223,11 @@ def run(
         return ExitCode.USAGE
     failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
     return ExitCode.FAILED if failed else ExitCode.CONFORMANT
+
+
+def _line(finding: Finding) -> str:
+    verdict, numbers = finding.verdict.value.upper(), ", ".join(map(str, finding.exchanges))
+    return f"{verdict} {finding.requirement} {finding.endpoint}: {finding.message} (exchange {numbers})"
 
 
 def _closing(log: Log, out: str | Path) -> Iterator[str]:

@@ -84,11 +84,6 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = None
 
 
-def protocol_within(bounds: Bounds) -> type[BoundedProtocol]:
-    """The protocol class for these bounds, as uvicorn takes one."""
-    return type("ProtocolWithinBounds", (BoundedProtocol,), {"bounds": bounds})
-
-
 MOST_INFORMATIONAL = 1000
 """Responses of the kind 1xx before the one that counts: each is held until somebody reads it."""
 

@@ -105,14 +105,10 @@ def pytest_arguments() -> list[str]:
     ]  # fmt: skip
 
 
-def collect() -> list[CaseRow]:
+@cache
+def collect() -> tuple[CaseRow, ...]:
     """Every case; they are collected once in a process. Raises RuntimeError where one cannot be collected,
     with pytest's words, and KeyboardInterrupt."""
-    return list(_rows())
-
-
-@cache
-def _rows() -> tuple[CaseRow, ...]:
     collector, output = _Collector(), io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = pytest.main(

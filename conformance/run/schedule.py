@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -157,6 +157,3 @@ class Agenda(Generic[Item]):
     def _due(self, item: Item, moment: float, why: str) -> Due[Item]:
         self._number += 1
         return Due(moment, self._number, item, why)
-
-    def __iter__(self) -> Iterator[Due[Item]]:
-        return iter(sorted(self._suspended))

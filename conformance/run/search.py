@@ -375,7 +375,7 @@ class Search:
             )
             finding = self.ledger.decide(requirement, explained, case=self.case)
             if finding is not None:
-                self._run.announce(finding)
+                self._run.new_findings.append(finding)
 
 
 # State machines.

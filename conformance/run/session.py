@@ -170,12 +170,7 @@ class RunSession:
         """Judges an exchange; none after a restart, which may bring another build."""
         if isinstance(self.gone, TargetRestarted):
             return
-        for finding in self.judge(exchange):
-            self.announce(finding)
-
-    def announce(self, finding: Finding) -> None:
-        """Notes a finding, to be shown with the case that acts."""
-        self.new_findings.append(finding)
+        self.new_findings.extend(self.judge(exchange))
 
     def divert(self, take: Callable[[Exchange], None]) -> None:
         """From now on exchanges are written and go to ``take``, and are not judged; until ``resume``."""
@@ -300,20 +295,17 @@ class RunSession:
         staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
         waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
         waited = [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
-        also = [*staying, *self._logged_out(), *waited]
+        logged_out = (
+            f"A logout of [accounts.{name}] says that it ended {number} sessions at once: those that others "
+            "had begun may be over too."
+            for name, number in sorted(self.portal.login.logged_out.items())
+        )
+        also = [*staying, *logged_out, *waited]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         gone = self.unreachable or self.restarted
         moved = None if self.scope.bundled else clock_in_words(self.clock.moved)
         return [note for note in (gone, blocked, availability, *otherwise, moved, *also) if note]
-
-    def _logged_out(self) -> Iterator[str]:
-        """The accounts of which a logout ended more than the run's own session."""
-        for name, number in sorted(self.portal.login.logged_out.items()):
-            yield (
-                f"A logout of [accounts.{name}] says that it ended {number} sessions at once: those that "
-                "others had begun may be over too."
-            )
 
     def _restore(self) -> list[str]:
         if not self.unreachable:

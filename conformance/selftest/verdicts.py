@@ -184,7 +184,6 @@ def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str,
 
 def write(matrix: ProofMatrix, folder: Path) -> None:
     """Writes ``selftest.json``."""
-    folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
     write_report(folder / "selftest.json", text + "\n")
 

@@ -45,20 +45,16 @@ rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl
 uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 
-
-def _numbers() -> dict[str, tuple[str, int]]:
-    return {row[:2]: (row[2:5], int(row[5:])) for row in _COUNTRIES.split()}
-
-
-COUNTRY_NUMBERS: Mapping[str, tuple[str, int]] = MappingProxyType(_numbers())
+COUNTRY_NUMBERS: Mapping[str, tuple[str, int]] = MappingProxyType(
+    {row[:2]: (row[2:5], int(row[5:])) for row in _COUNTRIES.split()}
+)
 """The three letters and the number of a country, by its two letters."""
 
 LANGUAGES_OF_TWO_LETTERS = frozenset(_LANGUAGES.split())
-_ELSEWHERE = frozenset(_RESERVED.split())
 
 
 def is_country(code: str) -> bool:
     """Whether two letters are assigned to a country, reserved, or left to whoever uses them."""
     letters = code.upper()
     is_free = letters in ("AA", "ZZ") or letters[:1] == "X" or "QM" <= letters <= "QZ"
-    return letters in COUNTRY_NUMBERS or letters in _ELSEWHERE or is_free
+    return letters in COUNTRY_NUMBERS or letters in _RESERVED.split() or is_free

@@ -94,7 +94,8 @@ class ResponseReader:
             return WireResponse(error=str(problem))
         if is_whole and self._protocol.trailing_data[0]:
             return WireResponse(error=UNASKED)
-        is_cut = len(self._body) > self._most or self.received > self._bound
+        bound = LARGEST_HEAD if self._head is None else LARGEST_HEAD + self._most
+        is_cut = len(self._body) > self._most or self.received > bound
         if not is_whole and not is_cut:
             return None
         if self._head is None:
@@ -102,10 +103,6 @@ class ResponseReader:
         self.is_reusable = not is_cut and self._protocol.their_state is h11.DONE
         body = bytes(memoryview(self._body)[: self._most])
         return WireResponse(self._head.status_code, self._head.headers.raw_items(), body, is_cut)
-
-    @property
-    def _bound(self) -> int:
-        return LARGEST_HEAD if self._head is None else LARGEST_HEAD + self._most
 
     def _read_events(self) -> bool:
         """Reads what has come; returns whether the response has ended."""

@@ -50,7 +50,8 @@ class FileLock:
             self._take(descriptor, on_wait)
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
-            os.write(descriptor, json.dumps(_holder(note)).encode())
+            since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+            os.write(descriptor, json.dumps({"pid": os.getpid(), "since": since, "note": note}).encode())
             yield
         finally:
             os.close(descriptor)
@@ -58,17 +59,15 @@ class FileLock:
     def _take(self, descriptor: int, on_wait: Callable[[str], None] | None) -> None:
         is_announced = False
         while not _is_taken(descriptor):
-            message = f"{self.subject} is in use by {self._described()}"
+            holder = self.content()
+            by = f"process {holder.get('pid', '?')}, since {holder.get('since', '?')}"
+            message = f"{self.subject} is in use by {by}"
             if on_wait is None:
                 raise HeldElsewhere(f"{message}. Wait for its end, or let this run wait: --wait.")
             if not is_announced:
                 on_wait(f"{message}: waiting for its end")
                 is_announced = True
             time.sleep(POLL_SECONDS)
-
-    def _described(self) -> str:
-        holder = self.content()
-        return f"process {holder.get('pid', '?')}, since {holder.get('since', '?')}"
 
     def content(self) -> dict[str, object]:
         """What the last holder wrote; empty where that cannot be read."""
@@ -87,11 +86,6 @@ def _is_taken(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _holder(note: str) -> dict[str, object]:
-    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    return {"pid": os.getpid(), "since": since, "note": note}
 
 
 @contextmanager

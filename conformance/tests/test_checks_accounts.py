@@ -65,11 +65,6 @@ READ_BACK = [
 PROOFS = [
     *READ_BACK,
     Proof(
-        "ACCOUNT-016",
-        profile(createdAt=at(days=1), updatedAt=at(days=1)),
-        accounts(account(), account(createdAt=at(days=1), updatedAt=at(days=2))),
-    ),
-    Proof(
         "PROFILE-001",
         [
             profile(),
@@ -167,7 +162,6 @@ PROOFS = [
         ],
         accounts(account(), name="two"),
     ),
-    Proof("PROFILE-002", profile(), profile(accountPortal=coded("TENANT", 10010102))),
     Proof(
         "PROFILE-003",
         [

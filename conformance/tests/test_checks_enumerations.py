@@ -30,7 +30,6 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
 
 COUNTRIES, WALLETS = "countries", "wallet-statuses"
-CHANNELS, PERMISSIONS = "notification-channel-statuses", "user-permission-statuses"
 
 EXTRA: Mapping[str, Mapping[str, Json]] = {
     "countries": {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode": "+86"},
@@ -114,14 +113,7 @@ PROOFS = [
         [of_role("GUEST", 5), of_role("GUEST", 6)],
     ),
     *STATE_PROOFS,
-    Proof(
-        "STATE-005",
-        all_of(CHANNELS),
-        constants(CHANNELS, [coded("ACTIVE", 80010202), coded("INACTIVE", 80010201)]),
-    ),
-    Proof("STATE-008", all_of(PERMISSIONS), constants(PERMISSIONS, [coded("ACTIVE", 13010299)])),
     *LIST_PROOFS,
-    Proof("CONSTANT-062", all_of(WALLETS), constants(WALLETS, [*items(WALLETS), coded("ACTIVE", 35010101)])),
     Proof(
         "CONSTANT-069",
         constants(COUNTRIES, [item | extras for item, extras in zip(items(COUNTRIES), OWN, strict=False)]),
@@ -164,8 +156,6 @@ READ = [
         )
         for field in STATE_FIELDS
     ),
-    Reading("label-form", of_role("OWNER", 10010901, label="Owner"), ["display text"]),
-    Reading("label-form", of_role("OWNER", 10010901, label="role.type.owner"), ["translation key"]),
 ]
 
 

@@ -139,11 +139,6 @@ READ = [
     Reading("envelope-timestamp", success(), ["present"]),
     Reading("success-status", answer(op.ROLES, [], status=201), [201]),
     Reading("null-data", error(data=ABSENT), ["left out"]),
-    Reading(
-        "message-language",
-        refusal(op.ROLES, "X", 400, message="错误", headers={"Accept-Language": "zh"}),
-        ["translated"],
-    ),
     Reading("bot-challenge-endpoints", refusal(op.ROLES, "4030", 403), [op.ROLES]),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.checks.errors import GIVEN_AT, STATED, UNSTATED
 from conformance.spec.endpoints import LOGIN_INITIATE, ROLES, WORKSPACES_CURRENT
-from conformance.spec.tables import ERROR_BY_CODE, ERRORS
+from conformance.spec.tables import ERRORS
 from conformance.tests.proof import Bound, Proof, Reading
 from conformance.tests.traffic import answer, envelope, refusal
 from conformance.traffic.exchange import Exchange, Json
@@ -16,17 +16,6 @@ def pending(data: Json, **fields: Json) -> Exchange:
 
 
 PROOFS = [
-    *(
-        Proof(
-            requirement,
-            [
-                refusal(GIVEN_AT.get(code, (ROLES,))[-1], code, status)
-                for status in ERROR_BY_CODE[code].statuses
-            ],
-            refusal(GIVEN_AT.get(code, (ROLES,))[-1], code, 418),
-        )
-        for code, requirement in STATED.items()
-    ),
     Proof(
         "ERROR-023",
         [

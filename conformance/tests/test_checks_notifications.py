@@ -88,11 +88,6 @@ SWITCHED = [
         [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(1, DISABLED_TYPE)],
         [switched(op.CHANNEL_TYPE_DISABLE, "type-1"), types_after(10, channel_type())],
     ),
-    Proof(
-        "CHANNELTYPE-029",
-        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(1, channel_type())],
-        [switched(op.CHANNEL_TYPE_ENABLE, "type-1"), types_after(10, DISABLED_TYPE)],
-    ),
 ]
 
 PROOFS = [
@@ -129,11 +124,6 @@ PROOFS = [
         [types(channel_type()), types(channel_type(), enabledOnly=True)],  # all are enabled anyway
         types(channel_type(**DISABLED), enabledOnly=True),
         silent=True,
-    ),
-    Proof(
-        "CHANNELTYPE-025",
-        types(channel_type(), channel_type(bizId="type-2", **DISABLED)),
-        types(channel_type(enabled=False)),
     ),
     Proof(
         "CHANNELTYPE-036",
@@ -220,20 +210,6 @@ PROOFS = [
             created("open-sesame"),
             answer(op.CHANNEL_COMMAND_DEACTIVATE, shows("open-sesame"), sent={"bizId": "channel-1"}),
         ],
-    ),
-    Proof(
-        "CHANNEL-058",
-        [channels(channel(), channel(bizId="channel-2")), types(channel_type())],
-        types(channel_type(), channel_type()),
-    ),
-    Proof("CHANNEL-008", channels(SMS), channels(channel(emailConfig=None))),
-    Proof(
-        "CHANNEL-030",
-        COMMANDED,
-        answer(op.CHANNEL_COMMAND_DEACTIVATE, channel(), sent={"bizId": "channel-1"}),
-    ),
-    Proof(
-        "CHANNEL-055", COMMANDED, answer(op.CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-2"})
     ),
     Proof(
         "CHANNEL-031",

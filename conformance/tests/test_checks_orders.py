@@ -13,21 +13,6 @@ NEAR = order(createdAt="2031-05-04T19:08:09", completedAt=None, status=1, status
 
 PROOFS = [
     Proof(
-        "ORDER-026",
-        orders(order(completedAt=None), order(createdAt=at(days=2), completedAt=at(days=2))),
-        orders(order(createdAt=at(days=1), completedAt=at(days=2))),
-    ),
-    Proof(
-        "ORDER-027",
-        orders(order(), order(status=1, statusName="PROCESSING", completedAt=None)),
-        orders(order(completedAt=None)),
-    ),
-    Proof(
-        "ORDER-034",
-        orders(order(), order(status=3, statusName="FAILED", failureReason="No funds")),
-        orders(order(failureReason="No funds")),
-    ),
-    Proof(
         "ORDER-021",
         [
             orders(order(createdAt="2031-05-05T07:08:09Z"), query={"startTime": "2031-05-05T07:08:09.500Z"}),
@@ -44,11 +29,6 @@ PROOFS = [
         "ORDER-023",
         orders(NEW, NEW, OLD, query={"sort": "createdAt,desc"}),
         orders(OLD, NEW, query={"sort": "createdAt,desc"}),
-    ),
-    Proof(
-        "ORDER-024",
-        orders(OLD, NEW, query="sort=createdAt%2Casc"),
-        orders(NEW, OLD, query={"sort": "createdAt,asc"}),
     ),
 ]
 

@@ -14,7 +14,6 @@ from conformance.tests.traffic import (
     channel,
     channel_type,
     contradicted_by,
-    file_record,
     institution,
     page,
     role,
@@ -23,17 +22,8 @@ from conformance.tests.traffic import (
     verdict_on,
     workspace,
 )
-from conformance.traffic.exchange import ABSENT, Exchange
+from conformance.traffic.exchange import ABSENT
 from conformance.verdicts.findings import Verdict
-
-
-def file(asked: str) -> Exchange:
-    return answer(op.FILE, file_record(), fileBizId=asked)
-
-
-def owner(asked: str) -> Exchange:
-    return answer(op.INSTITUTION, institution(), institutionBizId=asked)
-
 
 PROOFS = [
     Proof(
@@ -60,8 +50,6 @@ PROOFS = [
         [answer(op.ROLE, role(), roleBizId="role-1"), answer(op.ROLE, role(bizId="a/b"), roleBizId="a%2Fb")],
         answer(op.ROLE, role(), roleBizId="role-2"),
     ),
-    Proof("FILE-023", file("file-1"), file("file-2")),
-    Proof("INSTITUTION-011", owner("institution-1"), owner("institution-2")),
     Proof(
         "ACCOUNT-033",
         [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import answer, file_record, refusal, role, roles
+from conformance.tests.traffic import answer, file_record, refusal
 from conformance.traffic.exchange import Exchange, Json
 
 API_KEY = {"Authorization": None, "X-API-Key": "[token-5]"}
@@ -19,8 +19,6 @@ def file(**fields: Json) -> Exchange:
 
 
 PROOFS = [
-    Proof("ROLE-013", roles(role(), role(bizId="role-2")), roles(role(), role())),
-    Proof("FILE-026", file(fileSize=0), file(fileSize=-1)),
     Proof("FILE-027", file(contentType="application/vnd.ms-excel; charset=utf-8"), file(contentType="pdf")),
     Proof(
         "FILE-022",

@@ -6,10 +6,8 @@ import pytest
 
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import answer, at, judged, mfa_setting, refusal, session
+from conformance.tests.traffic import answer, at, judged, refusal, session
 from conformance.traffic.exchange import Exchange, Json
-
-EMAIL, OTP = mfa_setting(), mfa_setting("OTP", 10011002, isPrimary=True)
 
 
 def sessions(*listed: Json) -> Exchange:
@@ -17,10 +15,6 @@ def sessions(*listed: Json) -> Exchange:
 
 
 CURRENT = session(sessionId="session-2", isCurrent=True)
-
-
-def codes(remaining: int, made: int) -> dict[str, int]:
-    return {"remainingCount": remaining, "totalGenerated": made}
 
 
 PROOFS = [

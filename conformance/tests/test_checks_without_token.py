@@ -29,9 +29,7 @@ def slash_behind(exchange: Exchange) -> Exchange:
 
 
 PROOFS = [
-    Proof(
-        "AUTHN-023", bare(PROFILE_UPDATE), bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400)
-    ),
+    Proof("AUTHN-023", bare(PROFILE_UPDATE), bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400))
 ]
 
 

@@ -55,7 +55,6 @@ def unknown(after: float = 1, **other: Json) -> Exchange:
     return refusal(LOGIN_COMPLETE, "AUTH.SESSION_NOT_FOUND", 404, sent=CODE, started=at, **other)
 
 
-RIGHT = answer(LOGIN_COMPLETE, completed(), sent=CODE)
 GATEWAY = answer(LOGIN_COMPLETE, sent=CODE, status=502, body={"length": 11}, form="not-json")
 ONE, TWO = [begun(), mistyped()], [begun(), mistyped(), mistyped()]
 

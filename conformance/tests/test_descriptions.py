@@ -20,14 +20,7 @@ from conformance.spec import endpoints as op
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.model import load
 from conformance.tests.replays import written
-from conformance.tests.test_undescribed import (
-    WALLETS,
-    envelope,
-    error,
-    page,
-    wallets,
-    without_token,
-)
+from conformance.tests.test_undescribed import WALLETS, envelope, error, page, wallets, without_token
 from conformance.traffic.exchange import Exchange, Json
 
 PATH = "/web/v1/system/wallets/query"

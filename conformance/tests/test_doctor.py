@@ -89,6 +89,18 @@ LEFT_OUT = all_of(
 )
 
 
+def swapped(text: str) -> str:
+    """The accounts by names that are not theirs."""
+    names = {"admin": "limited", "limited": "admin", "pending": "spare", "spare": "pending"}
+    return re.sub(r"\[accounts\.(\w+)\]", lambda name: f"[accounts.{names[name[1]]}]", text)
+
+
+def twice(text: str) -> str:
+    """One account by two names."""
+    (admin,) = re.findall(r'email = "(admin@[^"]+)"', text)
+    return replacing('email = "[^"]+"', f'email = "{admin}"', within="accounts.spare")(text)
+
+
 @pytest.mark.parametrize(
     "edit, rows",
     [
@@ -100,6 +112,13 @@ LEFT_OUT = all_of(
         ]),
         (replacing("/inbox/", "/nowhere/"), [("inboxes.mail", "wrong", "environment", "answers with HTTP")]),
         (BOTH_FACTORS, [("accounts.spare", "works", None, "MFA-009 and similar rules stay untested")]),
+        (swapped, [
+            ("accounts.admin", "wrong", "configuration", "lacks permissions"),
+            ("accounts.limited", "wrong", "configuration", "has permissions; [accounts.limited] must have none"),
+            ("accounts.pending", "wrong", "configuration", "does not await approval"),
+            ("accounts.spare", "wrong", "configuration", "awaits approval; it must be active"),
+        ]),
+        (twice, [("accounts.spare", "wrong", "configuration", "has the email of [accounts.admin]")]),
         (LEFT_OUT, [
             ("records.file", "missing", "configuration", "no [records] file"),
             ("records.role", "works", None, "taken from a listing"),
@@ -111,7 +130,6 @@ LEFT_OUT = all_of(
         (replacing('advance = "[^"]*"', 'advance = "http://127.0.0.1:9/advance"'), [("clock", "wrong", "environment", "nothing answers")]),
         (replacing('/clock/advance"', '/web/v1/clock"'), [("clock", "wrong", "configuration", "Check that the clock is offered")]),
     ],
-    ids=["nowhere", "no inbox", "both factors", "left out", "no clock", "another clock"],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_whose_fault_it_is(
     edit: Edit, rows: list[tuple[str, str, FaultClass | None, str]]
@@ -189,30 +207,6 @@ def test_an_account_without_an_inbox_is_told_what_mailed_codes_would_add() -> No
     refused = httpx.MockTransport(Played(answer(status=401, code="4010")))
 
     assert of(examine(parse(MINIMAL, {}), handler=refused), "inboxes").state == "missing"
-
-
-def test_accounts_that_are_not_what_their_name_says_are_named() -> None:
-    def swapped(text: str) -> str:
-        names = {"admin": "limited", "limited": "admin", "pending": "spare", "spare": "pending"}
-        return re.sub(r"\[accounts\.(\w+)\]", lambda name: f"[accounts.{names[name[1]]}]", text)
-
-    found, _, _running = examined(swapped)
-
-    assert "lacks permissions" in of(found, "accounts.admin").message
-    assert "has permissions; [accounts.limited] must have none" in of(found, "accounts.limited").message
-    assert "does not await approval" in of(found, "accounts.pending").message
-    assert "awaits approval; it must be active" in of(found, "accounts.spare").message
-
-
-def test_two_accounts_that_are_one_are_named() -> None:
-    def edit(text: str) -> str:
-        admin = re.search(r'email = "(admin@[^"]+)"', text)
-        assert admin is not None
-        return replacing('email = "[^"]+"', f'email = "{admin[1]}"', within="accounts.spare")(text)
-
-    found, _, _running = examined(edit)
-
-    assert "has the email of [accounts.admin]" in of(found, "accounts.spare").message
 
 
 def test_an_account_that_is_told_at_once_that_it_awaits_approval_is_as_it_should_be() -> None:

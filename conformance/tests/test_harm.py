@@ -94,13 +94,6 @@ def no_time_passes() -> float:
     return 1_000.0
 
 
-def use_up_sign_ins(portal: Portal) -> None:
-    """Ends the spare account's session and the window of sign-ins."""
-    portal.account(SPARE).forget()
-    while portal.budget.initiations_left():
-        portal.login.initiate("nobody@example.test", within_budget=False)
-
-
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
     return tmp_path / "changes.jsonl"
@@ -128,18 +121,6 @@ def test_no_grant_is_made_where_the_time_budget_leaves_no_wait_for_the_listing(l
         assert len(running.portal.records["currency grant"]) == before
 
 
-def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path) -> None:
-    with budgeted(100, ledger, limits=Limits(login_window=4, mfa_cooldown=1)) as (portal, running):
-        new = change_password(portal)
-        with pytest.raises(OutOfTime):
-            portal.clock.wait(95, "whatever a case waits for")
-        use_up_sign_ins(portal)
-        assert signs_in(running, new)
-
-        assert restore_own(portal) == []
-        assert signs_in(running, own_password(running))
-
-
 def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(ledger: Path) -> None:
     with budgeted(300, ledger, monotonic=no_time_passes) as (portal, _):
         changes = [portal.changes.changing_password(SPARE, number) for number in (1, 2)]
@@ -151,14 +132,18 @@ def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(ledger: Path)
         assert portal.clock.remaining() == 300
 
 
-def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(ledger: Path) -> None:
+def test_the_way_back_has_time_of_its_own_that_no_wait_before_may_use(ledger: Path) -> None:
     spent = [0.0]
     limits = Limits(login_window=2, mfa_cooldown=1)
     with budgeted(100, ledger, monotonic=lambda: time.monotonic() + spent[0], limits=limits) as reached:
         portal, running = reached
         change_password(portal)
+        with pytest.raises(OutOfTime):
+            portal.clock.wait(95, "whatever a case waits for")
         portal.secure.forget()
-        use_up_sign_ins(portal)
+        portal.account(SPARE).forget()
+        while portal.budget.initiations_left():
+            portal.login.initiate("nobody@example.test", within_budget=False)
         spent[0] = 200.0
 
         assert restore_own(portal) == []

@@ -209,13 +209,6 @@ def test_answers_of_which_the_same_holds_and_is_read_share_their_verdicts() -> N
     assert not set(first) & set(other)
 
 
-def test_fields_beside_the_envelopes_are_read_of_each_answer() -> None:
-    answers = [answered(ROLES, body={**envelope(data=[]), name: 1}) for name in ("trace", "shard", "trace")]
-    cached = everything(CachingJudge(Judge()), afresh(answers))
-    assert cached == everything(Judge(), afresh(answers))
-    assert "shard" in str(cached[3])
-
-
 def test_exchanges_that_contradict_something_are_not_kept() -> None:
     judge, endpoint = CachingJudge(Judge()), f"/number/{id(object())}"
     for number in range(1, 31):

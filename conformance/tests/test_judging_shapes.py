@@ -52,7 +52,6 @@ VALID: dict[str, Json] = {
     "TransferOrderPage": traffic.order_page(traffic.order()),
 }
 SHOWN = [row for row in OPERATIONS if row.data]
-LISTS = {"countries", "timezones", "us-states"}
 WANTED_BY_A_CHECK = {"CHANNEL-008"}
 """Fields that only some records must have: which ones is a check's to say."""
 

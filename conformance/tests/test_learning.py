@@ -159,10 +159,7 @@ def test_a_change_of_a_field_is_drift(tmp_path: Path, changes: Json, expected: s
         (lambda: wallets(envelope(data=[]), status=201, url=f"{SYSTEM}/currencies"), ("STATUS", "status")),
         (lambda: without_token(wallets(envelope(data=[]), url=f"{SYSTEM}/currencies")), ("TOKEN", "status")),
         (lambda: wallets(envelope(data={}), url=f"{SYSTEM}/currencies"), ("BODY", "data")),
-        (
-            lambda: wallets(envelope(data=[{"code": "x"}]), url=f"{SYSTEM}/currencies"),
-            ("BODY", "data"),
-        ),
+        (lambda: wallets(envelope(data=[{"code": "x"}]), url=f"{SYSTEM}/currencies"), ("BODY", "data")),
     ],
 )
 def test_another_answer_is_drift(

@@ -17,7 +17,6 @@ from conformance.run.outlook.plan import PlanChoice, ahead, plan
 from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_text
 from conformance.spec import Impact
 from conformance.spec import endpoints as op
-from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
@@ -180,6 +179,11 @@ def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> N
         spare.another_session()
         assert initiations(list(exchanges)) == 2
 
+        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        assert portal.left("spare") == 1
+        spare.password_changed_to("Another-0ne!")
+        assert portal.left("spare") == 0
+
 
 def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
     with connected(clock=False) as (portal, _, running):
@@ -188,17 +192,6 @@ def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
         running.portal.login_sessions.clear()
 
         assert spare.another_session().completed.success
-
-
-def left_after(portal: Portal) -> int:
-    spare = portal.account("spare")
-    portal.login.left.put(spare.email, portal.call(op.LOGIN_INITIATE, json=_credentials(portal)))
-    return portal.left("spare")
-
-
-def _credentials(portal: Portal) -> dict[str, str]:
-    spare = portal.account("spare")
-    return {"email": spare.email, "password": spare.password}
 
 
 def test_it_is_known_when_a_code_was_sent_for_another_login_session_of_the_account() -> None:
@@ -219,13 +212,6 @@ def test_no_case_that_changes_a_password_goes_on_with_what_others_left() -> None
 
     assert reusing
     assert [name for name in reusing if "password_changed_to" in (CASES / name).read_text("utf-8")] == []
-
-
-def test_a_changed_password_ends_what_was_left() -> None:
-    with connected(clock=False) as (portal, _, _running):
-        assert left_after(portal) == 1
-        portal.account("spare").password_changed_to("Another-0ne!")
-        assert portal.left("spare") == 0
 
 
 CASES = Path(str(files("cases"))).parent

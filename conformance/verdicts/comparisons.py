@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from conformance.spec import endpoints as op
@@ -160,6 +160,15 @@ def is_refused(exchange: Exchange, *also: Exchange, message: str = "") -> Compar
     is_plain = exchange.envelope is None and (exchange.status or 0) < 300
     is_refusal = not exchange.success and (not is_plain or is_block_page(exchange))
     return _answers(exchange, "success", is_refusal, False, also, message or "the request was accepted")
+
+
+def refused_or_silent(exchange: Exchange, message: str, *, is_right: bool) -> Iterator[Comparison]:
+    """A contradiction where a request was granted; it holds by the right refusal, and another decides
+    nothing."""
+    if is_granted(exchange):
+        yield is_refused(exchange, message=message)
+    elif is_right:
+        yield HELD
 
 
 def is_error(exchange: Exchange, code: str | Collection[str], *also: Exchange) -> Comparison:

@@ -94,9 +94,7 @@ class Coverage:
         """Coverage as ``results.json`` holds it: seen and unseen parts."""
         return {
             "operations": {
-                "seen": {
-                    row.key: self.operations[row.key] for row in OPERATIONS if row.key in self.operations
-                },
+                "seen": {row.key: times for row in OPERATIONS if (times := self.operations[row.key])},
                 "missing": [row.key for row in OPERATIONS if row.key not in self.operations],
             },
             "fields": {

@@ -175,7 +175,8 @@ class Ledger:
                 yield last
         if verdicts.misshapen:
             self.note_misshapen(verdicts.contradictions[0][2].exchange, verdicts.misshapen)
-        self.take(verdicts if verdicts.is_clean else verdicts.without_contradictions(), times=times)
+        rest = Verdicts(verdicts.endpoint, verdicts.n, verdicts.held, verdicts.readings)
+        self.take(verdicts if verdicts.is_clean else rest, times=times)
 
     def _count_pending(self) -> None:
         for verdicts, times in self._pending.leaves().items():

@@ -90,9 +90,6 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
         for part in self.parts:
             yield from part.leaves()
 
-    def without_contradictions(self) -> Verdicts:
-        return Verdicts(self.endpoint, self.n, self.held, self.readings)
-
 
 NO_VERDICTS = Verdicts()
 """Nothing was decided."""

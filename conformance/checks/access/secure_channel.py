@@ -12,7 +12,7 @@ from conformance.spec import endpoints as op
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer, placed_texts
-from conformance.verdicts.comparisons import contradicts, holds, is_granted, is_invalid_parameter, is_refused
+from conformance.verdicts.comparisons import contradicts, holds, is_invalid_parameter, refused_or_silent
 from conformance.verdicts.findings import HELD, Comparison
 
 
@@ -65,10 +65,8 @@ def _is_in_the_clear(exchange: Exchange) -> bool:
     on=answers(op.PASSWORD_RESET, op.PASSWORD_INIT, op.PASSWORD_CHANGE).where(_is_in_the_clear),
 )
 def a_body_in_the_clear_is_refused(exchange: Exchange) -> Iterator[Comparison]:
-    if is_granted(exchange):
-        yield is_refused(exchange, message="a body that is not encrypted was accepted")
-    elif is_invalid_parameter(exchange) is HELD:
-        yield HELD
+    message = "a body that is not encrypted was accepted"
+    yield from refused_or_silent(exchange, message, is_right=is_invalid_parameter(exchange) is HELD)
 
 
 @check("SECURE-022", on=successes(op.SECURE_SESSION), remembers=True)

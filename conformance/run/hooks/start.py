@@ -23,7 +23,7 @@ from conformance.run.catalogue import CaseRow, row_of
 from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.stash import OWN, RULES
 from conformance.run.hooks.terminal import say, wait_announcer
-from conformance.run.options import set_value, value_of
+from conformance.run.options import BY_NAME, set_value, value_of
 from conformance.run.outlook.unlocking import next_steps
 from conformance.run.planning import declared_by, why_not
 from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
@@ -70,7 +70,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     for line in introduction(profile, options, rows, is_selection=bool(selection_of(config))):
         say(config, line)
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
-    patience = _patience(config)
+    patience = _seconds(config, "wait_for_target")
     if patience is not None:
         wait_for_target(profile, patience, on_wait=lambda line: say(config, line))
     _tried(_clock(config, profile), profile)  # before a folder is created
@@ -139,8 +139,8 @@ def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptio
 
 def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None:
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
-    _budget(config)
-    _patience(config)
+    _seconds(config, "time_budget")
+    _seconds(config, "wait_for_target")
     profile.extend.described()
     baseline_of(options.known, is_strict=options.fail_on == "should")
     if options.history is not None:
@@ -161,12 +161,6 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
             raise
         return Clock()
     return clock
-
-
-def _patience(config: pytest.Config) -> float | None:
-    """The seconds of ``--wait-for-target``; None where it is not given."""
-    limit = value_of(config, "wait_for_target")
-    return None if limit is None else seconds_of(str(limit), option="--wait-for-target")
 
 
 def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
@@ -200,10 +194,10 @@ def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, boo
 
 
 def _clock(config: pytest.Config, profile: Profile) -> Clock:
-    return clock_of(profile, time_budget=_budget(config), on_wait=wait_announcer(config))
+    return clock_of(profile, time_budget=_seconds(config, "time_budget"), on_wait=wait_announcer(config))
 
 
-def _budget(config: pytest.Config) -> float | None:
-    """The seconds of ``--time-budget``; None where it is not given."""
-    budget = value_of(config, "time_budget")
-    return None if budget is None else seconds_of(str(budget))
+def _seconds(config: pytest.Config, name: str) -> float | None:
+    """The seconds of an option; None where it is not given."""
+    limit = value_of(config, name)
+    return None if limit is None else seconds_of(str(limit), option=BY_NAME[name].spelling)

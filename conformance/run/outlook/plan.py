@@ -111,7 +111,7 @@ class PlanChoice:
         rules = rerun_selection(self.rerun, self.rules) if self.rerun else self.rules
         return TESTABLE if rules is None else rules.rules & TESTABLE
 
-    def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
+    def chosen(self, rows: Sequence[CaseRow]) -> Sequence[CaseRow]:
         """The selected cases: those that decide a selected rule, or ask what a check decides it by.
         UsageError: there is none."""
         declared = [rule for row in rows for rule in row.requirements]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from conformance.report.model.words import MUSTS, plural
 from conformance.run.catalogue import CaseRow, collect
@@ -18,7 +19,10 @@ from conformance.target.profile.tables import (
     ClockSettings,
     FixedInbox,
     OperationSettings,
+    ProfileTable,
 )
+
+Table = TypeVar("Table", bound=ProfileTable)
 
 ADDRESS = "http://127.0.0.1:1"
 """Stands for an address in a profile that is only compared, and never used."""
@@ -82,29 +86,30 @@ def _rules(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> frozens
     return frozenset(rule for rule in rules if not keys.isdisjoint(REQUIREMENTS[rule].operations))
 
 
+def _with(table: Table, **values: object) -> Table:
+    return table.model_copy(update=values)
+
+
 def _account(profile: Profile, name: str) -> Profile:
     account = AccountSettings(email=f"{name}@example.test", password="a password")
-    return profile.model_copy(update={"accounts": {**profile.accounts, name: account}})
+    return _with(profile, accounts={**profile.accounts, name: account})
 
 
 def _record(profile: Profile, name: str) -> Profile:
-    return profile.model_copy(update={"records": profile.records.model_copy(update={name: "an id"})})
+    return _with(profile, records=_with(profile.records, **{name: "an id"}))
 
 
 def _operation(profile: Profile, name: str) -> Profile:
     key = name.strip('"')
     if key not in BY_KEY:
         return profile
-    return profile.model_copy(update={"operations": {**profile.operations, key: OperationSettings(body={})}})
+    return _with(profile, operations={**profile.operations, key: OperationSettings(body={})})
 
 
 def _inbox(profile: Profile, name: str) -> Profile:
-    accounts = {
-        role: account.model_copy(update={"inbox": account.inbox or "mail"})
-        for role, account in profile.accounts.items()
-    }
+    accounts = {role: _with(each, inbox=each.inbox or "mail") for role, each in profile.accounts.items()}
     inboxes = {"mail": FixedInbox(kind="fixed", code="000000"), **profile.inboxes}
-    return profile.model_copy(update={"accounts": accounts, "inboxes": inboxes})
+    return _with(profile, accounts=accounts, inboxes=inboxes)
 
 
 PARTS: Mapping[str, Callable[[Profile, str], Profile]] = {
@@ -112,11 +117,9 @@ PARTS: Mapping[str, Callable[[Profile, str], Profile]] = {
     "records": _record,
     "operations": _operation,
     "inboxes": _inbox,
-    "bot_challenge": lambda profile, name: profile.model_copy(
-        update={"bot_challenge": BotChallenge(token="a token")}
-    ),
-    "clock": lambda profile, name: profile.model_copy(update={"clock": ClockSettings(advance=ADDRESS)}),
-    "limits.login_window": lambda profile, name: profile.model_copy(
-        update={"limits": profile.limits.model_copy(update={"login_window": 60.0})}
+    "bot_challenge": lambda profile, name: _with(profile, bot_challenge=BotChallenge(token="a token")),
+    "clock": lambda profile, name: _with(profile, clock=ClockSettings(advance=ADDRESS)),
+    "limits.login_window": lambda profile, name: _with(
+        profile, limits=_with(profile.limits, login_window=60.0)
     ),
 }

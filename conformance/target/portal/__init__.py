@@ -77,15 +77,7 @@ class Portal:
         self.puts_off: float | None = None
         self.records = Lookup(profile.records, self._listed)
         self.bodies = Bodies(profile, self.records, self.unique)
-        self.changes = ChangeLedger(
-            ledger,
-            run_id=self.run_id,
-            clock=clock,
-            target=self.url,
-            secrets=secrets,
-            check_way_back=self._check_way_back,
-            result_ids={key: settings.result_id for key, settings in profile.operations.items()},
-        )
+        self.changes = self._ledger(ledger)
         self._password_history = PasswordHistory(profile, self.bodies, self.secure, self.changes)
         self._numbers, self.own_sessions = count(1), OwnSessions()
         self.calls = Caller(
@@ -98,6 +90,17 @@ class Portal:
             name: ProfileAccount(means, name, settings) for name, settings in profile.accounts.items()
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
+
+    def _ledger(self, path: Path | None) -> ChangeLedger:
+        return ChangeLedger(
+            path,
+            run_id=self.run_id,
+            clock=self.clock,
+            target=self.url,
+            secrets=self.secrets,
+            check_way_back=self._check_way_back,
+            result_ids={key: settings.result_id for key, settings in self.profile.operations.items()},
+        )
 
     @contextmanager
     def putting_off(self, left: float | None) -> Iterator[None]:

@@ -183,7 +183,7 @@ class ProfileAccount:
         try:
             code = self._inbox().code_after(self._mark if since is None else since, self._means.clock)
         except NothingArrived as missing:
-            self.attempts.code_missing(missing.reason)
+            self.attempts.code_failed(missing.reason)
             raise
         self._means.secrets.add(code, "code", f"mailed to accounts.{self.name}")
         self._slowest_mail = max(self._slowest_mail or 0.0, time.perf_counter() - began)

@@ -145,7 +145,11 @@ def find_id(data: Json, id_field: str) -> str | None:
 
 def _id_in(places: Mapping[str, Json], id_field: str, *, beside: str = "") -> str | None:
     """Of several within lists or objects that which stands nearest to the key."""
-    ids = [path for path, value in places.items() if _is_id(value)]
+    ids = [
+        path
+        for path, value in places.items()
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    ]
     names = (id_field, *ID_FIELDS)
     at_the_top = [name for name in names[1:] if name in ids]
     within = [path for name in names for path in ids if path.endswith(f".{name}")]
@@ -154,10 +158,6 @@ def _id_in(places: Mapping[str, Json], id_field: str, *, beside: str = "") -> st
     named = [path for path in within if path.endswith(f".{id_field}")]
     exact = [id_field] if id_field in ids else []
     return next(iter((*exact, *named, *at_the_top, *within)), None)
-
-
-def _is_id(value: Json) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def _places(data: Json) -> dict[str, Json]:

@@ -263,7 +263,8 @@ def connected(address: tuple[str, int], deadline: Deadline) -> socket.socket:
 
 def _to_proxy(proxy: str, deadline: Deadline) -> socket.socket:
     try:
-        return connected(_address(proxy), deadline)
+        parts = urlsplit(proxy)
+        return connected((parts.hostname or "", parts.port or 80), deadline)
     except OSError as problem:
         raise OSError(f"the proxy: {problem}") from problem
 
@@ -294,11 +295,6 @@ def _demand_tunnel(plain: socket.socket, deadline: Deadline) -> None:
         response = reader.take(plain.recv(1))  # a byte at a time: what follows the head belongs to TLS
     if response.error or not 200 <= response.status < 300:
         raise OSError(f"the proxy: {response.error or f'it refuses with HTTP {response.status}'}")
-
-
-def _address(proxy: str) -> tuple[str, int]:
-    parts = urlsplit(proxy)
-    return parts.hostname or "", parts.port or 80
 
 
 def _close(plain: socket.socket | None) -> None:

@@ -41,10 +41,6 @@ class Learned:
         return bool(self.tables or self.records)
 
 
-def as_toml(learned: Learned) -> str:
-    return written("", learned)
-
-
 def written(text: str, learned: Learned) -> str:
     """The text of a profile with what was learned; what the profile says already stays as it is, with its
     comments, order and line ends. UsageError: a table stands without a line of its own."""

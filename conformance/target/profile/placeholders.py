@@ -72,10 +72,7 @@ BY_NAME = frozenset({op.CHANNEL_DELETE, op.CHANNEL_TYPE_DELETE})
 
 def placeholders_in(value: Json) -> set[str]:
     """The names in braces in the texts of an operation's body."""
-    if isinstance(value, str):
-        return set(PLACEHOLDER.findall(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return set().union(*map(placeholders_in, inner))
+    return {name for _, text in placed_texts(value) for name in PLACEHOLDER.findall(text)}
 
 
 def names_another(key: str, body: Json, bodies: Mapping[str, Json]) -> str | None:

@@ -8,6 +8,7 @@ from conformance.errors import Untestable
 from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE
 from conformance.spec.operations import operation
 from conformance.target.portal.records import Lookup
+from conformance.target.portal.restoring.ways import RESULT
 from conformance.target.profile.model import Profile
 from conformance.target.profile.placeholders import (
     BY_NAME,
@@ -19,8 +20,6 @@ from conformance.target.profile.placeholders import (
     placeholders_in,
 )
 from conformance.traffic.exchange import Json
-
-RESULT = "{result_id}"
 
 
 class Bodies:
@@ -47,7 +46,7 @@ class Bodies:
                 values[name] = (records.id_of if row.impact == "read-only" else records.own_id_of)(name)
             else:
                 raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is no value for it')
-        body = _replaced(settings.body, values.__getitem__)
+        body = _with_texts(settings.body, lambda text: _filled(text, values))
         if key in OF_MADE:
             by_name = placeholders.get("unique") if key in BY_NAME else None
             self.check_named(key, body, id=placeholders.get("result_id"), name=by_name)
@@ -72,22 +71,21 @@ class Bodies:
 
 def with_result(body: Json, id: str | None) -> Json:
     """The body of a ledger, with the id of the record that was made in its place."""
-    if isinstance(body, dict):
-        return {name: with_result(inner, id) for name, inner in body.items()}
-    if isinstance(body, list):
-        return [with_result(inner, id) for inner in body]
-    return body.replace(RESULT, id) if isinstance(body, str) and id is not None else body
+    return body if id is None else _with_texts(body, lambda text: text.replace(RESULT, id))
 
 
-def _replaced(value: Json, of: Callable[[str], Json]) -> Json:
-    if isinstance(value, dict):
-        return {_replaced(name, of): _replaced(inner, of) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_replaced(inner, of) for inner in value]
-    if not isinstance(value, str):
-        return value
-    alone = PLACEHOLDER.fullmatch(value)
+def _filled(text: str, values: Mapping[str, Json]) -> Json:
+    alone = PLACEHOLDER.fullmatch(text)
     if alone:
-        return of(alone[1])
-    text = PLACEHOLDER.sub(lambda match: str(of(match[1])), value)
+        return values[alone[1]]
+    text = PLACEHOLDER.sub(lambda match: str(values[match[1]]), text)
     return text.replace("{{", "{").replace("}}", "}")
+
+
+def _with_texts(value: Json, change: Callable[[str], Json]) -> Json:
+    """A value with its texts, and the names in it, changed."""
+    if isinstance(value, dict):
+        return {change(name): _with_texts(inner, change) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(inner, change) for inner in value]
+    return change(value) if isinstance(value, str) else value

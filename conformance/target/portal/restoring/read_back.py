@@ -20,9 +20,12 @@ COPY_DELAY_SECONDS = 2.0
 def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[str]:
     """Which of the restored changes, the earliest first, is shown otherwise than before, as sentences: a
     portal may write a value in a form of its own. What stays changed is named as such, and not here."""
-    originals = _originals(
-        change for change in restored if not portal.changes.is_left(change.key, account=change.account)
-    )
+    originals: dict[tuple[str, str], dict[str, Json]] = {}  # of each field the earliest value counts
+    for change in restored:
+        is_left = portal.changes.is_left(change.key, account=change.account)
+        if not is_left and change.key in SHOWN_AT and isinstance(change.undo_body, dict):
+            fields = originals.setdefault((change.key, change.account), {})
+            fields.update({name: value for name, value in change.undo_body.items() if name not in fields})
     otherwise: list[str] = []
     with suppress(NoAnswer, Untestable, TargetUnreachable):
         otherwise = list(_differing(portal, originals))
@@ -31,16 +34,6 @@ def shown_otherwise(portal: Portal, restored: Iterable[TargetChange]) -> list[st
                 portal.clock.wait(COPY_DELAY_SECONDS, "what was restored to be shown")
             otherwise = list(_differing(portal, originals))
     return [portal.secrets.redact(sentence) for sentence in otherwise]
-
-
-def _originals(restored: Iterable[TargetChange]) -> Mapping[tuple[str, str], dict[str, Json]]:
-    """Original values by operation and account; the earliest value of each field counts."""
-    originals: dict[tuple[str, str], dict[str, Json]] = {}
-    for change in restored:
-        if change.key in SHOWN_AT and isinstance(change.undo_body, dict):
-            fields = originals.setdefault((change.key, change.account), {})
-            fields.update({name: value for name, value in change.undo_body.items() if name not in fields})
-    return originals
 
 
 def _differing(portal: Portal, originals: Mapping[tuple[str, str], dict[str, Json]]) -> Iterator[str]:

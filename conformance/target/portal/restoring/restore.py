@@ -60,7 +60,14 @@ def take_away(portal: Portal, id: int) -> None:
     kind is made in the run, and the end of the run tries again."""
     for change in portal.changes.pending:
         if change.id == id:
-            Restoring(portal, portal.changes).taken_away(change)
+            try:
+                reason = Restoring(portal, portal.changes).restored_once(change)
+            except (NoAnswer, Untestable) as problem:
+                reason = problem.reason
+            if reason is None:
+                portal.changes.undone(id)
+            else:
+                portal.changes.not_restored(id, reason)
 
 
 def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
@@ -107,17 +114,6 @@ class Restoring:
                 is_kept = present is not None and is_written and self._ledger.path is not None
                 yield f"{change.subject}: {reason}{where if is_kept else ''}"
 
-    def taken_away(self, change: TargetChange) -> None:
-        """Takes a record away at once whose id its maker does not know."""
-        try:
-            reason = self._restored_once(change)
-        except (NoAnswer, Untestable) as problem:
-            reason = problem.reason
-        if reason is None:
-            self._ledger.undone(change.id)
-        else:
-            self._ledger.not_restored(change.id, reason)
-
     def _restored(self, change: TargetChange) -> str | None:
         """The reason why a change is not restored; None after success. A refusal is retried with a new
         session, secure channel and factor, as either may cause it."""
@@ -130,7 +126,7 @@ class Restoring:
             self._answer, self._is_searched = None, False
             try:
                 prepare()
-                reason = self._restored_once(change)
+                reason = self.restored_once(change)
             except (NoAnswer, Untestable) as problem:
                 reason = problem.reason
             if reason is None or self._is_final(change, is_anew=number > 0):
@@ -162,7 +158,8 @@ class Restoring:
         if len(account.factors) > 1:
             yield lambda: begin_anew(account.factors[1])
 
-    def _restored_once(self, change: TargetChange) -> str | None:
+    def restored_once(self, change: TargetChange) -> str | None:
+        """As ``_restored``, without another try."""
         if change.kind == "password":
             return self._password_restored(change)
         if change.kind == "creating" and change.result is None:

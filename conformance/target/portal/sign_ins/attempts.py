@@ -99,16 +99,14 @@ class Attempts:
     def code_refused(self, code: str, message: str) -> None:
         """Counts the refusal of a code; one that was meant to be wrong does not count."""
         if self.is_right(code):
-            self._count_code(message)
+            self.code_failed(message)
 
     def is_right(self, code: str) -> bool:
         """Whether a code is one that was issued, and none that was meant to be wrong."""
         return code in self._own_codes
 
-    def code_missing(self, reason: str) -> None:
-        self._count_code(reason)
-
-    def _count_code(self, message: str) -> None:
+    def code_failed(self, message: str) -> None:
+        """Counts a right code that was refused, or that did not come."""
         self.codes_refused += 1
         if self.codes_refused >= (self._limit if self.has_held_token else min(REFUSED_CODES, self._limit)):
             self._give_up(message)
