@@ -101,11 +101,6 @@ def exit_codes(run: Run) -> list[ExitCode]:
     return list(dict.fromkeys(code for applies, code in reasons if applies))
 
 
-def exit_code(run: Run) -> ExitCode:
-    """The contract's exit code of a run; where there are several reasons, the gravest."""
-    return next(iter(exit_codes(run)), ExitCode.CONFORMANT)
-
-
 def _concluded(run: Run) -> Run:
     """The run with its exit code, inconclusive where it decided nothing."""
     summaries = (run.summary, run.own_rules or run.summary)
@@ -115,7 +110,7 @@ def _concluded(run: Run) -> Run:
             update={"ending": run.ending.model_copy(update={"inconclusive": NOTHING_TESTED})}
         )
     codes = [int(code) for code in exit_codes(run)]
-    return run.model_copy(update={"exit_code": int(exit_code(run)), "exit_codes": codes})
+    return run.model_copy(update={"exit_code": codes[0] if codes else 0, "exit_codes": codes})
 
 
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:

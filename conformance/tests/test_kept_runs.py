@@ -25,19 +25,6 @@ def test_a_kept_run_is_what_the_next_one_tells_its_changes_from(tmp_path: Path) 
     assert "Since the last run" in run.said
 
 
-def test_a_file_that_is_no_history_is_told_before_anything_is_sent(tmp_path: Path) -> None:
-    other = tmp_path / "runs.db"
-    other.write_text("not a database, and long enough to be told from an empty one\n" * 20)
-
-    with deployed(tmp_path) as portal:
-        run = portal.run("--history", str(other))
-        received = portal.received()
-
-    assert run.code == 4
-    assert "not a history of this suite" in run.said
-    assert received["requests"] == []
-
-
 def test_a_history_may_lie_in_the_folder_that_the_run_creates(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = done(

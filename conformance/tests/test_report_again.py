@@ -128,15 +128,24 @@ def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path:
     assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
 
 
-def test_har_says_of_each_secret_where_it_came_from_and_stays_readable(tmp_path: Path) -> None:
-    text = har([FORGED, exchange(2, PROFILE)], ORIGINS, version="1.0")
+def test_har_is_read_back_as_the_same_exchanges_and_says_of_each_secret_where_it_came_from(
+    tmp_path: Path,
+) -> None:
+    steps = [FORGED, completing(2, "000000"), exchange(3, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
+    text = har(steps, ORIGINS, version="1.0")
     assert text is not None
     (tmp_path / "finding.har").write_text(text, encoding="utf-8")
 
+    read = list(capture.read(tmp_path / "finding.har"))
     comments = [entry.get("comment") for entry in json.loads(text)["log"]["entries"]]
 
-    assert comments == [f"[token-3: {ORIGINS['[token-3]']}] [token-1: {ORIGINS['[token-1]']}]", None]
-    assert [each.request.bearer for each in capture.read(tmp_path / "finding.har")] == ["[token-3]", None]
+    assert comments == [f"[token-3: {ORIGINS['[token-3]']}] [token-1: {ORIGINS['[token-1]']}]", None, None]
+    assert [(each.request.method, each.request.url, each.sent) for each in read] == [
+        (each.request.method, each.request.url, each.sent) for each in steps
+    ]
+    assert [each.envelope for each in read[1:]] == [each.envelope for each in steps[1:]]
+    assert [each.request.bearer for each in read] == ["[token-3]", None, None]
+    assert har([], {}, version="1.0") is None
 
 
 def test_a_card_shows_in_the_exchange_where_a_secret_came_from() -> None:
@@ -161,18 +170,3 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
 def completing(number: int, code: str) -> Exchange:
     sent: Json = {"sessionId": "9b1f", "method": 10011002, "code": code}
     return exchange(number, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
-
-
-def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> None:
-    steps = [completing(1, "000000"), exchange(2, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
-    text = har(steps, {}, version="1.0")
-    assert text is not None
-    (tmp_path / "finding.har").write_text(text, encoding="utf-8")
-
-    read = list(capture.read(tmp_path / "finding.har"))
-
-    assert [(each.request.method, each.request.url, each.sent) for each in read] == [
-        (each.request.method, each.request.url, each.sent) for each in steps
-    ]
-    assert [each.envelope for each in read] == [each.envelope for each in steps]
-    assert har([], {}, version="1.0") is None

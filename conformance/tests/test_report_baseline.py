@@ -17,7 +17,6 @@ from conformance.report.across.compare import compare
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Regression, Run, Scope
 from conformance.report.model.words import counted
 from conformance.target.profile.model import parse
-from conformance.tests.deployment import deployed
 from conformance.tests.sample_run import INITIATE, conformant, sample
 
 TODAY = date(2026, 11, 21)
@@ -102,23 +101,6 @@ def test_a_flaky_row_is_never_stale() -> None:
     assert counted(against(conformant().run(), known(flaky=True))) == (
         "0 new · 0 known · 0 stale · 0 expired · 1 not decided"
     )
-
-
-@pytest.mark.slow
-def test_a_selection_leaves_the_rows_of_what_it_does_not_come_to(tmp_path: Path) -> None:
-    fault, path = "countries-value-off-by-one", tmp_path / "known.toml"
-    with deployed(tmp_path, faults=[fault]) as portal:
-        assert portal.run("--only", "CONSTANT-020").code == 1
-        assert main(["compare", str(tmp_path / "out"), "--known", str(path), "--accept", "all"]) == 0
-        write([*load(path), ELSEWHERE], path)
-        again = portal.run("--only", "CONSTANT-020", "--known", str(path))
-    with deployed(tmp_path) as mended:
-        fixed = mended.run("--only", "CONSTANT-020", "--known", str(path))
-
-    assert (again.code, fixed.code) == (0, 1)
-    assert [row.rule for row in load(path)] == ["CONSTANT-020", "ENV-008"]
-    assert [row["requirement"] for row in again.results["baseline"]["undecided"]] == ["ENV-008"]
-    assert [row["requirement"] for row in fixed.results["baseline"]["stale"]] == ["CONSTANT-020"]
 
 
 @pytest.mark.parametrize("exit_code", [2, 3, 5, 6])

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
-from conformance.report.finish import GONE, Outputs, exit_code, finish_run
+from conformance.report.finish import GONE, Outputs, exit_codes, finish_run
 from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.write import FORMATS, FURTHER, write_further
 from conformance.report.model.run import Ending, Regression, Run
@@ -50,7 +50,7 @@ def test_of_several_reasons_the_gravest_makes_the_exit_code(number: int) -> None
 
     run = sample().run(ending=Ending(inconclusive="too little", **reasons))
 
-    assert exit_code(run) is GRAVEST_FIRST[number][1]
+    assert exit_codes(run)[0] is GRAVEST_FIRST[number][1]
 
 
 @pytest.mark.parametrize(("reason", "code"), GRAVEST_FIRST)

@@ -16,6 +16,7 @@ from conformance.report.formats.terminal import summary_lines
 from conformance.report.model.evidence import read
 from conformance.report.model.run import Scope
 from conformance.spec import REQUIREMENTS
+from conformance.tests.hostile_portal import hostile
 from conformance.tests.sample_run import (
     ACCOUNTS,
     PROFILE,
@@ -99,24 +100,10 @@ def test_an_entry_of_the_baseline_that_alone_fails_the_run_is_what_fails_it() ->
     assert "- **EXPIRED** `ENV-999 GET /x`: accepted until 2026-11-20 (was broken)" in text
 
 
-def hostile() -> Sample:
-    made = conformant()
-    text = (
-        "`</code><script>alert(1)</script> [x](javascript:alert(1)) | "
-        "![i](http://evil.example.test/x) @everyone\n"
-        "# Title\n- list"
-    )
-    made.contradict(
-        "ENV-008", exchange(50, PROFILE, answer=envelope(text)), path="data", expected=None, message=text
-    )
-    made.ledger.leave_untested("EVENT-001", text)
-    return made
-
-
 def test_nothing_that_a_target_sent_becomes_markup() -> None:
     rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(markdown(hostile().run()))
 
-    for forbidden in ("<script", "<img", 'javascript:alert(1)"', "<h1>"):
+    for forbidden in ("<script", "<img", '"javascript:', "<h1>", 'evil.example.test"'):
         assert forbidden not in rendered
 
 

@@ -10,6 +10,7 @@ from conformance.report.across.baseline_rows import BaselineRow
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending
 from conformance.spec import REQUIREMENTS
+from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import (
     ACCOUNTS,
     INITIATE,
@@ -73,16 +74,11 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
 
 
 def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> None:
-    builder = conformant()
-    nasty = "\x1b[2J\x1b]0;title\x07\r\n\u202eevil"
-    builder.contradict(
-        "ENV-008", exchange(50, PROFILE, answer=envelope(nasty)), path="data", expected=None, message=nasty
-    )
-    builder.ledger.leave_untested("EVENT-001", nasty)
+    lines = summary_lines(hostile().run(target_profile=TEXTS[-2]), colour=False, quiet=False)
+    shown = "\n".join(lines).split("\n")
 
-    shown = summary_lines(builder.run(target_profile=nasty), colour=False, quiet=False)
-
-    assert not any(char in line for line in shown for char in "\x1b\x07\r\n\u202e")
+    assert len(shown) == len(lines)
+    assert not any(char in line for line in shown for char in "\x1b\x07\r\u202e")
 
 
 def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:

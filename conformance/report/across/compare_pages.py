@@ -25,12 +25,16 @@ LABEL = r"\1  "
 
 def as_text(comparison: Comparison) -> str:
     """For the terminal: what is worse last, so that it stands where one looks."""
+    scope = comparison.scope_changes
     blocks = [
         [
             f"{name}: {one_line(side.url)}, {day_and_time(side.started)}: {side.verdict} ({side.numbers})"
             for name, side in (("old", comparison.old), ("new", comparison.new))
         ],
-        list(_scope_lines(comparison)),
+        [
+            *(f"The runs differ in {row.what}: {one_line(row.old)} → {one_line(row.new)}." for row in scope),
+            *selections(comparison),
+        ],
         *(
             [title, *(f"  {ID.sub(LABEL, line)}" for line in lines)]
             for title, lines in reversed(list(_blocks(comparison)))
@@ -74,13 +78,6 @@ def selections(comparison: Comparison) -> Iterator[str]:
         if rules:
             tested = f"{plural(len(rules), 'rule')} that only the other run tested"
             yield f"The {side} run is a selection. It leaves out {tested}; none is listed as {title}."
-
-
-def _scope_lines(comparison: Comparison) -> Iterator[str]:
-    """What the two runs were told differently, and what a selection leaves out."""
-    for row in comparison.scope_changes:
-        yield f"The runs differ in {row.what}: {one_line(row.old)} → {one_line(row.new)}."
-    yield from selections(comparison)
 
 
 def _blocks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:

@@ -228,12 +228,8 @@ def _endpoint(method: str, url: str) -> str:
 
 
 def _path(url: str) -> str:
-    after = url.partition("://")[2] or url
-    return (
-        "/" + after.partition("/")[2].partition("?")[0].partition("#")[0]
-        if "://" in url
-        else after.partition("?")[0]
-    )
+    after = url.partition("://")[2]
+    return (f"/{after.partition('/')[2]}" if after else url).partition("?")[0].partition("#")[0]
 
 
 def undescribed(run: Run) -> list[OperationTime]:

@@ -127,9 +127,11 @@ class Cards:
             rerun=again.rerun_finding(self.run, lead),
             curl=again.curl(exchanges, self.run.secrets),
             har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
-            accept=None if is_known else self._accept([*filter(self._weighs, group.findings)]),
+            accept=None
+            if is_known
+            else self._accept([each for each in group.findings if weighs(self.run, each)]),
             is_known=is_known,
-            is_new=self.run.baseline is not None and not is_known and self._weighs(lead),
+            is_new=self.run.baseline is not None and not is_known and weighs(self.run, lead),
             exchanges=tuple(exchange_views(lead, self.evidence, self.run.secrets)),
             left_out="" if exchanges or not lead.exchanges else "exchanges.jsonl lacks these exchanges.",
         )
@@ -157,10 +159,6 @@ class Cards:
         rule = self.rules.get(finding.requirement)
         return with_code(rule.statement if rule else finding.requirement)
 
-    def _weighs(self, finding: FindingEntry) -> bool:
-        """Whether a finding can fail the run, so that a baseline may list it."""
-        return weighs(self.run, finding)
-
     def _accept(self, findings: Sequence[FindingEntry]) -> str | None:
         """The command that accepts the findings of a card; None without findings."""
         ids = dict.fromkeys(finding.id for finding in findings)
@@ -179,14 +177,10 @@ def exchange_numbers(numbers: Sequence[int]) -> str:
     return shown if len(numbers) <= 8 else f"{shown} and {len(numbers) - 8} more"
 
 
-def _expected(finding: FindingEntry) -> str:
-    return one_line(expectation(finding.expected), 160)
-
-
 WORDS: dict[str, Callable[..., object]] = {
     "contrast": contrast,
     "endpoint": endpoint,
-    "expected": _expected,
+    "expected": lambda finding: one_line(expectation(finding.expected), 160),
     "expected_in": expected_in,
     "named": exchange_numbers,
     "numbers_of": numbers_of,
