@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
 from conformance.target.portal.transport import impact_of
+from conformance.traffic.capture.bodies import from_base64
 from conformance.traffic.exchange import ABSENT, NOT_JSON, UNKNOWN_FORMS, Exchange, Json
 from conformance.traffic.values import REDACTED
 
@@ -267,11 +267,7 @@ def is_no_ciphertext(exchange: Exchange) -> bool:
     payload = sealed_payload(exchange.request.body)
     if payload is None or REDACTED.search(payload) or (exchange.status or 0) < 400:
         return False
-    plain = payload.strip().replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        return len(b64decode(plain + "=" * (-len(plain) % 4), validate=True)) < LEAST_SEALED
-    except ValueError:
-        return True
+    return len(from_base64(payload) or b"") < LEAST_SEALED
 
 
 def opened_channel(exchange: Exchange) -> str | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
@@ -12,24 +10,16 @@ from urllib.parse import parse_qsl, unquote
 from conformance.checks.access.sign_in import claims_of
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
-from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
 from conformance.target.http1 import HOP_BY_HOP
-from conformance.traffic.capture.bodies import json_in
+from conformance.traffic.capture.bodies import from_base64, json_in
 from conformance.traffic.exchange import ABSENT, Header, Json
+from conformance.traffic.redaction.looks import CODES
 
 SHORTEST = 4
 """Shorter texts stand everywhere by chance: they are never correlated."""
 
 LEAST_NUMBER = 100_000
 """Smaller numbers are counts, pages, ports: they mean the same wherever they stand."""
-
-CODES: frozenset[str] = frozenset(
-    str(item)
-    for family in (*CONSTANTS.values(), *STATES.values(), *CODED_FIELDS.values(), MFA_METHODS)
-    for pair in family.items()
-    for item in pair
-)
-"""Codes and values of the specification's enumerations: the same on every portal."""
 
 TRANSPORT_HEADERS = HOP_BY_HOP | {
     "cdn-loop",
@@ -136,10 +126,9 @@ def packed_text(value: str) -> str | None:
     """The text in base64 of either alphabet; None where the value is none, or holds bytes."""
     if len(value) < 16 or not _BASE64.match(value) or _HEX.match(value):
         return None
-    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
     try:
-        text = b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
-    except (ValueError, Base64Error):
+        text = (from_base64(value) or b"").decode()
+    except ValueError:
         return None
     return text if text.isprintable() and len(text) >= SHORTEST else None
 

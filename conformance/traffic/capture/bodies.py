@@ -232,12 +232,14 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
     """What the fast decoder refuses: not JSON at all, or JSON that holds what a record cannot."""
     try:
         value: Any = json.loads(raw, parse_constant=_no_such_constant, parse_float=_finite)
-        kept = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
-        value = _DECODE(kept)
     except RecursionError:
         return ABSENT, "undecodable"
     except ValueError:
-        return (ABSENT, "undecodable") if _is_json(raw) else _not_json(raw)
+        return _not_json(raw)
+    try:
+        value = _DECODE(_LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        return ABSENT, "undecodable"
     if _is_deep(raw, value):
         return ABSENT, "undecodable"
     return _not_json(raw) if isinstance(value, str) else (value, None)
@@ -246,14 +248,6 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
 def _finite(digits: str) -> float:
     """The nearest double: a number beyond all of them is JSON all the same."""
     return max(-sys.float_info.max, min(sys.float_info.max, float(digits)))
-
-
-def _is_json(raw: bytes) -> bool:
-    try:
-        json.loads(raw, parse_constant=_no_such_constant)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _no_such_constant(name: str) -> NoReturn:

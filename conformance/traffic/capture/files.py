@@ -171,12 +171,12 @@ def _unpacked(path: Place, file: io.BufferedReader, packings: int) -> Iterator[B
         if magic.startswith(GZIP):
             inner = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
         elif magic.startswith(ZSTANDARD):
-            inner = io.BufferedReader(_ZstandardFrames(zstandard(path), cast(BinaryIO, file)), CHUNK)
+            inner = io.BufferedReader(_Chunks(_frames(zstandard(path), cast(BinaryIO, file))), CHUNK)
         elif magic.startswith(ZIP):
             archive = stack.enter_context(zipfile.ZipFile(file))
             inner = stack.enter_context(archive.open(_recording_in(path, archive)))
         elif magic[:2] in UTF_16:
-            inner = io.BufferedReader(_Recoded(cast(BinaryIO, file), UTF_16[magic[:2]]), CHUNK)
+            inner = io.BufferedReader(_Chunks(_recoded(cast(BinaryIO, file), UTF_16[magic[:2]])), CHUNK)
         if inner is None or not packings:
             _expect_recording(path, magic)
             yield cast(BinaryIO, file)
@@ -203,59 +203,43 @@ def _expect_recording(path: Place, magic: bytes) -> None:
         )
 
 
-def _moved(octets: bytes, view: memoryview) -> tuple[int, bytes]:
-    """Moves as many bytes as there is room for into a buffer; gives their number, and the bytes left."""
-    count = min(len(octets), len(view))
-    view[:count] = octets[:count]
-    return count, octets[count:]
+class _Chunks(io.RawIOBase):
+    """Bytes that come in chunks, as a file that is read."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        while not self._rest and (chunk := next(self._chunks, None)) is not None:
+            self._rest = chunk
+        count = min(len(self._rest), len(view))
+        view[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
 
 
-class _Recoded(io.RawIOBase):
+def _recoded(file: BinaryIO, encoding: str) -> Iterator[bytes]:
     """The text of a file as UTF-8; U+FFFD in place of what is not of its encoding."""
-
-    def __init__(self, file: BinaryIO, encoding: str) -> None:
-        self._file = file
-        self._decode = codecs.getincrementaldecoder(encoding)(errors="replace").decode
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        while not self._rest and (chunk := self._file.read(CHUNK >> 4)):
-            self._rest = self._decode(chunk).encode()
-        count, self._rest = _moved(self._rest, view)
-        return count
+    decode = codecs.getincrementaldecoder(encoding)(errors="replace").decode
+    while chunk := file.read(CHUNK >> 4):
+        yield decode(chunk).encode()
 
 
-class _ZstandardFrames(io.RawIOBase):
+def _frames(library: ModuleType, file: BinaryIO) -> Iterator[bytes]:
     """The frames of a file one after the other. EOFError: the last one is cut off."""
-
-    def __init__(self, library: ModuleType, file: BinaryIO) -> None:
-        self._frame = library.ZstdDecompressor().decompressobj
-        self._file = file
-        self._unpack = self._frame()
-        self._is_within = False
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        while not self._rest:
-            packed = self._unpack.unused_data or self._file.read(ZSTANDARD_STEP)
-            if self._unpack.eof:
-                self._unpack, self._is_within = self._frame(), False
-            if not packed:
-                if self._is_within:
-                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
-                return 0
-            self._is_within = True
-            self._rest = self._unpack.decompress(packed)
-        count, self._rest = _moved(self._rest, view)
-        return count
+    frame = library.ZstdDecompressor().decompressobj
+    unpack, is_within = frame(), False
+    while packed := unpack.unused_data or file.read(ZSTANDARD_STEP):
+        if unpack.eof:
+            unpack = frame()
+        yield unpack.decompress(packed)
+        is_within = not unpack.eof
+    if is_within:
+        raise EOFError("Compressed file ended before the end-of-stream marker was reached")
 
 
 def _recording_in(path: Place, archive: zipfile.ZipFile) -> zipfile.ZipInfo:

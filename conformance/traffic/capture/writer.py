@@ -205,18 +205,7 @@ def _response(response: Response) -> dict[str, object]:
 
 
 def _no_response(error: str | None) -> dict[str, object]:
-    return {
-        "status": 0,
-        "statusText": "",
-        "httpVersion": "",
-        "cookies": [],
-        "headers": [],
-        "content": {"size": 0, "mimeType": ""},
-        "redirectURL": "",
-        "headersSize": -1,
-        "bodySize": -1,
-        "_error": error or "no answer",
-    }
+    return _response(Response(status=0)) | {"httpVersion": "", "_error": error or "no answer"}
 
 
 def _pairs(message: Message) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
+from itertools import islice
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from conformance.traffic.exchange import Json
@@ -115,21 +116,9 @@ def survey(value: Json, texts: list[str], names: set[str]) -> None:
             survey(inner, texts, names)
 
 
-def texts_of(value: Json) -> Iterator[str]:
-    """All texts in a JSON value, but for the names."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from texts_of(inner)
-    elif isinstance(value, str):
-        yield value
-
-
 def pairs_in(text: str) -> Iterator[Pair]:
     """The names and values that a text holds beside its JSON, with what is encoded for URLs decoded."""
-    for number, pair in enumerate(_pairs(text[:MOST_CHARACTERS])):
-        if number == MOST_PACKED_VALUES:
-            return
-        yield pair
+    return islice(_pairs(text[:MOST_CHARACTERS]), MOST_PACKED_VALUES)
 
 
 def _pairs(text: str) -> Iterator[Pair]:

@@ -20,10 +20,9 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json, Message, Plain,
 from conformance.traffic.patterns import compiled, matches
 from conformance.traffic.redaction.forms import Span
 from conformance.traffic.redaction.looks import DESCRIBED, is_ordinary
-from conformance.traffic.redaction.places import is_placeholder
 from conformance.traffic.redaction.redact import Secrets, replaced, secrets_in
 from conformance.traffic.redaction.scan import SecretScan
-from conformance.traffic.values import REDACTED
+from conformance.traffic.values import REDACTED, is_redacted
 
 ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 SEPARATORS = re.compile(r"([/?&=#;])")
@@ -158,7 +157,7 @@ class _Pass:
         return f"{name}{mark}{self._whole(unquote_plus(value), decoded)}"
 
     def _whole(self, value: str, name: str) -> str:
-        return value if not value or is_placeholder(value) else self.placeholder(value, name)
+        return value if not value or is_redacted(value) else self.placeholder(value, name)
 
     def _text(self, text: str, name: str) -> str:
         if not self.listed.patterns or plain_name(name) in self.listed.kept:
@@ -197,7 +196,7 @@ class SecretFinder:
         Returns the exchange to be written: without what is listed; the same where there is nothing of it."""
         if self.listed:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
-        if not is_redacted(exchange):
+        if not is_of_a_recorder(exchange):
             self._register_likely(exchange, secrets)
         elif self.files > 1:
             secrets.number_after(self.files * BLOCK)
@@ -247,10 +246,10 @@ class SecretFinder:
             yield f"{taken}. Where they are none, give --keep {name}."
 
 
-def is_redacted(exchange: Exchange) -> bool:
+def is_of_a_recorder(exchange: Exchange) -> bool:
     """Whether a recorder wrote a placeholder in place of the access code or the token of a request."""
     code, token = exchange.request.header("x-portal-access-code"), exchange.request.bearer
-    return any(value is not None and is_placeholder(value) for value in (code, token))
+    return any(is_redacted(value) for value in (code, token))
 
 
 def _is_by_place(value: str, exchange: Exchange) -> bool:

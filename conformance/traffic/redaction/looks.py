@@ -15,8 +15,9 @@ from pydantic import BaseModel
 from conformance.spec import requests, resources
 from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
 from conformance.traffic.redaction.names import kind_of_name
-from conformance.traffic.redaction.places import MASKED, is_placeholder
+from conformance.traffic.redaction.places import MASKED
 from conformance.traffic.redaction.words import is_common
+from conformance.traffic.values import is_redacted
 
 _ENUMERATION = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\Z")
 _DIGITS = re.compile(r"\d{4,10}\Z")
@@ -53,6 +54,7 @@ CODES = frozenset(
     for pair in family.items()
     for item in pair
 )
+"""Codes and values of the specification's enumerations: the same on every portal."""
 
 
 def _field_names() -> frozenset[str]:
@@ -99,7 +101,7 @@ def is_ordinary(value: str) -> bool:
     return (
         is_common(value)
         or value in CODES
-        or is_placeholder(value)
+        or is_redacted(value)
         or MASKED.match(value) is not None
         or _TIME.match(value) is not None
         or value.lower() in ("true", "false", "bearer", "jwt")

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from conformance.traffic.capture.bodies import PACKED_JSON, packed_json_in
 from conformance.traffic.exchange import Exchange, Json, Message, split_url
 from conformance.traffic.facts import called, fact
-from conformance.traffic.values import REDACTED
+from conformance.traffic.values import REDACTED, is_redacted
 
 HEADERS = {
     "x-portal-access-code": "access-code",
@@ -57,7 +57,6 @@ CODES = (
 CODE_NAMES = frozenset({"code", "otp", "totp", "otpcode"})
 """Fields that hold a code on these paths."""
 
-PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
 MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
 
 
@@ -87,7 +86,7 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
 @fact
 def _shown_secrets(exchange: Exchange) -> tuple[tuple[str, str], ...]:
     """The same, computed once: the transport, the writer of the record and a recorder ask for it."""
-    return tuple(pair for pair in dict.fromkeys(_secrets_in(exchange)) if not is_placeholder(pair[0]))
+    return tuple(pair for pair in dict.fromkeys(_secrets_in(exchange)) if not is_redacted(pair[0]))
 
 
 def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
@@ -96,10 +95,10 @@ def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     takes_code = path.endswith(CODES)
     yield from _in_headers(request)
     yield from _in_query(request.url)
-    yield from _in_body(request, takes_code=takes_code)
+    yield from _in_json(request.json, takes_code=takes_code)
     if response is not None:
         yield from _in_headers(response)
-        yield from _in_body(response, takes_code=False)
+        yield from _in_json(response.json, takes_code=False)
         if path.endswith(BACKUP_CODES) and exchange.success:
             yield from _backup_codes(exchange.data)
     if plain is not None:
@@ -107,17 +106,11 @@ def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
         yield from _in_json(plain.response, takes_code=False)
 
 
-def is_placeholder(value: str) -> bool:
-    return value[:1] == "[" and PLACEHOLDER.match(value) is not None
-
-
 def names_a_secret(name: str) -> bool:
     """Whether what stands in JSON under a name of this kind is a secret, wherever it is."""
-    plain = name.lower().replace("_", "").replace("-", "")
-    return plain.endswith(_ENDINGS) or plain in FIELDS
+    return _kind(_plain(name)) is not None
 
 
-_ENDINGS = tuple(ENDINGS)
 _OPENINGS = ("{", "[", *PACKED_JSON)
 """How a text begins that is JSON itself, or is packed JSON."""
 
@@ -175,10 +168,6 @@ def _in_query(url: str) -> Iterator[tuple[str, str]]:
 def _may_hold_secrets(names: tuple[str, ...]) -> bool:
     """Whether a query with such names, still encoded, has to be looked at."""
     return any("%" in name or "+" in name or _kind(_plain(name.partition("#")[0])) for name in names)
-
-
-def _in_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, str]]:
-    return _in_json(message.json, takes_code=takes_code)
 
 
 @lru_cache(maxsize=8192)

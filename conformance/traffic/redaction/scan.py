@@ -16,7 +16,6 @@ from conformance.traffic.redaction.encodings import (
     may_hold_pairs,
     pairs_in,
     survey,
-    texts_of,
 )
 from conformance.traffic.redaction.headers import OF_URLS
 from conformance.traffic.redaction.looks import (
@@ -201,7 +200,9 @@ class SecretScan:
         if inner is not None:
             yield from self._in_body(name, inner, is_sent=is_sent)
             if is_own or kind_of_name(name) is not None:
-                yield from (LikelySecret(text, "value", name) for text in texts_of(inner) if is_random(text))
+                texts: list[str] = []
+                survey(inner, texts, set())
+                yield from (LikelySecret(text, "value", name) for text in texts if is_random(text))
             return
         for packed, part in pairs_in(value):
             yield from self._in_field(packed, part, is_sent=is_sent, is_packed=True)
