@@ -14,7 +14,7 @@ CONSEQUENCES = {
     "another-version-on-errors": "MODEL-001",
     "portal-carries-the-value-of-another": "AGREE-001 MODEL-003 PROFILE-013",
     "mfa-method-values-swapped": "ENUM-006",
-    "workspace-kind-by-another-name": "MODEL-002",
+    "workspace-kind-by-another-name": "AGREE-003 MODEL-002",
     "role-types-with-other-values": "AGREE-002",
     "institution-type-by-another-name": "ENUM-009",
     "cancelled-carries-another-value-each-time": "MODEL-003",
