@@ -6,6 +6,7 @@ Take it away (``--no-cache``) and a replay is the same, slower.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.recording.lines import SHORTEST_ID
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, unpacked
 from conformance.traffic.exchange import Exchange, Header, Response
+from conformance.traffic.log import ExchangeLog
 from conformance.verdicts.findings import endpoint_of
 
 CACHED_BYTES = 16_000_000
@@ -103,8 +105,7 @@ class FastLane:
         live = cached.repeated(send, received)
         if live is None:
             return None
-        cached.latest = machine.numbered(live)
-        machine.log.write(cached.latest)
+        cached.write(machine.numbered(live), machine.log)
         return Attempt(send, received, cached.latest, None, machine.judge(cached.latest))
 
     def _new_template(self, step: ReplayStep) -> RequestTemplate | None:
@@ -137,6 +138,9 @@ def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:
     return recorded.plain is None and rebuilt.plain is None
 
 
+_DATE = re.compile(r"[ !#-\[\]-~]{12,}")
+"""A date that stands in JSON as it is."""
+
 _STAMP = re.compile(rb"[1-9]\d{12}")
 """A timestamp in milliseconds: all have the same length."""
 STAMP_DIGITS = 13
@@ -154,6 +158,10 @@ class CachedResponse:
     """Where among the headers the date stands."""
     stamp_at: int
     """Where in the body the envelope's timestamp stands; behind its end where there is none."""
+    line: str = ""
+    """The line of the last exchange in the log; empty where none was written from here."""
+    secrets: int = 0
+    """How many secrets it was redacted of."""
 
     def repeated(self, send: Send, received: Received) -> Exchange | None:
         """The exchange of such a request; None where its response differs in more than its id and times."""
@@ -188,11 +196,50 @@ class CachedResponse:
         id = self.latest.request.header(REQUEST_ID)
         if len(headers) != len(cached):
             return False
+        if self.date_at is not None and not _DATE.fullmatch(headers[self.date_at][1]):
+            return False
         return all(
             now == before
             or (now[0] == before[0] and (at == self.date_at or (now[1] == request_id and before[1] == id)))
             for at, (now, before) in enumerate(zip(headers, cached, strict=True))
         )
+
+    def write(self, exchange: Exchange, log: ExchangeLog) -> None:
+        """Writes a repeated exchange, by the line of the last one where that has the same secrets."""
+        line = self._line_of(exchange) if self.line and self.secrets == log.secrets else ""
+        if line:
+            log.append(line)
+        else:
+            line = log.write(exchange)
+        self.latest, self.line, self.secrets = exchange, line, log.secrets
+
+    def _line_of(self, exchange: Exchange) -> str:
+        """The line of the last exchange with the values of this one; empty where they stand elsewhere too."""
+        line, head = self.line, _head_of(self.latest)
+        if not line.startswith(head):
+            return ""
+        line = line[len(head) :]
+        for (before, times), (now, _) in zip(_marks_of(self.latest), _marks_of(exchange), strict=True):
+            if before != now:
+                if line.count(before) != times:
+                    return ""
+                line = line.replace(before, now)
+        return _head_of(exchange) + line
+
+
+def _head_of(exchange: Exchange) -> str:
+    """The beginning of a line: number, time, duration."""
+    return f'{{"n":{exchange.n},"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
+
+
+def _marks_of(exchange: Exchange) -> Iterator[tuple[str, int]]:
+    """What differs in a repeated exchange, and how often it stands in its line: its id and times."""
+    response = exchange.response
+    assert response is not None
+    id = exchange.request.header(REQUEST_ID) or ""
+    yield f'"{id}"', 1 + sum(value == id for _, value in response.headers)
+    yield f'"{response.header("date") or ""}"', 1
+    yield f'"timestamp":{response.body.get("timestamp")}', 1
 
 
 REQUEST_ID = "x-request-id"

@@ -69,13 +69,28 @@ class ExchangeLog:
             )
         return self._file
 
-    def write(self, exchange: Exchange) -> None:
+    @property
+    def secrets(self) -> int:
+        """How many secrets a line is redacted of."""
+        return len(self._secrets)
+
+    def write(self, exchange: Exchange) -> str:
+        """Writes an exchange; returns its line."""
         self._secrets.add_from(exchange, origin=first_seen_in(exchange))
         with self._lock:
             self._note_new_secrets()
             line = self._secrets.redact_line(_ENCODER.encode(exchange).decode())
-            self.count += 1
-            self._opened().write(f"{line}\n")
+            self._append(line)
+        return line
+
+    def append(self, line: str) -> None:
+        """Writes a line that is redacted already."""
+        with self._lock:
+            self._append(line)
+
+    def _append(self, line: str) -> None:
+        self.count += 1
+        self._opened().write(f"{line}\n")
 
     def flush(self) -> None:
         with self._lock:
