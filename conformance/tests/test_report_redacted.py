@@ -59,7 +59,13 @@ def test_a_secret_is_redacted_beside_them(reports: Path, name: str) -> None:
 
 
 def test_redaction_reaches_every_text_of_a_run() -> None:
-    run = sample().run(
+    builder = sample()
+    seen = exchange(60, PROFILE, answer=envelope({"planted-secret": "planted-secret"}))
+    fields = {"path": "data.planted-secret", "expected": "planted-secret", "message": "a planted-secret"}
+    builder.contradict("ENV-008", seen, **fields)
+    builder.ledger.observe("extra-fields", seen, "planted-secret")
+    builder.ledger.leave_untested("EVENT-001", "planted-secret")
+    run = builder.run(
         notes=["a planted-secret"],
         timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
     )
