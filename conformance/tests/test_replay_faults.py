@@ -10,6 +10,7 @@ from reference_impl.faults import FAULTS
 
 SHOWN_BY_THE_VISIT = [
     {
+        "a-file-has-another-hash-at-each-read": "data.etag",
         "a-file-is-created-when-it-is-read": "data.createdAt",
         "a-password-signs-in-in-any-case": "status",
         "a-read-updates-the-institution": "data.updatedAt",
