@@ -105,7 +105,10 @@ def test_under_a_verdict_stands_how_much_was_tested_what_was_not_and_what_would_
     assert headline(conformant().run()).sentence == "Nothing contradicted."
     assert standing(builder.run(scope=Scope(more=more))) == [
         ("tested", f"96 % of {MUSTS} musts · 1 min 42 s"),
-        ("untested", "3 rules, 2 of them because of what the portal answered"),
+        (
+            "untested",
+            "3 rules, 2 of them because of what the portal answered; 18 more cannot be seen from outside",
+        ),
         ("more", "; ".join(more)),
     ]
 

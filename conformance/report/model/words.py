@@ -230,10 +230,13 @@ def standing(run: Run) -> list[tuple[str, str]]:
 
 def _untested_in_words(run: Run) -> str:
     """``42 rules, 12 of them because of what the portal answered``; empty without any."""
-    rules = [row for row in run.by_verdict("untested") if not (row.untestable or is_left_out(run, row))]
+    rows = [row for row in run.by_verdict("untested") if not is_left_out(run, row)]
+    rules = [row for row in rows if not row.untestable]
     answered = sum(row.fault_class in BY_ANSWERS for row in rules)
     because = f", {answered:,} of them because of what the portal answered" if answered else ""
-    return f"{plural(len(rules), 'rule')}{because}" if rules else ""
+    unseen = len(rows) - len(rules)
+    beside = f"; {unseen:,} more cannot be seen from outside" if unseen else ""
+    return f"{plural(len(rules), 'rule')}{because}{beside}" if rules else ""
 
 
 BY_ANSWERS = ("target", "credentials")
