@@ -13,17 +13,10 @@ import pytest
 from conformance.report.formats.write import FORMATS, FURTHER, redacted, write_all, write_further
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
+from conformance.tests.test_redact import secrets as secrets_of
 from conformance.traffic.exchange import Json
-from conformance.traffic.redaction.redact import Secrets
 
 WORDS = sorted({word for row in REQUIREMENTS.values() for word in re.findall(r"[A-Za-z]{4,}", row.statement)})
-
-
-def secrets_of(*values: tuple[str, str]) -> Secrets:
-    secrets = Secrets()
-    for value, kind in values:
-        secrets.add(value, kind)
-    return secrets
 
 
 @pytest.fixture(scope="module")
