@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 from conformance.spec import REQUIREMENTS
+from conformance.target.profile.model import Profile
 from conformance.tests.documents import ROOT
 from conformance.tests.installation import BIN
 
@@ -31,10 +32,11 @@ socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
 """
 
 
-def test_the_reference_of_the_profile_says_of_each_key_what_it_means() -> None:
+def test_the_reference_of_the_profile_has_every_table_and_says_of_each_key_what_it_means() -> None:
     rows = [line for line in PROFILE.splitlines() if line.startswith("| `")]
 
     assert len(rows) > 50
+    assert Profile.model_fields.keys() <= set(re.findall(r"^## `\[*(\w+)\b", PROFILE, re.MULTILINE))
     assert [row for row in rows if re.search(r"\|\s*\|", row)] == []
 
 
