@@ -131,9 +131,9 @@ def row_of(name: str) -> Row:
 def is_in_place(bench: Bench, name: str) -> bool | None:
     """Whether a fault is reported where it changes an answer; None where this recording cannot show it."""
     verdict = bench.judged(FAULTS[name]) if bench.calls(FAULTS[name]) else None
-    if verdict is None or not verdict.is_touched or verdict.is_renaming or verdict.is_lawful:
+    if verdict is None or not verdict.done or verdict.is_renaming or verdict.is_lawful:
         return None
-    return verdict.is_reported
+    return bool(verdict.reported)
 
 
 def unusual(bench: Bench, trial: Trial) -> Iterator[Difference]:

@@ -28,9 +28,8 @@ from conformance.tests.asked_again import Conversation, name_file
 from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.findings import endpoint_of
 from reference_impl import serve as reference
-from reference_impl.faults import FAULTS, Fault
+from reference_impl.faults import Fault
 
 SEED = 11
 SOME_TIME = 20.0
@@ -64,20 +63,10 @@ class Verdict:
     reported: list[Regression] = field(default_factory=list)
     elsewhere: list[Regression] = field(default_factory=list)
     """Reported where the fault changed nothing."""
-    exit_code: int = 0
-    """Of the replay."""
     is_renaming: bool = False
     """Whether another portal of the same build answers so: with other generated values, one for one."""
     is_lawful: bool = False
     """Whether it is not reported, and a lawful portal answers so, octet by octet."""
-
-    @property
-    def is_touched(self) -> bool:
-        return bool(self.done)
-
-    @property
-    def is_reported(self) -> bool:
-        return bool(self.reported)
 
 
 def trial(
@@ -138,16 +127,12 @@ class Bench:
         """Whether an operation of a fault was recorded; some are of all."""
         return not fault.operations or not self._called.isdisjoint(fault.operations)
 
-    def candidates(self) -> list[Fault]:
-        return [fault for fault in FAULTS.values() if self.calls(fault)]
-
     def judged(self, fault: Fault) -> Verdict:
         if not self.conversation.is_answered_otherwise(faults=[fault.name]):
             return Verdict(fault, [])
         faulty = trial(self.recording, faults=[fault.name])
         done = list(differing(self.sound, faulty, self.varying))
-        code = faulty.replayed.run.exit_code
-        verdict = Verdict(fault, done, exit_code=code, is_renaming=self.is_renaming(faulty, done))
+        verdict = Verdict(fault, done, is_renaming=self.is_renaming(faulty, done))
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
@@ -168,7 +153,7 @@ class Bench:
             return False
         pairs = set(_generated_pairs(self.sound, faulty, self.generated))
         olds, news = (len({pair[side] for pair in pairs}) for side in (0, 1))
-        return olds == len(pairs) == news and all(_is_text(value) for pair in pairs for value in pair)
+        return olds == len(pairs) == news and all(isinstance(value, str) for pair in pairs for value in pair)
 
     def under(self, variant: str) -> tuple[bool, Trial]:
         """Whether a lawful variant keeps every answer as it was, and the replay on it."""
@@ -176,9 +161,6 @@ class Bench:
             return True, self.sound
         lawful = trial(self.recording, variants=[variant])
         return not any(differing(self.sound, lawful, self.varying)), lawful
-
-    def endpoint(self, number: int) -> str:
-        return endpoint_of(self.sound.answers[number])
 
 
 def _named_places(regression: Regression) -> Iterator[tuple[int, str]]:
@@ -236,10 +218,6 @@ def _leaves(value: Json, place: str) -> Iterator[tuple[str, Json]]:
             yield from _leaves(each, f"{place}[{number}]")
     else:
         yield place, inner
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
 
 
 @dataclass(frozen=True)

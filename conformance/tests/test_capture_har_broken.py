@@ -17,15 +17,6 @@ from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
 from conformance.traffic import capture
 
 
-def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks_unless_the_user_says_so() -> None:
-    with pytest.raises(CaptureError, match=r"truncated\.har:\d+: the file ends .*--salvage"):
-        read("truncated.har")
-
-    exchanges, reader = read("truncated.har", salvage=True)
-    assert len(exchanges) == 2
-    assert "2 entries before it were used" in reader.notes[0]
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -9,7 +9,6 @@ import pytest
 import conformance.checks as chapters
 from conformance.checks import CHECKS, READINGS, access
 from conformance.checks.registry import LEFT_TO_CASES, Memory, answers, successes
-from conformance.judging import Judge
 from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.spec.operations import UNDESCRIBED
 from conformance.tests.proof import HERE, Bound, Proof, Reading, chapters_with
@@ -116,7 +115,3 @@ def test_a_full_memory_forgets_many_entries_at_once() -> None:
     for number in range(1_800):
         memory[str(number)] = number
     assert times == 10
-
-
-def test_two_judges_remember_nothing_of_each_other() -> None:
-    assert Judge().operations_seen == {}

@@ -342,13 +342,6 @@ def test_what_is_remembered_is_bounded() -> None:
 # Codes, counts and times.
 
 
-def test_a_value_with_another_code_than_in_its_list_is_found_whichever_comes_first() -> None:
-    shown = profile(2, **state("FROZEN", 10010205))
-
-    for trace in ([STATES, shown], [shown, STATES]):
-        assert "MODEL-003" in contradicted_by(*trace)
-
-
 @pytest.mark.parametrize(
     ("number", "length", "is_found"),
     [(0, 20, False), (1, 1, False), (1, 0, True), (1, 2, True), (2, 0, False)],

@@ -145,20 +145,6 @@ def test_evidence_is_left_out_by_name_before_findings_are(tmp_path: Path) -> Non
     assert "exchanges.jsonl has them" in html
 
 
-def test_the_top_says_target_time_permission_verdict_and_numbers(tmp_path: Path) -> None:
-    html = page_of(sample(), tmp_path)
-    top = html[html.index("<header") : html.index("</header")]
-
-    for told in (
-        "https://portal.example.test",
-        "21 Nov 2026, 09:53 UTC",
-        "read-only: sign in and read",
-        "Not conformant",
-        "5 causes at most: 1 shows a secret, 4 break a client; warnings of 1 cause beside.",
-    ):
-        assert told in top
-
-
 def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_it_again(
     tmp_path: Path,
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from conformance import record
 from conformance.check import CheckOptions, check
+from conformance.errors import UsageError
 from conformance.tests.scripted_client import Walker
 from conformance.tests.test_likely_secrets import exchange_of, request_to
 from conformance.traffic import capture
@@ -96,6 +97,11 @@ def test_a_listed_name_in_a_query_is_redacted_and_one_that_is_kept_is_not() -> N
 
     assert redacted(["acmePin"], sent).request.url.endswith("acme?acme_pin=[secret-1]&page=ab")
     assert redacted(["acmePin"], sent, keep=["ACME_PIN"]).request == sent
+    likely = request_to("acme", headers=[("X-Plain", "hello-world"), ("x-challenge-response", "abcd1234")])
+    clean = redacted(["x_plain"], likely, keep=["X-Challenge-Response"]).request
+    assert (clean.header("x-plain"), clean.header("x-challenge-response")) == ("[secret-1]", "abcd1234")
+    with pytest.raises(UsageError, match="pattern"):
+        finder_of(["/(/"], [])
 
 
 @pytest.mark.parametrize("pattern", ["/x*/", "/(zz)?/", "/|zq/", "/$/", "/(?=a)/"])

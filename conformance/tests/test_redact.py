@@ -117,19 +117,15 @@ def test_a_password_that_is_a_plain_word_leaves_paths_and_field_names_whole() ->
 
 @pytest.mark.parametrize("code", ["QWXZTRKP", "qwxztrkp", "kiwibanana"])
 def test_a_backup_code_of_letters_leaves_in_no_name_of_a_member(code: str) -> None:
-    secrets = Secrets()
-    secrets.add(code, "backup-code")
-
-    line = secrets.redact_line(f'{{"data":{{"backupCodes":{{"{code}":true}}}}}}\n')
+    line = secrets((code, "backup-code")).redact_line(f'{{"data":{{"backupCodes":{{"{code}":true}}}}}}\n')
 
     assert line == '{"data":{"backupCodes":{"[backup-code-1]":true}}}\n'
 
 
 def test_a_backup_code_of_capital_letters_leaves_in_no_longer_word() -> None:
-    secrets = Secrets()
-    secrets.add("QWXZTRKP", "backup-code")
+    known = secrets(("QWXZTRKP", "backup-code"))
 
-    assert secrets.redact("xQWXZTRKPQWXZTRKPy") == "x[backup-code-1][backup-code-1]y"
+    assert known.redact("xQWXZTRKPQWXZTRKPy") == "x[backup-code-1][backup-code-1]y"
 
 
 def test_bytes_are_found_in_base64_and_hex() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,8 @@ def test_a_row_that_was_not_seen_fails_a_replay_that_compared_its_place(tmp_path
     assert listed(run, "stale") == [STALE.signature]
     assert listed(run, "undecided") == [NOT_COMPARED.signature]
     assert listed(replayed(tmp_path, SEEN, STALE, is_complete=False), "stale") == []
+    over = replace(NOT_COMPARED, until=date(2020, 1, 31))
+    assert listed(replayed(tmp_path, SEEN, over), "expired") == [NOT_COMPARED.signature]
 
 
 def test_rows_of_differences_are_counted_as_those_of_failures_are(tmp_path: Path) -> None:
@@ -231,6 +234,8 @@ def test_noise_is_accepted_as_flaky_and_is_never_a_status_or_another_form(tmp_pa
     assert {(row.reason, row.flaky, row.has_values) for row in rows} == {(NOISE, True, False)}
     assert {row.kind for row in rows} == {"value", "length"}
     assert not {"code", "value"} & {row.path.rpartition(".")[2] for row in rows}
+    noisy = acceptance_of(UNSTABLE[:4], Baseline("", rows), TODAY)
+    assert (noisy.held, next(iter(noisy.notes()))[:17]) == ([], "Accepted by a row")
 
 
 def statuses(*replayed: int) -> OutcomeTally:

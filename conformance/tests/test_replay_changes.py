@@ -368,19 +368,6 @@ def keys_of(ledger: Path) -> list[str | None]:
     return [json.loads(row).get("key") for row in ledger.read_text().splitlines()]
 
 
-def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored(tmp_path: Path) -> None:
-    recording = refused_when_recorded(tmp_path / "traffic.jsonl", leaves_things, "/profile/update")
-
-    with reference.start() as portal:
-        before = state_of_portal(portal)
-        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
-        after = state_of_portal(portal)
-
-    assert PROFILE_UPDATE in keys_of(tmp_path / "out" / LEDGER)
-    assert told.run.ending.left_behind == []
-    assert after == before
-
-
 def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_refused(tmp_path: Path) -> None:
     file = tmp_path / "traffic.jsonl"
     recording = refused_when_recorded(file, generates_backup_codes, "backup-codes/generate")

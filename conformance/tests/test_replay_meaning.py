@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.outcome import Difference, Kind, Meaning, ReplayedExchange
 from conformance.replay.differences import lines_of
 from conformance.report.across.baseline_rows import load
-from conformance.report.model.regressions import difference_id
 from conformance.spec import BY_KEY
 from conformance.spec import endpoints as op
 from conformance.tests.replays import Replaying, comparer_of, recorder, replayed
@@ -55,7 +54,14 @@ PERMITTED = [
     ("key-as-pem", "label-of-its-own", "labels-without-words", "login-results-by-other-numbers"),
     ("never-paginated", "no-rotation", "nulls-left-out", "timestamps-are-ahead"),
     ("secure-channel-speaks-1-3-0", "without-timestamp", "without-version"),
+    ("chunked", "header-case", "gzip", "other-order-of-fields", "rate-of-all", "large-size-refused"),
+    ("connection-close", "password-change-ends-sessions", "oaep-sha1", "encrypted-objects", "urn-ids"),
+    ("old-refresh-tokens-stay-valid", "request-id-required", "zero-offset", "es256-tokens"),
+    ("cbc-with-the-iv-last", "numeric-ids", "history-counted-for-each-account", "encrypted-answers"),
+    ("firewall-200",),
+    ("firewall-406",),
 ]
+"""Variants that a client survives, or that differ in what nobody may rely on: the form of ids, of tokens."""
 
 
 def meanings_of(result: ReplayResult) -> set[object]:
@@ -67,14 +73,6 @@ def meanings_of(result: ReplayResult) -> set[object]:
     return found
 
 
-def places_of(result: ReplayResult, *meanings: str) -> set[tuple[object, ...]]:
-    return {
-        (group["endpoint"], group["path"], group["meaning"])
-        for group in result.groups
-        if group["meaning"] in meanings
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("variants", BREAKING, ids=" ".join)
 def test_a_lawful_variant_that_breaks_clients_contradicts_nothing_and_names_what_permits_it(
@@ -83,7 +81,8 @@ def test_a_lawful_variant_that_breaks_clients_contradicts_nothing_and_names_what
     told = visit(variants=tuple(variants))
 
     assert "breaking" in meanings_of(told)
-    assert places_of(told, "breaking") >= {(*place, "breaking") for place in variants.values()}
+    breaking = [group for group in told.groups if group["meaning"] == "breaking"]
+    assert {(group["endpoint"], group["path"]) for group in breaking} >= set(variants.values())
     assert told.run.exit_code == 1
 
 
@@ -96,41 +95,8 @@ def test_a_permitted_change_is_no_regression_and_names_what_permits_it(
 
     assert "breaking" not in meanings_of(told)
     assert told.run.regressions == []
+    assert told.tally.share >= 0.95
     assert told.run.exit_code == 0
-
-
-SHOWN_PASSWORD, NUMBER = "data.items[*].emailConfig.password", "data.pagination.totalRecords"
-FAULTS = [
-    {
-        "a-method-twice": (op.MFA, "data", "breaking"),
-        "access-token-carries-the-email": (op.LOGIN_COMPLETE, "data.accessToken", "contradiction"),
-        "backup-codes-total-generated-missing": (op.BACKUP_CODES, "data.totalGenerated", "contradiction"),
-        "channels-asked-for-are-counted-as-all": (op.CHANNELS_QUERY, NUMBER, "breaking"),
-        "expiration-days-are-ignored": (op.INVITE, "data.expiresAt", "breaking"),
-        "inactive-channels-tell-their-password": (op.CHANNELS_QUERY, SHOWN_PASSWORD, "contradiction"),
-        "login-session-expires-in-text": (op.LOGIN_INITIATE, "data.expiresIn", "contradiction"),
-        "public-key-without-an-id": (op.PUBLIC_KEY, "data.keyId", "breaking"),
-    },
-    {
-        "channel-password-masked-in-part": (op.CHANNELS_QUERY, SHOWN_PASSWORD, "breaking"),
-        "every-sign-in-has-a-reason": (op.SESSIONS_HISTORY, "data.items[*].failureReason", "breaking"),
-        "listed-roles-were-updated-at-another-time": (op.ROLE, "data.updatedAt", "breaking"),
-        "login-session-of-600": (op.LOGIN_INITIATE, "data.expiresIn", "contradiction"),
-        "profile-update-changes-created-at": (op.PROFILE_UPDATE, "data.createdAt", "breaking"),
-        "refresh-is-refused": (op.TOKEN_REFRESH, "status", "breaking"),
-    },
-]
-"""Faults, and what each shows."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("faults", FAULTS, ids=" ".join)
-def test_faults_contradict_or_break(visit: Replaying, faults: dict[str, tuple[str, str, str]]) -> None:
-    told = visit(faults=tuple(faults))
-
-    assert places_of(told, "contradiction", "breaking") >= set(faults.values())
-    assert told.run.exit_code == 1
-    assert {each.meaning for each in told.run.regressions} <= {"contradiction", "breaking"}
 
 
 @pytest.fixture(scope="module")
@@ -171,23 +137,6 @@ def test_the_same_difference_at_many_answers_is_one_row_with_its_count(
     assert "some samples omit version" in (tmp_path / "report.html").read_text()
 
 
-def test_accepted_differences_are_written_read_and_end_at_their_day(signed_in: Path, tmp_path: Path) -> None:
-    file, variant = tmp_path / "known.toml", ("wrong-code-422",)
-
-    first = replayed(signed_in, tmp_path, variants=variant)
-    change(tmp_path, file, "--accept", "all")
-    second = replayed(signed_in, tmp_path / "b", variants=variant, known=file)
-    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
-    file.write_text(file.read_text() + f"until = {yesterday}\n")
-    third = replayed(signed_in, tmp_path / "c", variants=variant, known=file)
-
-    assert [result.run.exit_code for result in (first, second, third)] == [1, 0, 1]
-    assert [bool(result.run.regressions) for result in (first, second, third)] == [True, False, True]
-    assert any(group.get("accepted") for group in second.groups)
-    assert third.run.baseline is not None
-    assert third.run.baseline.expired
-
-
 def change(reports: Path, file: Path, *words: str) -> None:
     """Changes what is known by the reports of a replay."""
     assert main(["compare", str(reports), "--known", str(file), *words]) == 0
@@ -215,39 +164,6 @@ def test_an_accepted_regression_is_pruned_by_a_replay_that_does_not_show_it(
     change(tmp_path, file, "--prune")
     assert len(load(file)) == len(rows) - 1
     assert f"Removed from {file}: {rows[0].signature}" in capsys.readouterr().out
-
-
-ROW = """
-[[known]]
-endpoint = "{endpoint}"
-path = "data.accountName"
-kind = "value"
-reason = "renamed in release 7"
-{more}
-"""
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "more", "problem"),
-    [
-        (op.PROFILE, "", "stale"),
-        (op.PASSWORD_RESET, "", ""),
-        (op.PASSWORD_RESET, "until = 2020-01-31", "expired"),
-    ],
-)
-def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
-    signed_in: Path, tmp_path: Path, endpoint: str, more: str, problem: str
-) -> None:
-    file = tmp_path / "known.toml"
-    file.write_text(ROW.format(endpoint=endpoint, more=more))
-
-    told = replayed(signed_in, tmp_path, known=file)
-
-    baseline = json.loads((tmp_path / "results.json").read_text())["baseline"]
-    listed = {name for name in ("stale", "expired") if baseline[name]}
-    assert told.run.exit_code == bool(problem)
-    assert listed == ({problem} if problem else set())
-    assert (f"{endpoint} data.accountName value" in (tmp_path / "summary.md").read_text()) is bool(problem)
 
 
 def pair_of(key: str, **more: object) -> ReplayedExchange:
@@ -567,20 +483,3 @@ def test_an_endpoint_that_is_an_unknown_path_now_contradicts_its_rule(
     assert {(each.endpoint, each.meaning, each.basis) for each in sessions} == {
         (op.SESSIONS, "contradiction", "OP-023")
     }
-
-
-def test_an_accepted_difference_covers_the_rule_that_it_contradicts_and_no_other(
-    signed_in: Path, tmp_path: Path
-) -> None:
-    def accepted(fault: str) -> ReplayResult:
-        file = tmp_path / f"{fault}.toml"
-        first = replayed(signed_in, tmp_path, faults=(fault,))
-        for id in {difference_id(each) for each in first.run.regressions}:
-            change(tmp_path, file, "--accept", id)
-        return replayed(signed_in, tmp_path, faults=(fault,), known=file)
-
-    for fault in ("backup-codes-total-generated-missing", "sessions-are-an-unknown-path"):
-        result = accepted(fault)
-
-        assert result.run.regressions == []
-        assert result.run.exit_code == 0, result.run.baseline

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from conformance.replay.compare.outcome import ReplayedExchange
 from conformance.replay.compare.repetition import MOST_SHOWN, ShownEarlier
 from conformance.replay.recording.plan import repeats_of
 from conformance.spec import endpoints as op
-from conformance.tests.replays import assessor_of, comparer_of, recorder, replayed
+from conformance.tests.replays import assessor_of, comparer_of
 from conformance.tests.traffic import NOW, answer, envelope
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
@@ -279,35 +278,6 @@ def test_a_history_that_lacks_sign_ins_of_the_replay_is_shorter_and_not_by_those
 
 EARLY, LATE = "2031-05-06T07:08:09.123Z", "2031-05-06T07:08:09.456Z"
 """Two times that are less than a second apart."""
-
-
-@pytest.fixture(scope="module")
-def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file and an institution, each read twice."""
-    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl") as (walker, _):
-        walker.sign_in(walker.accounts["admin"])
-        institution = walker.get("/workspaces/current")["data"]["institutionBizId"]
-        for _ in range(2):
-            walker.look_at_a_file()
-            walker.get(f"/institutions/{institution}")
-    return out
-
-
-@pytest.mark.parametrize(
-    ("fault", "path", "kind"),
-    [
-        ("a-file-is-created-when-it-is-read", "data.createdAt", "repetition"),
-        ("a-read-updates-the-institution", "data.updatedAt", "repetition"),
-        ("a-file-has-another-hash-at-each-read", "data.etag", "value"),
-    ],
-)
-def test_a_read_that_changes_something_is_a_breaking_change(
-    read_twice: Path, tmp_path: Path, fault: str, path: str, kind: str
-) -> None:
-    result = replayed(read_twice, tmp_path, faults=(fault,))
-
-    (regression,) = result.run.regressions
-    assert (regression.path, regression.kind, regression.meaning) == (path, kind, "breaking")
 
 
 def pairs(key: str, *data: tuple[Json, Json], apart: float = 0.5, repeats: int = 1) -> list[ReplayedExchange]:

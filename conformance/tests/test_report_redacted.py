@@ -13,17 +13,10 @@ import pytest
 from conformance.report.formats.write import FORMATS, FURTHER, redacted, write_all, write_further
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
+from conformance.tests.test_redact import secrets as secrets_of
 from conformance.traffic.exchange import Json
-from conformance.traffic.redaction.redact import Secrets
 
 WORDS = sorted({word for row in REQUIREMENTS.values() for word in re.findall(r"[A-Za-z]{4,}", row.statement)})
-
-
-def secrets_of(*values: tuple[str, str]) -> Secrets:
-    secrets = Secrets()
-    for value, kind in values:
-        secrets.add(value, kind)
-    return secrets
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +52,13 @@ def test_a_secret_is_redacted_beside_them(reports: Path, name: str) -> None:
 
 
 def test_redaction_reaches_every_text_of_a_run() -> None:
-    run = sample().run(
+    builder = sample()
+    seen = exchange(60, PROFILE, answer=envelope({"planted-secret": "planted-secret"}))
+    fields = {"path": "data.planted-secret", "expected": "planted-secret", "message": "a planted-secret"}
+    builder.contradict("ENV-008", seen, **fields)
+    builder.ledger.observe("extra-fields", seen, "planted-secret")
+    builder.ledger.leave_untested("EVENT-001", "planted-secret")
+    run = builder.run(
         notes=["a planted-secret"],
         timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
     )

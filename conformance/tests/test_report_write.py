@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from datetime import timedelta
@@ -15,8 +14,7 @@ from conformance.report.formats.write import FORMATS, FURTHER, write_all, write_
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Run
 from conformance.tests.hostile_portal import hostile
-from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
-from conformance.traffic.redaction.redact import Secrets
+from conformance.tests.sample_run import START, conformant, sample
 
 
 @pytest.mark.parametrize("exit_code", range(8))
@@ -82,34 +80,6 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.Monk
         write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
 
     assert (tmp_path / "report.html").read_bytes() == before
-
-
-def test_no_secret_stands_in_any_file_in_any_encoding(tmp_path: Path) -> None:
-    canary = "S3cr3t-canary/+&<'\"é"
-    hidden = Secrets()
-    hidden.add(canary, "password")
-    builder = sample()
-    forms = [canary, base64.b64encode(canary.encode()).decode(), canary.encode().hex()]
-    for at, form in enumerate(forms, 60):
-        seen = exchange(at, PROFILE, answer=envelope({form: form}))
-        builder.contradict(
-            "ENV-008", seen, path=f"data.{form}", expected=form, message=f"the answer holds {form}"
-        )
-        builder.ledger.observe("extra-fields", seen, form)
-        builder.ledger.leave_untested("EVENT-001", form)
-
-    write_all(
-        builder.run(target_profile=f"{canary}.toml", notes=[canary]),
-        tmp_path,
-        exchanges=tmp_path / "missing.jsonl",
-        secrets=hidden,
-    )
-
-    for file in tmp_path.iterdir():
-        text = file.read_text(encoding="utf-8")
-        for form in (*forms, "S3cr3t-canary"):
-            assert form not in text, file.name
-        assert "password-1" in (tmp_path / "report.html").read_text()
 
 
 def test_texts_that_no_encoding_can_carry_are_written_out(tmp_path: Path) -> None:
