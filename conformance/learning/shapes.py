@@ -50,7 +50,7 @@ class LearnedShape:
     inner: dict[str, LearnedShape] = field(default_factory=dict)
 
     def part(self, name: str) -> LearnedShape:
-        """The shape of a field, an empty one where there was none; of one too many that of the map."""
+        """The shape of a field, empty at first; beyond MOST_FIELDS the shape of all others."""
         if name not in self.fields and len(self.fields) >= MOST_FIELDS:
             return self.inner.setdefault(MEMBERS, LearnedShape())
         return self.fields.setdefault(name, LearnedShape())

@@ -38,7 +38,7 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
 
 
 def _size(value: Json) -> Any:
-    """The Decimal of a number, also of one in a text, or the datetime of a time; None of other values."""
+    """A number, or a number in a text, as Decimal; a time as datetime; other values as None."""
     if is_number(value):
         number = Decimal(str(value))
         return number if number.is_finite() else None

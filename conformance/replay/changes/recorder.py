@@ -292,7 +292,7 @@ class ReplayChanges:
 
     @property
     def counts(self) -> ChangeCounts:
-        """What this pass of the replay changed, and those that follow it."""
+        """Counts the changes of this pass of the replay and of later passes."""
         refused = self._losses.refused
         return self.ledger.counts + self._later + ChangeCounts(0, -refused, 0, -refused)
 

@@ -218,7 +218,7 @@ class ReplayPlan:
         return (at for at in self.order if self.session_of[at] >= 0)
 
     def sent(self) -> Iterator[int]:
-        """Yields the positions of these that are not refused."""
+        """Yields the wanted positions that the plan does not refuse."""
         return (at for at in self.wanted() if at not in self.refused)
 
     def omit(self, position: int) -> None:

@@ -63,7 +63,7 @@ def document(run: Run) -> str:
 
 
 def _beside_the_rules(run: Run, failures: RunFailures) -> Iterator[ElementTree.Element]:
-    """The suites of what is no rule of the specification."""
+    """Test suites beside the rules: replayed traffic, descriptions, baseline."""
     if run.command == "replay":
         yield _replayed(run, failures)
     if run.deviations:

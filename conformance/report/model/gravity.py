@@ -23,17 +23,17 @@ def warned_causes(run: Run) -> int:
     return sum(group.lead.id in warned for group in groups_of(run))
 
 
-def causes_in_words(run: Run, *, known: bool = False) -> str:
+def causes_in_words(run: Run, *, of_baseline: bool = False) -> str:
     """``3 causes at most: 1 may let someone in, 2 break a client``, the gravest first; empty without any: one
     fault of a portal may contradict several rules. A pinned reading that differs is no cause, nor is
-    a rule of the user's own. ``known``: the causes of what a baseline lists, in place of what fails."""
+    a rule of the user's own. ``of_baseline``: the causes of what a baseline lists, in place of what fails."""
     failures = failures_of(run)
     listed = (each for each in run.findings if each.signature in failures.accepted and each.verdict == "fail")
-    findings = gravest_first(run, listed if known else failures.new)
-    found = [(group.lead.requirement, severity_of(group.lead)) for group in grouped(findings, frozenset())]
-    blockers = () if known else failures.blockers
+    findings = gravest_first(run, listed if of_baseline else failures.new)
+    rules = [(group.lead.requirement, severity_of(group.lead)) for group in grouped(findings, frozenset())]
+    blockers = () if of_baseline else failures.blockers
     bare = [(each.requirement.id, "client") for each in blockers if not each.findings]
-    counts = Counter(severity for rule, severity in (*found, *bare) if not rule.startswith(PINNED))
+    counts = Counter(severity for rule, severity in (*rules, *bare) if not rule.startswith(PINNED))
     del counts["own"]
     parts = [(counts[each], predicate(words, counts[each])) for each, words in SEVERITIES.items()]
     grave = [(count, words) for count, words in parts if count]

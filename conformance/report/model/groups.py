@@ -207,7 +207,7 @@ def _absorbed(
     fits: Callable[[FindingGroup, FindingGroup], bool],
     join: Callable[[FindingGroup, FindingGroup], None],
 ) -> list[FindingGroup]:
-    """Joins each group to the first one before it that it fits."""
+    """Joins each group to the first earlier group that it fits."""
     joined: list[FindingGroup] = []
     for group in groups:
         if (first := next((each for each in joined if fits(each, group)), None)) is None:

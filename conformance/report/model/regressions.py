@@ -147,7 +147,7 @@ def of_one_refusal(places: Iterable[RegressedPlace]) -> list[tuple[RegressedPlac
 
 
 def of_one_cause(places: Iterable[RegressedPlace]) -> list[list[tuple[RegressedPlace, ...]]]:
-    """The places of one refusal together, and of these those of one cause, as ``by_cause`` has them."""
+    """Groups places by refusal, and refusals by cause, as ``by_cause`` does."""
     causes: dict[tuple[object, ...], list[tuple[RegressedPlace, ...]]] = {}
     for same in of_one_refusal(places):
         causes.setdefault(tuple(_cause_of(each.first.model_dump()) for each in same), []).append(same)

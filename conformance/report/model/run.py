@@ -382,7 +382,7 @@ class Run(Part):
 
     @property
     def fails_on(self) -> FailOn:
-        """What fails the run; of an older one, which weighed no severity, as it was then."""
+        """The ``--fail-on`` of the run; an older run, without one, weighed no severity."""
         return self.fail_on or ("should" if self.strict else "must")
 
     @classmethod

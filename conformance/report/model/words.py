@@ -374,7 +374,7 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if failed:
         parts = [f"{plural(len(failed), 'requirement')} failed, all listed in the baseline"]
-        parts += filter(None, [causes_in_words(run, known=True)])
+        parts += filter(None, [causes_in_words(run, of_baseline=True)])
         return Headline("known", "No new failure", f"{': '.join(parts)}.")
     title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
     if grave := _grave_in_words(run):

@@ -66,7 +66,7 @@ _DECODE, _READ_TIME = msgspec.json.Decoder(Exchange).decode, datetime.fromisofor
 
 
 def _lines(path: Place, begin: int, end: int | None, recording: RecordingNumber) -> Generator[bytes]:
-    """The lines that begin from one byte on and before another, with the placeholders of their recording."""
+    """Lines that begin in a range of bytes, with the placeholders of their recording."""
     with opened(path) as stream:
         place = begin
         if begin:

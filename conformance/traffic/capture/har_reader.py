@@ -96,7 +96,7 @@ class Survey:
     broken: Break | None = None
 
     def note(self, raw: bytes, end: int) -> None:
-        """Takes an entry; one without a time was sent when the one before it was."""
+        """Notes place and time of an entry; an entry without a time has the time of the entry before."""
         self.times.append(_epoch(raw, self.times[-1] if self.times else 0.0))
         self.starts.append(end - len(raw))
         self.ends.append(end)

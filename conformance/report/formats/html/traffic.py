@@ -52,7 +52,7 @@ def _coverage(extra: Mapping[str, Json]) -> Iterator[Cells]:
 
 
 def _counts(counts: Mapping[str, Json], missing: Sequence[Json]) -> list[tuple[str, ...]]:
-    """A row for each name with its count, and for each that is missing."""
+    """Rows of names with their counts, then rows of missing names."""
     rows = [(str(name), str(times)) for name, times in counts.items()]
     return [*rows, *((str(name), "not seen") for name in missing)]
 
