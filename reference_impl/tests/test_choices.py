@@ -38,6 +38,11 @@ GRANTS = f"{SYSTEM}/currency-grants"
 WORKSPACES = f"{SYSTEM}/workspaces/mine"
 COUNTRIES = f"{SYSTEM}/constants/countries"
 ORDERS = "/web/v1/admin/transfer/query/orders/workspace"
+INVITATIONS = f"{PROFILE}/invitations"
+TERMINATE_ALL = f"{SYSTEM}/security/sessions/terminate-all"
+REFRESH = f"{AUTH}/token/refresh"
+ID_FORMS = {"uuid": r"[0-9a-f-]{36}", "numeric": r"\d{19}", "prefixed": r"account_\w{32}", "ulid": r"\w{26}"}
+TAKEN, REFUSED = ("2000", True), (INVALID[1], False)
 SINGAPORE = {"currencyCode": "SGD"}
 SOURCES = "".join(
     path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if "tests" not in path.parts
@@ -82,6 +87,78 @@ def completed_by_another(client: Client) -> tuple[int, str]:
     return refusal_of(client.but(X_Client_Hash="two").complete(session, "OTP", "000000"))
 
 
+def id_form(client: Client) -> str:
+    return next(
+        form for form, like in ID_FORMS.items() if re.fullmatch(like, client.account("admin").account_id)
+    )
+
+
+def refreshed(client: Client) -> list[bool]:
+    session = data_of(client.initiate("admin"))["sessionId"]
+    early = data_of(client.complete(session, "OTP", client.code("admin", session, "OTP")))
+    late = client.post(REFRESH, {"refreshToken": early["refreshToken"]})
+    return [late[name] == early[name] for name in ("refreshToken", "accessToken")]
+
+
+def beyond_ten(client: Client) -> list[int]:
+    here, there = (client.but(CF_Connecting_IP=address) for address in ("192.0.2.1", "192.0.2.2"))
+    for _ in range(10):
+        here.initiate("admin")
+    return [
+        there.initiate("admin").status_code,
+        *(here.initiate(name).status_code for name in ("spare", "admin")),
+    ]
+
+
+def after_a_window(client: Client) -> list[tuple[int, bool]]:
+    client.advance(50)
+    for _ in range(9):
+        client.initiate("admin")
+    client.advance(15)
+    answers = [client.initiate("admin") for _ in range(2)]
+    return [(answer.status_code, "Retry-After" in answer.headers) for answer in answers]
+
+
+def after_invalid(client: Client) -> tuple[set[tuple[int, str]], int]:
+    refusals = {refusal_of(client.send(f"{AUTH}/login/initiate", {})) for _ in range(11)}
+    return refusals, client.initiate("admin").status_code
+
+
+def mailed_twice(client: Client) -> list[int]:
+    sessions = [data_of(client.initiate("spare"))["sessionId"] for _ in range(2)]
+    bodies = [{"sessionId": session, "method": METHODS["EMAIL"]} for session in sessions]
+    return [client.send(f"{AUTH}/login/mfa/send", body).status_code for body in bodies]
+
+
+def sessions_after(path: str) -> Callable[[Client], list[int]]:
+    def probe(client: Client) -> list[int]:
+        caller, other = client.signed_in("spare"), client.signed_in("spare")
+        body = {"oldPassword": client.account("spare").password, "newPassword": "A new password"}
+        data_of(client.channel().send(caller, path, body))
+        return [session.ask("GET", PROFILE).status_code for session in (caller, other)]
+
+    return probe
+
+
+def signed_in_by_backup(client: Client) -> tuple[int, str]:
+    codes = client.post(f"{SYSTEM}/security/mfa/backup-codes/generate")["codes"]
+    return refusal_of(client.complete(data_of(client.initiate("admin"))["sessionId"], "OTP", codes[0]))
+
+
+def challenged(client: Client) -> list[object]:
+    return [refusal_of(client.ask("GET", PROFILE)), client.verified().ask("GET", PROFILE).status_code]
+
+
+def statuses_taken(client: Client) -> list[tuple[str, bool]]:
+    forms: tuple[object, ...] = ([10050301, 10050302], "10050301,10050302")
+    answers = [client.ask("GET", INVITATIONS, params={"statuses": form}).json() for form in forms]
+    return [(answer["code"], bool(answer["data"])) for answer in answers]
+
+
+def refused(path: str, body: Any) -> Callable[[Client], tuple[int, str]]:
+    return lambda client: refusal_of(client.send(path, body))
+
+
 def activated(client: Client) -> Any:
     by_id = {"bizId": client.seeded.ids["channel"]}
     for name in ("deactivate", "activate"):
@@ -102,8 +179,7 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         lambda admin: len(admin.get(PROFILE)["createdAt"]),
         len("2026-01-02T03:04:05.123456789Z"),
     ),
-    ({"access_token": "RS256"}, algorithm, "RS256"),
-    ({"access_token": "ES256"}, algorithm, "ES256"),
+    *(({"access_token": name}, algorithm, name) for name in ("RS256", "ES256")),
     ({"access_token": "opaque"}, lambda admin: "." in token(admin), False),
     (
         {"account_status_at_sign_in": "always"},
@@ -127,18 +203,14 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         ["v", "p"],
     ),
     ({"activated_status": "INACTIVE"}, activated, "INACTIVE"),
-    (
-        {"unknown_properties": "rejected"},
-        lambda admin: refusal_of(admin.send(f"{AUTH}/token/refresh", {"refreshToken": "x", "more": 1})),
-        INVALID,
-    ),
+    ({"unknown_properties": "rejected"}, refused(REFRESH, {"refreshToken": "x", "more": 1}), INVALID),
     ({"text_filters": "equals"}, lambda admin: admin.post(ACCOUNTS, {"name": "person"})["totalElements"], 0),
     (
         {"text_filters": "equals"},
         lambda admin: admin.post(ACCOUNTS, {"name": "person 07"})["totalElements"],
         1,
     ),
-    ({"size_above_max": "refused"}, lambda admin: refusal_of(admin.send(ACCOUNTS, {"size": 101})), INVALID),
+    ({"size_above_max": "refused"}, refused(ACCOUNTS, {"size": 101}), INVALID),
     ({"page_negative": "first"}, lambda admin: admin.post(ACCOUNTS, {"page": -5})["currentPage"], 0),
     ({"sort_unknown": "ignored"}, lambda admin: orders(admin, sort="unknown,desc") == orders(admin), True),
     ({"changes_answer": "created"}, lambda admin: admin.post(GRANTS, SINGAPORE)["currencyCode"], "SGD"),
@@ -158,11 +230,7 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         True,
     ),
     ({"unfinished_orders": True}, unfinished, {"PROCESSING"}),
-    (
-        {"statuses_required": True},
-        lambda admin: refusal_of(admin.ask("GET", f"{PROFILE}/invitations")),
-        INVALID,
-    ),
+    ({"statuses_required": True}, lambda admin: refusal_of(admin.ask("GET", INVITATIONS)), INVALID),
     ({"workspaces_mine": "items"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
     ({"workspaces_mine": "workspaces"}, lambda admin: len(admin.get(WORKSPACES)["workspaces"]), 2),
     ({"workspaces_mine": "page"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
@@ -172,7 +240,7 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         0,
     ),
     ({"page_out_of_range": "last"}, page_99, (2, 14)),
-    ({"page_out_of_range": "refused"}, lambda admin: refusal_of(admin.send(ACCOUNTS, {"page": 99})), INVALID),
+    ({"page_out_of_range": "refused"}, refused(ACCOUNTS, {"page": 99}), INVALID),
     ({"permission_items": "codes"}, permissions, list(PERMISSIONS)),
     ({"label_style": "key"}, lambda admin: wallet_status(admin)["label"], "enum.wallet_statuses.active"),
     ({"descriptions": True}, lambda admin: "description" in wallet_status(admin), True),
@@ -182,9 +250,27 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ({"public_key_format": "jwk"}, public_key, dict),
     (
         {"constants_need_permission": False},
-        lambda admin: bool(admin.signed_in("limited").get(f"{SYSTEM}/constants/countries")),
+        lambda admin: bool(admin.signed_in("limited").get(COUNTRIES)),
         True,
     ),
+    *(({"ids": form}, id_form, form) for form in ID_FORMS),
+    ({"refresh_rotation": False}, refreshed, [True, False]),
+    ({"rate_scope": "address"}, beyond_ten, [200, 429, 429]),
+    ({"rate_scope": "account"}, beyond_ten, [429, 200, 429]),
+    ({"rate_scope": "all"}, beyond_ten, [429, 429, 429]),
+    ({"rate_window": "sliding", "retry_after": False}, after_a_window, [(200, False), (429, False)]),
+    ({"rate_window": "fixed"}, after_a_window, [(200, False), (200, False)]),
+    ({"rate_counts_invalid": False}, after_invalid, ({INVALID}, 200)),
+    ({"cooldown_scope": "session"}, mailed_twice, [200, 200]),
+    ({"cooldown_scope": "account"}, mailed_twice, [200, 429]),
+    ({"logout_ends": "own"}, sessions_after(f"{AUTH}/logout"), [401, 200]),
+    ({"logout_ends": "all"}, sessions_after(f"{AUTH}/logout"), [401, 401]),
+    ({"terminate_all_spares_current": False}, sessions_after(TERMINATE_ALL), [401, 401]),
+    ({"password_change_ends_sessions": True}, sessions_after(f"{AUTH}/password/change"), [200, 401]),
+    ({"backup_codes_sign_in": False}, signed_in_by_backup, WRONG_CODE),
+    ({"bot_challenge_also_on": (PROFILE,)}, challenged, [(403, "4030"), 200]),
+    ({"statuses_form": "repeated"}, statuses_taken, [TAKEN, REFUSED]),
+    ({"statuses_form": "comma"}, statuses_taken, [REFUSED, TAKEN]),
 )
 
 
@@ -195,19 +281,6 @@ def test_a_choice_shows(
     portal_with: Portals, choices: dict[str, Any], probe: Callable[[Client], object], shown: object
 ) -> None:
     assert probe(chosen(portal_with, **choices).signed_in()) == shown
-
-
-@pytest.mark.parametrize(
-    ("form", "like"),
-    [
-        ("uuid", r"[0-9a-f-]{36}"),
-        ("numeric", r"\d{19}"),
-        ("prefixed", r"account_\w{32}"),
-        ("ulid", r"\w{26}"),
-    ],
-)
-def test_ids_come_in_the_form_chosen(portal_with: Portals, form: str, like: str) -> None:
-    assert re.fullmatch(like, chosen(portal_with, ids=form).account("admin").account_id)
 
 
 def test_a_token_is_verified_once_and_one_with_another_signature_is_none() -> None:
@@ -229,101 +302,6 @@ def test_only_so_many_verified_tokens_are_kept() -> None:
     assert len(tokens.verified) == 5
 
 
-def test_a_refresh_token_may_stay(portal_with: Portals) -> None:
-    client = chosen(portal_with, refresh_rotation=False)
-    session = data_of(client.initiate("admin"))["sessionId"]
-    first = data_of(client.complete(session, "OTP", client.code("admin", session, "OTP")))
-    second = client.post(f"{AUTH}/token/refresh", {"refreshToken": first["refreshToken"]})
-
-    assert second["refreshToken"] == first["refreshToken"]
-    assert second["accessToken"] != first["accessToken"]
-
-
-@pytest.mark.parametrize(
-    ("scope", "same_account", "same_address"),
-    [("address", 200, 429), ("account", 429, 200), ("all", 429, 429)],
-)
-def test_initiations_are_counted_as_chosen(
-    portal_with: Portals, scope: str, same_account: int, same_address: int
-) -> None:
-    client = chosen(portal_with, rate_scope=scope)
-    here, there = (client.but(CF_Connecting_IP=address) for address in ("192.0.2.1", "192.0.2.2"))
-    for _ in range(10):
-        here.initiate("admin")
-
-    assert there.initiate("admin").status_code == same_account
-    assert here.initiate("spare").status_code == same_address
-    assert here.initiate("admin").status_code == 429
-
-
-@pytest.mark.parametrize(("window", "status"), [("sliding", 429), ("fixed", 200)])
-def test_the_window_slides_or_starts_anew(portal_with: Portals, window: str, status: int) -> None:
-    client = chosen(portal_with, rate_window=window, retry_after=False)
-    client.initiate("admin")
-    client.advance(50)
-    for _ in range(9):
-        client.initiate("admin")
-    client.advance(15)
-    allowed = [client.initiate("admin") for _ in range(2)]
-
-    assert [answer.status_code for answer in allowed] == [200, status]
-    assert "Retry-After" not in allowed[1].headers
-
-
-def test_initiations_that_are_invalid_may_not_count(portal_with: Portals) -> None:
-    client = chosen(portal_with, rate_counts_invalid=False)
-    for _ in range(11):
-        assert refusal_of(client.send(f"{AUTH}/login/initiate", {})) == INVALID
-
-    assert client.initiate("admin").status_code == 200
-
-
-@pytest.mark.parametrize(("scope", "status"), [("session", 200), ("account", 429)])
-def test_the_cooldown_is_of_the_session_or_the_account(portal_with: Portals, scope: str, status: int) -> None:
-    client = chosen(portal_with, cooldown_scope=scope)
-    sessions = [data_of(client.initiate("admin"))["sessionId"] for _ in range(2)]
-    first, second = ({"sessionId": session, "method": METHODS["EMAIL"]} for session in sessions)
-    client.post(f"{AUTH}/login/mfa/send", first)
-
-    assert client.send(f"{AUTH}/login/mfa/send", second).status_code == status
-
-
-@pytest.mark.parametrize(
-    ("choices", "ending", "callers", "others"),
-    [
-        ({"logout_ends": "own"}, f"{AUTH}/logout", 401, 200),
-        ({"logout_ends": "all"}, f"{AUTH}/logout", 401, 401),
-        ({"terminate_all_spares_current": False}, f"{SYSTEM}/security/sessions/terminate-all", 401, 401),
-        ({"password_change_ends_sessions": True}, f"{AUTH}/password/change", 200, 401),
-    ],
-)
-def test_the_sessions_end_that_are_chosen(
-    portal_with: Portals, choices: dict[str, Any], ending: str, callers: int, others: int
-) -> None:
-    client = chosen(portal_with, **choices)
-    caller, other = client.signed_in("spare"), client.signed_in("spare")
-    body = {"oldPassword": client.account("spare").password, "newPassword": "A new password"}
-    data_of(client.channel().send(caller, ending, body))
-
-    assert caller.ask("GET", PROFILE).status_code == callers
-    assert other.ask("GET", PROFILE).status_code == others
-
-
-def test_backup_codes_may_be_for_something_else(portal_with: Portals) -> None:
-    client = chosen(portal_with, backup_codes_sign_in=False)
-    codes = client.signed_in().post(f"{SYSTEM}/security/mfa/backup-codes/generate")["codes"]
-    session = data_of(client.initiate("admin"))["sessionId"]
-
-    assert refusal_of(client.complete(session, "OTP", codes[0])) == WRONG_CODE
-
-
-def test_the_bot_challenge_may_stand_before_other_endpoints(portal_with: Portals) -> None:
-    admin = chosen(portal_with, bot_challenge_also_on=(PROFILE,)).signed_in()
-
-    assert refusal_of(admin.ask("GET", PROFILE)) == (403, "4030")
-    assert admin.verified().ask("GET", PROFILE).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("choice", "headers"),
     [
@@ -342,23 +320,6 @@ def test_headers_may_be_required(portal_with: Portals, choice: str, headers: tup
     for name in headers:
         lacking = {other: "1" for other in headers if other != name}
         assert refusal_of(client.ask("GET", PUBLIC_KEY, headers=lacking)) == INVALID
-
-
-@pytest.mark.parametrize(
-    ("form", "accepted", "refused"),
-    [
-        ("repeated", [10050301, 10050302], "10050301,10050302"),
-        ("comma", "10050301,10050302", [10050301, 10050302]),
-    ],
-)
-def test_statuses_may_be_taken_in_one_form_only(
-    portal_with: Portals, form: str, accepted: object, refused: object
-) -> None:
-    admin = chosen(portal_with, statuses_form=form).signed_in()
-
-    assert admin.get(f"{PROFILE}/invitations", statuses=accepted)
-    answer = admin.ask("GET", f"{PROFILE}/invitations", params={"statuses": refused})
-    assert refusal_of(answer) == INVALID
 
 
 def chosen(portal_with: Portals, **choices: Any) -> Client:
