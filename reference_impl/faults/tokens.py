@@ -254,13 +254,18 @@ def _open(operation: str) -> Change:
     """The endpoint asks for no token: without one it answers for whoever signed in last."""
 
     def serving(call: Call) -> Any:
-        session, caller = _latest_session(call.portal), call.caller
-        if caller.session is None and session:
-            account = call.portal.find("account", session.account_id)
-            caller = replace(caller, session=session, known_account=account)
-        return call.handler(call.portal, caller, call.body)
+        return call.run() if call.caller.session else _for_the_latest_session(call)
 
     return together(row(operation, auth="none"), served(operation, serving))
+
+
+def _for_the_latest_session(call: Call) -> Any:
+    """The answer for whoever signed in last, if anybody did."""
+    session, caller = _latest_session(call.portal), call.caller
+    if session:
+        account = call.portal.find("account", session.account_id)
+        caller = replace(caller, session=session, known_account=account)
+    return call.handler(call.portal, caller, call.body)
 
 
 def claiming(change: Callable[[Claims], Claims]) -> Change:
@@ -368,6 +373,9 @@ _LISTS = {
 }
 
 ROWS = {
+    "AGREE-011 workspaces-are-those-of-the-last-to-sign-in": served(
+        op.MY_WORKSPACES, _for_the_latest_session
+    ),
     "LOGOUT-006 a-logout-counts-too-many": reported(op.LOGOUT, "", terminatedSessions=77),
     "AUTHN-021 access-tokens-end-two-minutes-early": served(op.PROFILE, _token_ends_early),
     "AUTHN-022 a-token-in-a-cookie-signs-in": adding(_token_of_a_cookie),
