@@ -86,6 +86,21 @@ def test_a_rule_that_rejects_the_same_answers_as_a_graver_one_is_of_its_group() 
     assert [each.lead.requirement for each in apart] == ["AUTHN-007", "AUTHN-008"]
 
 
+def test_an_endpoint_that_asks_for_no_token_is_one_group() -> None:
+    rules = ("AUTHN-001", "AUTHN-006", "AUTHN-007", "AUTHN-008")
+    found = [
+        each.model_copy(update={"exchanges": [at], "expected": at})
+        for at, rule in enumerate(rules + rules)
+        for each in answers(rule, PROFILE)
+    ]
+
+    (group,) = grouped(sorted(found, key=lambda each: each.requirement), NONE)
+    apart = grouped([*found, *answers("AUTHN-007", PROFILE, ROLES)], NONE)
+
+    assert (group.lead.requirement, len(group.findings)) == ("AUTHN-001", 8)
+    assert [each.lead.requirement for each in apart] == ["AUTHN-001", "AUTHN-007"]
+
+
 def test_a_mistake_that_lets_a_forged_token_in_is_one_group_at_whatever_endpoints() -> None:
     forged = answers("AUTHN-007", PROFILE, ROLES)
     unmarked = answers("AUTHN-013", COUNTRIES, verdict="warn")

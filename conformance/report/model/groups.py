@@ -20,14 +20,17 @@ DERIVED = {"PAGE-010": "PAGE-008"}
 """Rules about a value that is reckoned from another one of the answer, by the rule about that other one."""
 
 SAME_MISTAKE = {
+    "AUTHN-001": ("AUTHN-001",),
     "AUTHN-004": ("AUTHN-001",),
-    "AUTHN-008": ("AUTHN-007",),
-    "AUTHN-013": ("AUTHN-006", "AUTHN-007", "AUTHN-008"),
+    "AUTHN-006": ("AUTHN-001",),
+    "AUTHN-007": ("AUTHN-001", "AUTHN-006"),
+    "AUTHN-008": ("AUTHN-001", "AUTHN-006", "AUTHN-007"),
+    "AUTHN-013": ("AUTHN-004", "AUTHN-006", "AUTHN-007", "AUTHN-008"),
     "LOGIN-032": ("LOGIN-031",),
     "LOGIN-072": ("LOGIN-031", "LOGIN-032"),
 }
 """Rules on tokens and on login sessions, with the rules that a portal with the same mistake contradicts
-first: at the endpoints that are marked JWT, by a changed signature, and by a second completion."""
+first: without any token, at the endpoints that are marked JWT, and by a second completion."""
 
 LISTED = frozenset({"data", "accounts", "items", "content", "totalElements", "totalRecords"})
 """The last names of the places of a listing's records, and of their number."""
@@ -67,6 +70,7 @@ def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(groups, _answer, _join_at_once)
     groups = _joined(groups, _value, _join_at_once)
     groups = _absorbed(_joined(groups, _rule_and_answer, _join_elsewhere), _have_an_odd_one, _join_odd_one)
+    groups = _absorbed(groups, _is_same_mistake, _join_mistake)
     groups = _absorbed(_without_consequences(groups), _rejects_the_answers, _join_at_once)
     return _absorbed(groups, _is_of_one_filter, _join_filtered)
 
@@ -154,13 +158,19 @@ def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
     return rest
 
 
+def _is_same_mistake(first: FindingGroup, group: FindingGroup) -> bool:
+    """Whether a group has a rule that the same mistake contradicts first, at all its endpoints in common."""
+    causes = SAME_MISTAKE.get(group.lead.requirement, ())
+    rejecting = [each for each in first.findings if each.requirement in causes]
+    marked = {key for each in rejecting for key in REQUIREMENTS[each.requirement].operations}
+    places = {each.endpoint for each in (group.lead, *group.elsewhere)}
+    rejected = {each.endpoint for each in rejecting}
+    return bool(rejecting) and _is_as_grave(first, group) and rejected >= places & marked
+
+
 def _explains(cause: FindingGroup, group: FindingGroup) -> bool:
     """Whether all findings of a group follow from values that the rule of another group rejects."""
     rejecting = (cause.lead, *cause.elsewhere)
-    if cause.lead.requirement in SAME_MISTAKE.get(group.lead.requirement, ()):
-        marked = REQUIREMENTS[cause.lead.requirement].operations
-        places = {each.endpoint for each in (group.lead, *group.elsewhere)}
-        return {each.endpoint for each in rejecting} >= places.intersection(marked)
     if DERIVED.get(group.lead.requirement) == cause.lead.requirement:
         wrong = {(finding.endpoint, *finding.exchanges[-1:]) for finding in rejecting}
         following = (group.lead, *group.elsewhere)
@@ -224,6 +234,11 @@ def _join_elsewhere(first: FindingGroup, group: FindingGroup) -> None:
 
 def _join_at_once(first: FindingGroup, group: FindingGroup) -> None:
     first.at_once += group.findings
+
+
+def _join_mistake(first: FindingGroup, group: FindingGroup) -> None:
+    is_same_rule = group.lead.requirement == first.lead.requirement
+    (_join_elsewhere if is_same_rule else _join_at_once)(first, group)
 
 
 def _rule_and_answer(group: FindingGroup) -> Key | None:
