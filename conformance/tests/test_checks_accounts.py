@@ -42,6 +42,7 @@ def updated(**other: Json) -> Exchange:
 STORED_IN_PART = [read(**BEFORE), updated(), read(accountName="Two")]
 
 READ_BACK = [
+    Proof("PROFILE-004", [read(**BEFORE), updated(), read(**NEW)], [read(**BEFORE), updated(), read()]),
     *(
         Proof("PROFILE-005", traced, STORED_IN_PART, silent=True)
         for traced in (
