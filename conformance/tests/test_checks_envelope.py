@@ -37,6 +37,7 @@ PROOFS = [
     ),
     Proof("ENV-002", [success(), RATE_OF_A_GATEWAY], success(success="true")),
     Proof("ENV-003", [success(), error("NEW.CODE", 418, success=False)], error(success=True, status=200)),
+    Proof("ENV-007", success(message="SUCCESS"), success(message="OK")),
     Proof("ENV-009", [success(), success(version=None)], success(version=2)),
     Proof("ENV-011", success(timestamp=1_000_000_000_000), success(timestamp=1_900_000_000)),
     Proof(

@@ -136,9 +136,18 @@ BOUNDS = [
         ],
     ),
     Bound(
-        "a filter that may mean nothing is not judged",
+        "a filter that may mean nothing, or a part of a text in other letters, contradicts nothing",
         "",
-        lawful=[types(channel_type(), typeCode=wanted) for wanted in ("", " EMAIL", None, 7)],
+        lawful=[types(channel_type(), typeCode=wanted) for wanted in ("", " EMAIL", None, 7, "mail")],
+    ),
+    Bound(
+        "a channel in a further state may be active",
+        "CHANNEL-044",
+        wrong=[channels(INACTIVE, activeOnly=True)],
+        lawful=[
+            channels(INACTIVE, activeOnly=False),
+            channels(channel(channelStatus="DEGRADED"), activeOnly=True),
+        ],
     ),
     Bound(
         "a refused command says nothing of the channel",

@@ -105,7 +105,8 @@ BOUNDS = [
         "a page or a size that cannot be asked for may be answered as the portal likes",
         "",
         lawful=[orders(order(), query=f"page={page}", number=4) for page in ("-1", "one", "", "9")]
-        + [orders(order(), query=f"size={size}", size=3) for size in ("0", "-5", "x", "", "500")],
+        + [orders(order(), query=f"size={size}", size=3) for size in ("0", "-5", "x", "", "500")]
+        + [accounts(account(), sent={"size": 500}, pageSize=100)],
     ),
     Bound(
         "a page is not held to a request whose body is not known",
