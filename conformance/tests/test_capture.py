@@ -145,19 +145,6 @@ def test_a_broken_line_is_told_by_number_and_by_what_breaks(tmp_path: Path, line
         list(capture.read(path))
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_a_damaged_packed_file_is_told_so(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"a.jsonl{suffix}"
-    with capture.Writer(path) as writer:
-        for n in range(1, 500):
-            writer.write(exchange(n, answer={"bizId": str(n * 7919)}))
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-    with pytest.raises(CaptureError, match=r"ends early"):
-        list(capture.read(path))
-    assert 0 < len(list(capture.read(path, salvage=True))) < 499
-
-
 def test_a_file_that_is_not_there_is_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"nothing\.jsonl: No such file"):
         capture.read(tmp_path / "nothing.jsonl")

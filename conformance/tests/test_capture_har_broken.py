@@ -14,6 +14,7 @@ import zstandard
 
 from conformance.errors import CaptureError
 from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
+from conformance.tests.replays import written
 from conformance.traffic import capture
 
 
@@ -53,19 +54,24 @@ def random_entries(folder: Path) -> Path:
     path = many_entries(folder, 41)
     text = path.read_text()
     for at in range(41):
-        text = text.replace('"time": 1', f'"chance": "{Random(at).randbytes(6000).hex()}"', 1)
+        text = text.replace('"[]"', f'"[\\"{Random(at).randbytes(6000).hex()}\\"]"', 1)
     path.write_text(text)
     return path
 
 
+def random_lines(folder: Path) -> Path:
+    return written(folder / "one.jsonl", *capture.read(random_entries(folder)))
+
+
+@pytest.mark.parametrize("write", [random_entries, random_lines])
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_packed_file_that_is_cut_off_gives_what_it_holds_where_the_user_says_so(
-    tmp_path: Path, suffix: str
+    tmp_path: Path, suffix: str, write: Callable[[Path], Path]
 ) -> None:
-    path = packed(random_entries(tmp_path), suffix)
+    path = packed(write(tmp_path), suffix)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
-    with pytest.raises(CaptureError, match=r"one\.har\S+:\d+: the packed file ends early .*--salvage"):
+    with pytest.raises(CaptureError, match=r"one\.\S+:\d+: the packed file ends early .*--salvage"):
         list(capture.read(path))
     reader = capture.read(path, salvage=True)
     assert 0 < len(list(reader)) < 41

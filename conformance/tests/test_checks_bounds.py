@@ -154,11 +154,11 @@ BOUNDS = [
         lawful=[answer(op.ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})],
     ),
     Bound(
-        "a body without any label is not labelled as JSON",
+        "a body without any label is not labelled as JSON, and one of a kind of JSON is",
         "ENV-015",
         wrong=[replace(LABELLED, response=Response(status=200, body=envelope(data=[])))],
         at=["headers.content-type"],
-        lawful=[LABELLED],
+        lawful=[LABELLED, answer(op.ROLES, [], answered={"Content-Type": "application/problem+JSON"})],
     ),
     Bound(
         "a status in other digits than ours is no filter and breaks nothing",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.standards import is_language, is_zone
-from conformance.spec.endpoints import ACCOUNTS_QUERY, COUNTRIES, TIMEZONES
+from conformance.spec.endpoints import COUNTRIES, TIMEZONES
 from conformance.spec.iso import is_country
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import account, account_page, answer, coded, profile
+from conformance.tests.traffic import answer, coded, profile
 from conformance.traffic.exchange import Exchange, Json
 
 OWN_ZONE = coded("ZONE_1", 95010199, zoneIdCode="UTC", utcOffset="+00:00")
@@ -32,19 +32,9 @@ def zones(*listed: Json) -> Exchange:
 
 PROOFS = [
     Proof(
-        "RESOURCE-007",
-        [profile(defaultCountry="UK"), profile(defaultCountry="xk")],
-        answer(ACCOUNTS_QUERY, account_page(account(), account(defaultCountry="JX"))),
-    ),
-    Proof(
         "RESOURCE-008",
         [zones(OWN_ZONE), profile(defaultTimezone="ZONE_1"), profile(defaultTimezone="Asia/Shanghai")],
         [zones(), profile(defaultTimezone="ASIA_ATLANTIS")],
-    ),
-    Proof(
-        "RESOURCE-009",
-        [profile(defaultLanguage="zh_Hant_TW"), profile(defaultLanguage="jp")],
-        profile(defaultLanguage="English"),
     ),
     Proof("CONSTANT-067", [country(), country(alpha2Code="XJ", numericCode=1)], country(numericCode=393)),
     Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),

@@ -1,4 +1,5 @@
-"""Secrets in headers and fields of a deployment's own are redacted by their look; ordinary values are not."""
+"""Secrets in headers and fields of a deployment's own, also packed into something else or known for one only
+later, are redacted by their look; ordinary values are not."""
 
 from __future__ import annotations
 
@@ -14,17 +15,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlencode
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
+from msgspec.structs import replace
 
 from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.record.log import Log
 from conformance.replay import replay
+from conformance.spec.endpoints import COUNTRIES
 from conformance.target.profile.model import Profile, parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, profile_of, written
 from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Request, Response
 from conformance.traffic.redaction.finder import SecretFinder
@@ -45,6 +50,8 @@ def unread(length: int) -> str:
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
+BASE58 = re.sub("[0OIl]", "", ALNUM)
+SEED = "apple brave coral eagle flame grape honey ivory jelly karma lemon mango"
 
 
 def with_a_digit(make: Callable[[], str]) -> Callable[[], str]:
@@ -71,8 +78,16 @@ def jwt() -> str:
     return ".".join(base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts)
 
 
+def jwe() -> str:
+    return ".".join(["eyJhbGciOiJkaXIifQ", "", *(letters(ALNUM, length) for length in (16, 40, 22))])
+
+
 def octets(length: int) -> bytes:
     return bytes(DRAW.randrange(256) for _ in range(length))
+
+
+def block(length: int) -> str:
+    return base64.b64encode(octets(length)).decode()
 
 
 OPAQUE: dict[str, Callable[[], str]] = {
@@ -112,6 +127,23 @@ NAMED: dict[str, Callable[[], str]] = {
 }
 """Kinds that may be anything: they are found where a name speaks of them."""
 
+PACKED: dict[str, Callable[[], str]] = {
+    "base58": lambda: letters(BASE58, 44),
+    "jwe": jwe,
+    "gitlab": lambda: f"glpat-{letters(ALNUM, 20)}",
+    "npm": lambda: f"npm_{letters(ALNUM, 36)}",
+    "mail service": lambda: f"SG.{letters(ALNUM, 22)}.{letters(ALNUM, 43)}",
+    "pairs": lambda: ":".join(letters(HEX, 2) for _ in range(16)),
+    "basic": lambda: base64.b64encode(f"user:{letters(ALNUM, 12)}".encode()).decode(),
+    "padded": lambda: block(25),
+    "seed": lambda: " ".join(DRAW.sample(SEED.split(), 12)),
+    "password": lambda: f"{letters(string.ascii_lowercase, 5)}{letters('123456789', 2)}!{letters(ALNUM, 4)}",
+    "groups": lambda: f"{letters('123456789', 3)} {letters('123456789', 3)}",
+    "key line": lambda: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{letters(ALNUM, 43)}",
+    "uuid in braces": lambda: f"{{{uuid.UUID(int=DRAW.getrandbits(128), version=4)}}}",
+}
+"""Kinds that are found where they are packed into something else, under a name that speaks of secrets."""
+
 KINDS = {**OPAQUE, **NAMED}
 
 
@@ -143,11 +175,11 @@ PLACES = [
 ]
 
 
-def test_there_are_forty_kinds_and_forty_places() -> None:
-    assert (len(KINDS), len(PLACES)) == (40, 40)
+Planted = tuple[Exchange, dict[str, Any]]
+"""An exchange, and the places of the values that stand in it."""
 
 
-def exchanges() -> Iterator[tuple[Exchange, dict[str, Place]]]:
+def exchanges() -> Iterator[Planted]:
     """For each kind an exchange that holds a value of its own in each place."""
     for number, (kind, make) in enumerate(KINDS.items(), 1):
         planted = {make(): place for place in PLACES if place.is_named or kind in OPAQUE}
@@ -182,9 +214,85 @@ def exchange_of(
     )
 
 
-def request_to(path: str, body: Json = ABSENT, *, headers: list[tuple[str, str]] | None = None) -> Request:
-    url = f"http://localhost/web/v1/system/{path}"
-    return Request(method="GET" if body is ABSENT else "POST", url=url, headers=headers or [], body=body)
+def sent(path: str = "acme/step", body: Json = ABSENT, **headers: str) -> Request:
+    pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    method = "GET" if body is ABSENT else "POST"
+    return Request(method=method, url=f"http://localhost/web/v1/system/{path}", headers=pairs, body=body)
+
+
+def multipart(value: str) -> str:
+    return f'--B\r\nContent-Disposition: form-data; name="acmeToken"\r\n\r\n{value}\r\n--B--\r\n'
+
+
+def sends(make: Callable[[str], Request]) -> Callable[[str], Exchange]:
+    return lambda value: exchange_of(make(value), None)
+
+
+def shows(data: Callable[[str], Json]) -> Callable[[str], Exchange]:
+    return lambda value: exchange_of(sent(), data(value))
+
+
+def carries(payload: Callable[[str], str]) -> Callable[[str], Exchange]:
+    return sends(lambda value: sent(body={"payload": payload(value)}))
+
+
+def redirects(value: str) -> Exchange:
+    return exchange_of(sent(), None, headers=[("location", f"{CALLBACK}?acmeToken={coded(value)}")])
+
+
+coded = partial(quote, safe="")
+CALLBACK = "https://app.example.test/cb"
+PACKAGES: dict[str, Callable[[str], Exchange]] = {
+    "the query": sends(lambda value: sent(f"acme/step?acme_token={coded(value)}")),
+    "the fragment": sends(lambda value: sent(f"acme/step#acme_token={coded(value)}")),
+    "the referrer": sends(lambda value: sent(referer=f"{CALLBACK}?acmeToken={coded(value)}")),
+    "a redirection": redirects,
+    "a parameter of a header": sends(lambda value: sent(x_acme_auth=f'keyid="k1", signature="{value}"')),
+    "a protocol": sends(lambda value: sent(sec_websocket_protocol=f"token={quote(value)}")),
+    "a forwarded header": sends(lambda value: sent(x_forwarded_authorization=f"Bearer {value}")),
+    "a list": sends(lambda value: sent(body={"listOfTokens": [value]})),
+    "JSON in a text": carries(lambda value: json.dumps({"acmeToken": value})),
+    "JSON in base64": carries(
+        lambda value: base64.b64encode(json.dumps({"acmeToken": value}).encode()).decode()
+    ),
+    "JSON in a parameter": carries(lambda value: coded(json.dumps({"acmeToken": value}))),
+    "a line of a log": shows(lambda value: {"message": f"late: {json.dumps({'acmeToken': value})}"}),
+    "the text of an error": lambda value: replace(
+        exchange_of(sent(), None), response=None, error=f"net::ERR {CALLBACK}?acmeToken={coded(value)}"
+    ),
+    "JSON in a header": sends(lambda value: sent(x_acme=json.dumps({"acmeToken": value}))),
+    "the name of a member": shows(lambda value: {"acmeTokens": {value: {"used": False}}}),
+    "a form": carries(lambda value: f"a=1&pwd={coded(value)}"),
+    "a part of a form": carries(multipart),
+    "an element": carries(lambda value: f"<acme:req><acme:token>{value}</acme:token></acme:req>"),
+    "a tag of a page": shows(
+        lambda value: {"page": f'<html><meta name="csrf-token" content="{value}"></html>'}
+    ),
+    "an address": sends(
+        lambda value: sent(body={"database": f"postgres://svc:{coded(value)}@db.example.test/x"})
+    ),
+    "a download": shows(lambda value: {"url": f"https://files.example.test/d?acme_token={coded(value)}"}),
+    "a key of several words": sends(lambda value: sent(body={"apiAccessKey": value})),
+    "a short name": sends(lambda value: sent(body={"pwd": value})),
+}
+
+UNNATURAL = {
+    *(
+        ("the name of a member", kind)
+        for kind in ("seed", "password", "groups", "key line", "uuid in braces")
+    ),
+    *(("a forwarded header", kind) for kind in ("seed", "groups")),
+    ("a part of a form", "groups"),
+}
+
+
+def packages() -> Iterator[Planted]:
+    """For each kind and each way to pack it an exchange, with the value that is packed there."""
+    for place, make_exchange in PACKAGES.items():
+        for kind, make in PACKED.items():
+            value = make()
+            if (place, kind) not in UNNATURAL:
+                yield make_exchange(value), {value.rpartition("AAAAI")[2].strip("{}"): (place, kind)}
 
 
 def logged(path: Path, *exchanges: Exchange) -> None:
@@ -197,34 +305,36 @@ def logged(path: Path, *exchanges: Exchange) -> None:
 
 def stands_in(value: str, text: str) -> bool:
     """Whether a text holds the value; four or five digits may be part of a longer number, say of a time."""
-    if value not in text:
-        return False
-    return len(value) > 5 or re.search(rf"(?<![\d.]){re.escape(value)}(?!\d)", text) is not None
+    if len(value) <= 5:
+        return re.search(rf"(?<![\d.]){re.escape(value)}(?!\d)", text) is not None
+    return any(form in text for form in {value, json.dumps(value)[1:-1], quote(value, safe="")})
 
 
-def test_nothing_raw_is_in_the_capture_nor_in_what_check_makes_of_it_or_of_what_others_recorded(
-    tmp_path: Path,
-) -> None:
-    planted, made = {}, []
-    for exchange, values in exchanges():
-        planted.update(values)
-        made.append(exchange)
-    logged(tmp_path / "traffic.jsonl", *made)
-    with capture.Writer(tmp_path / "unused.jsonl") as writer:
-        (tmp_path / "raw.jsonl").write_bytes(b"".join(writer.line(exchange) + b"\n" for exchange in made))
+def raw_in(planted: list[Planted], folder: Path, *texts: str) -> list[tuple[Any, str]]:
+    """Values that stand as they are in some text or in a file of a folder, with their places."""
+    reports = [file.read_text(errors="replace") for file in folder.iterdir()]
+    places = [(place, value) for _, values in planted for value, place in values.items()]
+    return [row for row in places for text in (*texts, *reports) if stands_in(row[1], text)]
 
-    check([tmp_path / "traffic.jsonl"], CheckOptions(out=tmp_path / "reports"))
-    others = check([tmp_path / "raw.jsonl"], CheckOptions(out=tmp_path / "others"))
 
-    assert len(planted) > 1400
-    folders = (tmp_path / "reports", tmp_path / "others")
-    for file in (tmp_path / "traffic.jsonl", *(file for folder in folders for file in folder.iterdir())):
-        text = file.read_text(encoding="utf-8", errors="replace")
-        raw = [(place.where, place.name, value) for value, place in planted.items() if stands_in(value, text)]
-        assert raw == [], file.name
-    assert any(
-        note.endswith("Where they are none, give --keep verificationCode.") for note in others.run.notes
-    )
+@pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har", "traffic.jsonl.gz"])
+def test_nothing_raw_is_in_a_capture_nor_in_what_check_makes_of_it(tmp_path: Path, name: str) -> None:
+    planted = [*exchanges(), *packages()]
+    logged(tmp_path / name, *(exchange for exchange, _ in planted))
+    check([tmp_path / name], CheckOptions(out=tmp_path))
+
+    lines = "\n".join(json.dumps(repr(exchange)) for exchange in capture.read(tmp_path / name))
+    assert sum(len(values) for _, values in planted) > 1600
+    assert raw_in(planted, tmp_path, lines) == []
+
+
+def test_nothing_raw_is_in_what_check_makes_of_what_others_recorded(tmp_path: Path) -> None:
+    planted = [*exchanges()]
+    recording = written(tmp_path / "raw.jsonl", *(exchange for exchange, _ in planted))
+    told = check([recording], CheckOptions(out=tmp_path / "reports"))
+
+    assert raw_in(planted, tmp_path / "reports") == []
+    assert any(note.endswith("Where they are none, give --keep verificationCode.") for note in told.run.notes)
 
 
 def texts(value: Json) -> Iterator[str]:
@@ -307,7 +417,7 @@ def test_the_ids_of_the_profile_are_no_secrets_in_a_recording_or_a_replay(tmp_pa
 def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
     codes, secrets = form.split(), Secrets()
 
-    secrets.add_from(exchange_of(request_to("security/mfa/backup-codes/generate", {}), {"issued": codes}))
+    secrets.add_from(exchange_of(sent("security/mfa/backup-codes/generate", {}), {"issued": codes}))
 
     assert all(secrets.placeholder(code) for code in codes)
 
@@ -316,16 +426,92 @@ def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
     finder, secrets = SecretFinder(), Secrets()
     id = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
-    finder.register(exchange_of(request_to("acme"), [{"ref": id}]), secrets)
-    finder.register(exchange_of(request_to("acme", {"ref": id}), None), secrets)
+    finder.register(exchange_of(sent("acme"), [{"ref": id}]), secrets)
+    finder.register(exchange_of(sent("acme", {"ref": id}), None), secrets)
 
     assert secrets.placeholder(id) is None
 
 
 def test_the_filters_of_the_specification_are_no_secrets() -> None:
-    finder, secrets = SecretFinder(), Secrets()
-    url = "https://portal.example.test/web/v1/system/profile/invitations?statuses=10050303"
+    finder = SecretFinder()
 
-    finder.register(Exchange(n=1, started="", request=Request(method="GET", url=url)), secrets)
+    finder.register(exchange_of(sent("profile/invitations?statuses=10050303"), None), Secrets())
 
     assert list(finder.lines()) == []
+
+
+def test_a_private_key_is_redacted_line_by_line_wherever_it_stands(tmp_path: Path) -> None:
+    lines = [block(48), block(48)]
+    pem = "-----BEGIN PRIVATE KEY-----\n{}\n{}\n-----END PRIVATE KEY-----".format(*lines)
+    public = pem.replace("PRIVATE", "PUBLIC").replace(lines[0], "A" * 64)
+    logged(tmp_path / "traffic.jsonl", *(exchange_of(sent(), {"note": text}) for text in (pem, public)))
+
+    text = (tmp_path / "traffic.jsonl").read_text()
+    assert not any(line in text for line in lines)
+    assert "A" * 64 in text
+
+
+@pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har", "traffic.jsonl.gz"])
+def test_what_a_response_showed_before_it_was_known_for_a_secret_is_redacted_there(
+    tmp_path: Path, name: str
+) -> None:
+    ticket, other = letters(ALNUM, 32), letters(ALNUM, 32)
+    logged(
+        tmp_path / name,
+        exchange_of(sent("acme"), {"blob": ticket, "further": other}),
+        exchange_of(sent("acme", X_Acme_Token=ticket), None),
+        exchange_of(sent("acme", Authorization=f"Bearer {other}"), None),
+    )
+
+    first, *later = capture.read(tmp_path / name)
+    assert len(later) == 2
+    assert first.data["blob"] == later[0].request.header("x-acme-token")
+    assert first.data["further"] == later[1].request.bearer
+    assert ticket not in repr([first, *later])
+    assert other not in repr([first, *later])
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_replay_shows_nothing_of_what_a_recording_of_others_holds_raw(tmp_path: Path, cache: bool) -> None:
+    challenge, ticket = letters(ALNUM, 32), letters(ALNUM, 40)
+    with capture.Writer(tmp_path / "traffic.jsonl") as writer:
+        for status in (200, 403):
+            headers = {**NO_TOKEN, "X-Acme-Response": challenge}
+            writer.write(answer(COUNTRIES, body={"nextTicketToken": ticket}, status=status, headers=headers))
+    with reference.start() as portal:
+        replay([tmp_path / "traffic.jsonl"], profile_of(portal), options_for(tmp_path / "out", cache=cache))
+
+    texts = [file.read_text(errors="replace") for file in (tmp_path / "out").iterdir()]
+    assert len(texts) > 3
+    assert not any(value in text for text in texts for value in (challenge, ticket))
+
+
+ORDINARY: list[Json] = [
+    "Version 2.1 (build 4711)!",
+    "https://app.example.test/orders?page=2&sort=createdAt,desc&status=IN_PROGRESS",
+    "/assets/main.css?v=3",
+    "<p class='note' id='intro'>Hello, world</p>",
+    "text/html; charset=utf-8; boundary=frontier",
+    "max-age=3600, must-revalidate",
+    "a = b + c; x=1",
+    '{"page": 1, "columns": ["name", "status"], "code": "AL"}',
+    "report-2026-01-01.pdf",
+    "#ff00aa",
+    "+1 555 0148",
+    "aa:bb:cc:dd:ee:ff",
+    "1.2.3-rc.4+build.5",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)",
+    "The pin code is sent by mail",
+    "-----BEGIN CERTIFICATE-----",
+    {"primaryKey": "order-line", "countryCode": "DE", "passCount": 4711, "codeCount": 1234},
+    {"authMethod": "MAIL", "tokenType": "Bearer", "passwordPolicy": "eight letters"},
+]
+
+
+@pytest.mark.parametrize("value", ORDINARY)
+def test_what_is_ordinary_is_no_secret_in_whatever_it_is_packed(value: Json) -> None:
+    finder = SecretFinder()
+
+    finder.register(exchange_of(sent(body={"view": value}), {"shown": value}), Secrets())
+
+    assert finder.counts == {}

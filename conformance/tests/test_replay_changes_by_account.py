@@ -374,40 +374,32 @@ def changing(tmp_path: Path) -> Iterator[Changing]:
         yield Changing(portal, ReplayChanges(portal, tmp_path))
 
 
-def test_a_change_that_is_refused_first_and_accepted_then_is_restored(changing: Changing) -> None:
-    before = changing.name()
-    for refused in (True, False):
-        changing.note(4, op.PROFILE_UPDATE, RENAMED)
-        changing.changes.finish(4, changing.sent(op.PROFILE_UPDATE, RENAMED, refused=refused))
-    changed = changing.name()
-
-    assert changing.changes.restore() == []
-    assert changed != before
-    assert changing.name() == before
+REFUSED, ACCEPTED = True, False
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_of_two_equal_changes_at_once_the_accepted_one_is_restored(
-    changing: Changing, order: tuple[int, int]
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        [[(4, REFUSED)], [(4, ACCEPTED)]],
+        [[(4, REFUSED), (5, ACCEPTED)]],
+        [[(5, ACCEPTED), (4, REFUSED)]],
+        [[(4, REFUSED), (5, REFUSED)]],
+    ],
+)
+def test_of_equal_changes_one_after_another_or_at_once_only_an_accepted_one_is_to_be_restored(
+    changing: Changing, rounds: list[list[tuple[int, bool]]]
 ) -> None:
     before = changing.name()
-    for position in (4, 5):
-        changing.note(position, op.PROFILE_UPDATE, RENAMED)
-    answers = [changing.sent(op.PROFILE_UPDATE, RENAMED, refused=refused) for refused in (True, False)]
-    for at in order:
-        changing.changes.finish(4 + at, answers[at])
+    for answers in rounds:
+        for position, _ in answers:
+            changing.note(position, op.PROFILE_UPDATE, RENAMED)
+        for position, refused in answers:
+            changing.changes.finish(position, changing.sent(op.PROFILE_UPDATE, RENAMED, refused=refused))
+    accepted = ACCEPTED in dict(rounds[-1]).values()
 
+    assert (changing.name() != before) is bool(changing.changes.ledger.pending) is accepted
     assert changing.changes.restore() == []
     assert changing.name() == before
-
-
-def test_two_equal_changes_that_were_both_refused_leave_nothing_to_restore(changing: Changing) -> None:
-    for position in (4, 5):
-        changing.note(position, op.PROFILE_UPDATE, RENAMED)
-    for position in (4, 5):
-        changing.changes.finish(position, changing.sent(op.PROFILE_UPDATE, RENAMED, refused=True))
-
-    assert changing.changes.ledger.pending == []
 
 
 def test_of_two_equal_creations_the_one_without_an_answer_is_removed_as_well(changing: Changing) -> None:
