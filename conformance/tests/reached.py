@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
 from reference_impl.serve import Running, start
+
+Edit = Callable[[str], str]
 
 MINIMAL = """
 [portal]
@@ -35,10 +38,39 @@ token = "the-bot-token"
 """
 
 
+def without(table: str) -> Edit:
+    """An edit of a profile that takes a table out."""
+    return lambda text: re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", "", text)
+
+
+def without_keys(*keys: str) -> Edit:
+    """An edit of a profile that takes these keys out of every table."""
+    return lambda text: re.sub(rf"(?m)^(?:{'|'.join(keys)}) = .*\n", "", text)
+
+
+def replacing(pattern: str, by: str, *, within: str = "") -> Edit:
+    """An edit of a profile at the first place that fits, in it or in a table."""
+    start = rf"(^\[{re.escape(within)}\].*?)" if within else "()"
+    return lambda text: re.sub(rf"(?ms){start}{pattern}", rf"\1{by}", text, count=1)
+
+
+def all_of(*edits: Edit) -> Edit:
+    """One edit after the other."""
+    return lambda text: reduce(lambda edited, edit: edit(edited), edits, text)
+
+
+WRONG_SECRET = replacing(
+    'otp_secret = "[A-Z2-7]+"', 'otp_secret = "JBSWY3DPEHPK3PXP"', within="accounts.admin"
+)
+"""An edit of a profile: the authenticator of the admin is another one."""
+
+AS_IT_IS = all_of()
+
+
 @contextmanager
 def connected(
     *,
-    edit: Callable[[str], str] = lambda text: text,
+    edit: Edit = AS_IT_IS,
     impact: Impact = "disruptive",
     ledger: Path | None = None,
     **options: Any,
@@ -49,11 +81,6 @@ def connected(
         profile = parse(edit(running.profile()), {})
         with Portal.connect(profile, impact=impact, on_exchange=exchanges.append, ledger=ledger) as portal:
             yield portal, exchanges, running
-
-
-def without(table: str) -> Callable[[str], str]:
-    """An edit of a profile that takes a table out."""
-    return lambda text: re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", "", text)
 
 
 def envelope(data: Json = None, *, code: str = "2000", **more: Json) -> dict[str, Json]:
