@@ -29,11 +29,6 @@ def signed_in(turn: Turn) -> bool:
     return not turn.asked.path.startswith(UNSPOILED)
 
 
-def constants(turn: Turn) -> bool:
-    """The lists of constants: eight endpoints that are read once each."""
-    return "/constants/" in turn.asked.path
-
-
 def every(number: int) -> When:
     """One request of so many."""
     return lambda turn: turn.number % number == 0
@@ -50,6 +45,24 @@ def at(ending: str) -> When:
 
 
 # --- what it does
+
+
+def hang(turn: Turn) -> None:
+    turn.wire.hang()
+
+
+def reset(turn: Turn) -> None:
+    turn.wire.reset()
+
+
+def end(turn: Turn) -> None:
+    turn.wire.close()
+
+
+def reset_midway(turn: Turn) -> None:
+    """Ends TCP, without ending TLS, in the middle of a body."""
+    turn.wire.send(turn.answer.framed()[:-5])
+    turn.wire.reset()
 
 
 def changed(change: Change) -> Play:
