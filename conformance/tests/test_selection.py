@@ -281,17 +281,6 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
     assert some.musts == some.testable == sum(row.can_hold for row in musts)
 
 
-@pytest.mark.parametrize("command", [["run"], ["plan"], ["check", "x.jsonl"], ["requirements"]])
-def test_each_command_refuses_an_unknown_pattern(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    assert main([*command, "--only", "LOGN-*"]) == 4
-    assert "The nearest are LOGIN-*" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

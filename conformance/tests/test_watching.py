@@ -14,7 +14,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from conformance.cli import main
 from conformance.cli.live.watching import stages, watch
 from conformance.errors import TargetRestarted
 from conformance.report.model.run import Run
@@ -143,21 +142,6 @@ def test_a_portal_has_restarted_that_was_gone_or_that_shows_another_key() -> Non
 
 def test_a_portal_that_shows_another_key_each_time_has_not_restarted() -> None:
     assert seen(key("a"), key("b"), key("c"), key("d")) == [False, False]
-
-
-def test_watching_needs_a_portal_that_can_restart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    assert main(["run", "--watch"]) == 4
-    assert (
-        "--watch needs a portal that can restart. Give --profile FILE or --target URL."
-        in capsys.readouterr().err
-    )
-    assert main(["run", "--watch", "--failed", "--target", "http://127.0.0.1:9"]) == 4
-    assert "Leave out --failed and --rerun" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: Path) -> None:
