@@ -15,8 +15,10 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
+from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import Profile, parse
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
 from reference_impl.serve import Running, start
@@ -81,6 +83,32 @@ def connected(
         profile = parse(edit(running.profile()), {})
         with Portal.connect(profile, impact=impact, on_exchange=exchanges.append, ledger=ledger) as portal:
             yield portal, exchanges, running
+
+
+def profile_at(url: str, more: str = "", *, timeout: float = 0.5) -> Profile:
+    """A profile of the portal at an address; ``more`` are lines of its table."""
+    own = f'http://portal.example.test"\ntimeout = {timeout}\n{more}#'
+    text = MINIMAL.replace('http://portal.example.test"', own)
+    return parse(text.replace("http://portal.example.test", url), {})
+
+
+def transport(
+    respond: Callable[[httpx.Request], httpx.Response] | None = None,
+    *,
+    impact: Impact = "disruptive",
+    seen: list[Exchange] | None = None,
+    known: Profile | None = None,
+    secrets: Secrets | None = None,
+) -> Transport:
+    """The way to a target, or to a function that plays one. ``seen`` gets the records of its requests."""
+    return Transport(
+        known or parse(MINIMAL, {}),
+        clock=Clock(),
+        impact=impact,
+        secrets=Secrets() if secrets is None else secrets,
+        on_exchange=([] if seen is None else seen).append,
+        handler=httpx.MockTransport(respond) if respond else None,
+    )
 
 
 def envelope(data: Json = None, *, code: str = "2000", **more: Json) -> dict[str, Json]:

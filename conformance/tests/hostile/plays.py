@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.tests.hostile.wire import Answer, Asked, Play, Turn, When
+from conformance.tests.hostile.wire import Answer, Asked, Play, Row, Turn, When
 
 Change = Callable[[Answer], Answer]
 
@@ -42,6 +42,11 @@ def after(number: int) -> When:
 def at(ending: str) -> When:
     """The endpoints whose path ends like this."""
     return lambda turn: turn.asked.path.endswith(ending)
+
+
+def playing(play: Play) -> Row:
+    """A row that answers every request so."""
+    return Row("", "", play, everywhere)
 
 
 # --- what it does
