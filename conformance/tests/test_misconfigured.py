@@ -31,7 +31,7 @@ BY_OTP_ALONE = without_keys("inbox", "mfa")
 DEAD_INBOX = all_of(
     without_keys("otp_secret", "mfa"), replacing('http://[^"]*inbox', "http://127.0.0.1:9/inbox")
 )
-OTP_REFUSED = all_of(WRONG_SECRET, replacing('inbox = "mail"', "", within="accounts.admin"))
+OTP_REFUSED = all_of(WRONG_SECRET, without_keys("inbox"))
 
 
 def password(text: str) -> Edit:

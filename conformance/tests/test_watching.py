@@ -16,7 +16,6 @@ import pytest
 
 from conformance.cli.live.watching import stages, watch
 from conformance.errors import TargetRestarted
-from conformance.report.model.run import Run
 from conformance.run.session import ActingCase, RunOptions, RunSession
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
@@ -24,7 +23,7 @@ from conformance.target.profile.model import of_target
 from conformance.target.waiting import RestartWatch
 from conformance.tests.deployment import command
 from conformance.tests.reached import answer
-from conformance.tests.sample_run import ACCOUNTS, sample
+from conformance.tests.sample_run import ACCOUNTS, reported, sample
 from conformance.tests.test_waiting import free_port
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
@@ -36,14 +35,8 @@ FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
 AGAIN = "The portal restarted: "
 
 
-def reported(folder: Path, run: Run) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / "results.json").write_text(run.text(), encoding="utf-8")
-    return folder
-
-
 def test_what_failed_comes_first_then_its_endpoints_then_everything(tmp_path: Path) -> None:
-    out = reported(tmp_path / "reports", sample().run())
+    out = reported(tmp_path / "reports", sample().run()).parent
 
     failed, endpoints, rest = stages(out)
 
@@ -102,7 +95,7 @@ def restarts(count: int) -> Callable[[], None]:
 def test_a_stage_runs_where_the_one_before_it_passed(
     tmp_path: Path, codes: tuple[int, ...], times: int, kinds: str, end: int
 ) -> None:
-    runs, out, shown = Runs(*codes), reported(tmp_path / "reports", sample().run()), list[str]()
+    runs, out, shown = Runs(*codes), reported(tmp_path / "reports", sample().run()).parent, list[str]()
 
     assert watch(runs, out, restarted=restarts(times), show=shown.append) == end
     assert runs.kinds == kinds.split()
