@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,15 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
+from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import Profile, parse
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
 from reference_impl.serve import Running, start
+
+Edit = Callable[[str], str]
 
 MINIMAL = """
 [portal]
@@ -35,10 +40,39 @@ token = "the-bot-token"
 """
 
 
+def without(table: str) -> Edit:
+    """An edit of a profile that takes a table out."""
+    return lambda text: re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", "", text)
+
+
+def without_keys(*keys: str) -> Edit:
+    """An edit of a profile that takes these keys out of every table."""
+    return lambda text: re.sub(rf"(?m)^(?:{'|'.join(keys)}) = .*\n", "", text)
+
+
+def replacing(pattern: str, by: str, *, within: str = "") -> Edit:
+    """An edit of a profile at the first place that fits, in it or in a table."""
+    start = rf"(^\[{re.escape(within)}\].*?)" if within else "()"
+    return lambda text: re.sub(rf"(?ms){start}{pattern}", rf"\1{by}", text, count=1)
+
+
+def all_of(*edits: Edit) -> Edit:
+    """One edit after the other."""
+    return lambda text: reduce(lambda edited, edit: edit(edited), edits, text)
+
+
+WRONG_SECRET = replacing(
+    'otp_secret = "[A-Z2-7]+"', 'otp_secret = "JBSWY3DPEHPK3PXP"', within="accounts.admin"
+)
+"""An edit of a profile: the authenticator of the admin is another one."""
+
+AS_IT_IS = all_of()
+
+
 @contextmanager
 def connected(
     *,
-    edit: Callable[[str], str] = lambda text: text,
+    edit: Edit = AS_IT_IS,
     impact: Impact = "disruptive",
     ledger: Path | None = None,
     **options: Any,
@@ -51,9 +85,30 @@ def connected(
             yield portal, exchanges, running
 
 
-def without(table: str) -> Callable[[str], str]:
-    """An edit of a profile that takes a table out."""
-    return lambda text: re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", "", text)
+def profile_at(url: str, more: str = "", *, timeout: float = 0.5) -> Profile:
+    """A profile of the portal at an address; ``more`` are lines of its table."""
+    own = f'http://portal.example.test"\ntimeout = {timeout}\n{more}#'
+    text = MINIMAL.replace('http://portal.example.test"', own)
+    return parse(text.replace("http://portal.example.test", url), {})
+
+
+def transport(
+    respond: Callable[[httpx.Request], httpx.Response] | None = None,
+    *,
+    impact: Impact = "disruptive",
+    seen: list[Exchange] | None = None,
+    known: Profile | None = None,
+    secrets: Secrets | None = None,
+) -> Transport:
+    """The way to a target, or to a function that plays one. ``seen`` gets the records of its requests."""
+    return Transport(
+        known or parse(MINIMAL, {}),
+        clock=Clock(),
+        impact=impact,
+        secrets=Secrets() if secrets is None else secrets,
+        on_exchange=([] if seen is None else seen).append,
+        handler=httpx.MockTransport(respond) if respond else None,
+    )
 
 
 def envelope(data: Json = None, *, code: str = "2000", **more: Json) -> dict[str, Json]:

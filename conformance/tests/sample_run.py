@@ -132,6 +132,14 @@ def page_of(made: Sample, folder: Path, **changes: Any) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+def reported(folder: Path, run: Run) -> Path:
+    """The ``results.json`` of a run, in a folder."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "results.json"
+    path.write_text(run.text(), encoding="utf-8")
+    return path
+
+
 def card_of(page: str, rule: str) -> str:
     """The card of a finding in a report."""
     return page.partition(f'id="finding-{rule}"')[2].partition("</article>")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import tomllib
 from collections.abc import Iterator
@@ -12,10 +13,8 @@ from typing import Any
 
 import httpx
 import pyotp
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from conformance.target.portal.cipher import Scheme, seal, wrap
+from conformance.target.portal.cipher import Scheme, find_key, seal, wrap
 
 SYSTEM = "/web/v1/system"
 CONSTANTS = ("countries", "timezones", "user-mfa-methods", "user-workspace-statuses", "transfer-statuses")
@@ -183,20 +182,12 @@ class Walker:
         self.post("/auth/password/change", sealed, **{"X-Secure-Channel-Session-Id": session})
 
     def open_channel(self) -> tuple[str, bytes]:
-        from base64 import b64decode
-        from os import urandom
-
-        told = self.call("GET", "/web/v1/secure-channel/public-key")["data"]
-        public = load_der_public_key(b64decode(told["publicKey"]))
-        assert isinstance(public, rsa.RSAPublicKey)
-        keys = urandom(32), urandom(32)
-        body = {
-            "keyId": told["keyId"],
-            **{
-                name: wrap(key, public, rsa="oaep-sha256", mgf1="sha256")
-                for name, key in zip(("encReqKey", "encRespKey"), keys, strict=True)
-            },
-        }
+        offered = self.call("GET", "/web/v1/secure-channel/public-key")["data"]
+        found = find_key(offered, id_field="keyId", key_field="publicKey")
+        assert found is not None
+        keys = os.urandom(32), os.urandom(32)
+        wrapped = [wrap(key, found.public, rsa="oaep-sha256", mgf1="sha256") for key in keys]
+        body = {"keyId": found.id, "encReqKey": wrapped[0], "encRespKey": wrapped[1]}
         return self.call("POST", "/web/v1/secure-channel/session", body)["data"]["sessionId"], keys[0]
 
     def renew_token(self) -> None:

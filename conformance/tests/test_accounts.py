@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from pathlib import Path
 
@@ -20,11 +19,20 @@ from conformance.target.portal.sign_ins.attempts import otp_advice
 from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import Factor
-from conformance.tests.reached import MINIMAL, Played, answer, answering, connected, envelope
+from conformance.tests.reached import (
+    MINIMAL,
+    WRONG_SECRET,
+    Played,
+    all_of,
+    answer,
+    answering,
+    connected,
+    envelope,
+    replacing,
+)
 from conformance.traffic.exchange import Exchange, Request, Response
 
 NOON = 1_767_268_800
-AT_NOON = "Thu, 01 Jan 2026 12:00:00 GMT"
 
 
 def paths(seen: list[Exchange]) -> list[str]:
@@ -290,12 +298,8 @@ def test_how_long_a_token_lives(told: float | None, token: str, expected: float)
 
 
 def test_an_account_that_signs_in_by_mail_gives_up_a_refused_authenticator_alone() -> None:
-    def edit(text: str) -> str:
-        before, table, rest = text.partition("[accounts.admin]\n")
-        wrong = re.sub(r'otp_secret = "[^"]*"', 'otp_secret = "JBSWY3DPEHPK3PXP"', rest, count=1)
-        return before + table + re.sub(r'mfa = "[^"]*"', 'mfa = "EMAIL"', wrong, count=1)
-
-    with connected(edit=edit) as (portal, _, _running):
+    by_mail = replacing('mfa = "OTP"', 'mfa = "EMAIL"', within="accounts.admin")
+    with connected(edit=all_of(WRONG_SECRET, by_mail)) as (portal, _, _running):
         admin = portal.account("admin")
         session = portal.login.initiate(admin).at("data.sessionId")
         refused = portal.login.complete(session, method="OTP", code=admin.code("OTP"))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.conversation import hold
 from conformance.target.profile.model import parse
@@ -157,16 +156,6 @@ def test_an_account_with_an_authenticator_may_have_an_inbox_too(tmp_path: Path) 
     admin = profile.accounts["admin"]
     assert (admin.mfa, admin.otp_secret, admin.inbox) == ("OTP", SECRETS["OTP"], "mail")
     assert profile.inboxes == {"mail": FixedInbox(kind="fixed", code="m")}
-
-
-def test_without_a_terminal_it_says_what_to_run_instead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    assert main(["setup"]) == 4
-    assert "portal-conformance setup --print > portal.toml" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_profile_that_exists_is_not_overwritten(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
-from functools import reduce
+from typing import Any
 
 import httpx
 import pytest
@@ -17,16 +16,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.errors import FaultClass
 from conformance.target.doctor import Diagnosis, examine
 from conformance.target.profile.model import parse
-from conformance.tests.reached import MINIMAL, Played, answer, without
+from conformance.tests.reached import (
+    AS_IT_IS,
+    MINIMAL,
+    WRONG_SECRET,
+    Edit,
+    Played,
+    all_of,
+    answer,
+    replacing,
+    without,
+    without_keys,
+)
 from conformance.traffic.exchange import Exchange
 from reference_impl.serve import Running, start
 
-Edit = Callable[[str], str]
 
-
-def examined(
-    edit: Edit = lambda text: text, **options: object
-) -> tuple[list[Diagnosis], list[Exchange], Running]:
+def examined(edit: Edit = AS_IT_IS, **options: object) -> tuple[list[Diagnosis], list[Exchange], Running]:
     exchanges: list[Exchange] = []
     with start(seed=7, **options) as running:  # type: ignore[arg-type]
         return examine(parse(edit(running.profile()), {}), on_exchange=exchanges.append), exchanges, running
@@ -34,15 +40,6 @@ def examined(
 
 def of(found: list[Diagnosis], part: str) -> Diagnosis:
     return next(one for one in found if one.part == part)
-
-
-def replacing(pattern: str, by: str, *, within: str = "") -> Edit:
-    return lambda text: re.sub(
-        rf"(?ms)(^\[{re.escape(within)}\].*?){pattern}" if within else f"(){pattern}",
-        rf"\1{by}",
-        text,
-        count=1,
-    )
 
 
 def to_url(address: str) -> Edit:
@@ -67,11 +64,6 @@ def test_everything_works_on_the_bundled_portal_and_nothing_is_changed() -> None
     assert not [
         entry for entry in running.portal.received if entry["changed"] and "/auth/" not in entry["path"]
     ]
-
-
-def all_of(*edits: Edit) -> Edit:
-    """One edit after the other."""
-    return lambda text: reduce(lambda edited, edit: edit(edited), edits, text)
 
 
 RESET = 'operations."POST /web/v1/system/auth/password/reset"'
@@ -101,84 +93,6 @@ def twice(text: str) -> str:
     return replacing('email = "[^"]+"', f'email = "{admin}"', within="accounts.spare")(text)
 
 
-@pytest.mark.parametrize(
-    "edit, rows",
-    [
-        (NOWHERE, [
-            ("accounts.spare", "wrong", "credentials", "email or password is refused"),
-            ("bot_challenge", "wrong", "credentials", "the token is refused"),
-            ("inboxes.mail", "wrong", "environment", "nothing answers"),
-            ("records.role", "wrong", "configuration", "the target has no role"),
-        ]),
-        (replacing("/inbox/", "/nowhere/"), [("inboxes.mail", "wrong", "environment", "answers with HTTP")]),
-        (BOTH_FACTORS, [("accounts.spare", "works", None, "MFA-009 and similar rules stay untested")]),
-        (swapped, [
-            ("accounts.admin", "wrong", "configuration", "lacks permissions"),
-            ("accounts.limited", "wrong", "configuration", "has permissions; [accounts.limited] must have none"),
-            ("accounts.pending", "wrong", "configuration", "does not await approval"),
-            ("accounts.spare", "wrong", "configuration", "awaits approval; it must be active"),
-        ]),
-        (twice, [("accounts.spare", "wrong", "configuration", "has the email of [accounts.admin]")]),
-        (LEFT_OUT, [
-            ("records.file", "missing", "configuration", "no [records] file"),
-            ("records.role", "works", None, "taken from a listing"),
-            ("bot_challenge", "missing", "configuration", "the profile has no token"),
-            ("limits.login_window", "missing", "configuration", "60 s are assumed"),
-            ("accounts.spare", "missing", "configuration", "the profile has no [accounts.spare]"),
-            (RESET, "missing", "configuration", "the profile has no body"),
-        ]),
-        (replacing('advance = "[^"]*"', 'advance = "http://127.0.0.1:9/advance"'), [("clock", "wrong", "environment", "nothing answers")]),
-        (replacing('/clock/advance"', '/web/v1/clock"'), [("clock", "wrong", "configuration", "Check that the clock is offered")]),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named_with_whose_fault_it_is(
-    edit: Edit, rows: list[tuple[str, str, FaultClass | None, str]]
-) -> None:
-    found, _, _running = examined(edit)
-
-    for part, state, blame, said in rows:
-        diagnosis = of(found, part)
-        assert (diagnosis.state, diagnosis.fault_class) == (state, blame), diagnosis
-        assert said in diagnosis.message
-
-
-@pytest.mark.parametrize(
-    "edit, part, blame, message",
-    [
-        (to_url("{url}/web/v1"), "portal.url", "configuration", 'one does at {url}. Write url = "{url}" in [portal].'),
-        (to_url("{url}/web/v1/system/profile"), "portal.url", "configuration", "the path of {url}/web/v1/system/profile is too much"),
-        (to_url("https{plain}"), "portal.url", "configuration", 'does not speak TLS. Write url = "{url}" in [portal]'),
-        (replacing('access_code = "[^"]*"', 'access_code = ""'), "portal.access_code", "configuration", "it is empty, and requests without one are refused"),
-        (replacing('access_code = "', 'access_code = "x'), "portal.access_code", "credentials", "Check that it is the code of the SYSTEM portal"),
-        (replacing("pattern = .*?\n", "pattern = '\\\\d{8}'\ntimeout = 0.5\n"), "accounts.spare", "configuration", "Your sign-in code"),
-        (replacing('otp_secret = "[A-Z2-7]+"', 'otp_secret = "JBSWY3DPEHPK3PXP"', within="accounts.admin"), "accounts.admin", "credentials", "The clocks agree, so [accounts.admin] otp_secret is not the secret"),
-        (replacing('password = "[^"]*', 'password = "short', within="accounts.admin"), "accounts.admin", "credentials", "it has 5 characters, and the specification allows 8 to 128"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_has_its_cure(edit: Edit, part: str, blame: FaultClass, message: str) -> None:
-    found, seen, running = examined(edit)
-
-    wrong = [row for row in found if row.state == "wrong"]
-    assert (wrong[0].part, wrong[0].fault_class) == (part, blame)
-    assert message.format(url=running.url) in wrong[0].message
-    assert not wrong[0].message.startswith(f"[{part}]")
-    assert len(wrong) == 1
-    if part == "accounts.spare":  # its inbox gives no code, and is tried for one account
-        assert of(found, "accounts.limited").message.startswith("not tried: its code comes by [inboxes.mail]")
-        assert of(found, "accounts.limited").state == "missing"
-        assert len([row for row in seen if row.request.path.endswith("mfa/send")]) == 1
-    if part == "portal.access_code":
-        assert not [one for one in seen if one.request.path.endswith("login/initiate")]
-
-
-def test_a_portal_below_a_path_is_found_from_an_address_without_it() -> None:
-    found, _, running = examined(to_url("{url}"), wrap=lambda app: Below(app, "/portal"))
-
-    assert [row.part for row in found if row.state == "wrong"] == ["portal.url"]
-    message = of(found, "portal.url").message
-    assert f"too little: no portal answers there (HTTP 404), but one does at {running.url}/portal" in message
-
-
 class Below:
     """Serves an application below a path, and nothing elsewhere."""
 
@@ -195,30 +109,81 @@ class Below:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
 
 
-def test_a_target_whose_clock_is_off_is_examined_all_the_same() -> None:
-    found, _, _running = examined(without("clock"), now=lambda: time.time() - 300, clock=False)
+@pytest.mark.parametrize(
+    "edit, options, rows",
+    [
+        (NOWHERE, {}, [
+            ("accounts.spare", "wrong", "credentials", "email or password is refused"),
+            ("bot_challenge", "wrong", "credentials", "the token is refused"),
+            ("accounts.limited", "wrong", "environment", "[inboxes.mail]: nothing answers"),
+            ("inboxes.mail", "wrong", "environment", "nothing answers"),
+            ("records.role", "wrong", "configuration", "the target has no role"),
+        ]),
+        (replacing("/inbox/", "/nowhere/"), {}, [
+            ("inboxes.mail", "wrong", "environment", "answers with HTTP"),
+            ("accounts.spare", "wrong", "environment", "[inboxes.mail]: http"),
+        ]),
+        (BOTH_FACTORS, {}, [("accounts.spare", "works", None, "MFA-009 and similar rules stay untested")]),
+        (swapped, {}, [
+            ("accounts.admin", "wrong", "configuration", "lacks permissions"),
+            ("accounts.limited", "wrong", "configuration", "has permissions; [accounts.limited] must have none"),
+            ("accounts.pending", "wrong", "configuration", "does not await approval"),
+            ("accounts.spare", "wrong", "configuration", "awaits approval; it must be active"),
+        ]),
+        (twice, {}, [("accounts.spare", "wrong", "configuration", "has the email of [accounts.admin]")]),
+        (LEFT_OUT, {}, [
+            ("records.file", "missing", "configuration", "no [records] file"),
+            ("records.role", "works", None, "taken from a listing"),
+            ("bot_challenge", "missing", "configuration", "the profile has no token"),
+            ("limits.login_window", "missing", "configuration", "60 s are assumed"),
+            ("accounts.spare", "missing", "configuration", "the profile has no [accounts.spare]"),
+            (RESET, "missing", "configuration", "the profile has no body"),
+        ]),
+        (replacing('advance = "[^"]*"', 'advance = "http://127.0.0.1:9/advance"'), {}, [("clock", "wrong", "environment", "nothing answers")]),
+        (replacing('/clock/advance"', '/web/v1/clock"'), {}, [("clock", "wrong", "configuration", "Check that the clock is offered")]),
+        (to_url("{url}/web/v1"), {}, [("portal.url", "wrong", "configuration", 'one does at {url}. Write url = "{url}" in [portal].')]),
+        (to_url("{url}/web/v1/system/profile"), {}, [("portal.url", "wrong", "configuration", "the path of {url}/web/v1/system/profile is too much")]),
+        (to_url("https{plain}"), {}, [("portal.url", "wrong", "configuration", 'does not speak TLS. Write url = "{url}" in [portal]')]),
+        (replacing('access_code = "[^"]*"', 'access_code = ""'), {}, [("portal.access_code", "wrong", "configuration", "it is empty, and requests without one are refused")]),
+        (replacing('access_code = "', 'access_code = "x'), {}, [("portal.access_code", "wrong", "credentials", "Check that it is the code of the SYSTEM portal")]),
+        (WRONG_SECRET, {}, [("accounts.admin", "wrong", "credentials", "The clocks agree, so [accounts.admin] otp_secret is not the secret")]),
+        (replacing('password = "[^"]*', 'password = "short', within="accounts.admin"), {}, [("accounts.admin", "wrong", "credentials", "it has 5 characters, and the specification allows 8 to 128")]),
+        (AS_IT_IS, {"wrap": lambda app: Below(app, "/portal")}, [("portal.url", "wrong", "configuration", "too little: no portal answers there (HTTP 404), but one does at {url}/portal")]),
+        (without("clock"), {"now": lambda: time.time() - 300, "clock": False}, [
+            ("time", "wrong", "environment", "the portal's clock is 300 s behind this machine's"),
+            ("accounts.admin", "wrong", "credentials", "portal's clock is"),
+        ]),
+        (all_of(without_keys("inbox", "mfa"), without("inboxes.mail")), {}, [
+            ("inboxes", "missing", "configuration", "requirements about mailed codes stay untested"),
+            ("accounts.spare", "wrong", "configuration", "neither an otp_secret nor an inbox"),
+        ]),
+        (AS_IT_IS, {"variants": ["pending-by-another-name"]}, [("accounts.pending", "works", None, "")]),
+        (without("secure_channel"), {"variants": ["sealed-objects"]}, [("secure_channel", "works", None, "rsa_padding = 'oaep-sha1'")]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_whose_fault_it_is_and_its_cure(
+    edit: Edit, options: dict[str, Any], rows: list[tuple[str, str, FaultClass | None, str]]
+) -> None:
+    found, seen, running = examined(edit, **options)
 
-    assert "the portal's clock is 300 s behind this machine's" in of(found, "time").message
-    assert of(found, "time").fault_class == "environment"
-    assert "portal's clock is" in of(found, "accounts.admin").message
+    for part, state, blame, message in rows:
+        diagnosis = of(found, part)
+        assert (diagnosis.state, diagnosis.fault_class) == (state, blame), diagnosis
+        assert message.format(url=running.url) in diagnosis.message
+        assert not diagnosis.message.startswith(f"[{part}]")
+    wrong = [row.part for row in found if row.state == "wrong"]
+    assert sorted(wrong) == sorted(part for part, state, *_ in rows if state == "wrong")
+    if wrong == ["portal.access_code"]:
+        assert not [one for one in seen if one.request.path.endswith("login/initiate")]
 
 
-def test_an_account_without_an_inbox_is_told_what_mailed_codes_would_add() -> None:
-    refused = httpx.MockTransport(Played(answer(status=401, code="4010")))
+def test_an_inbox_that_gives_no_code_is_tried_for_one_account() -> None:
+    found, seen, _running = examined(replacing("pattern = .*?\n", "pattern = '\\\\d{8}'\ntimeout = 0.5\n"))
 
-    assert of(examine(parse(MINIMAL, {}), handler=refused), "inboxes").state == "missing"
-
-
-def test_an_account_that_is_told_at_once_that_it_awaits_approval_is_as_it_should_be() -> None:
-    found, _, _running = examined(variants=["pending-by-another-name"])
-
-    assert of(found, "accounts.pending").state == "works"
-
-
-def test_a_secure_channel_found_out_otherwise_says_what_to_write() -> None:
-    found, _, _running = examined(without("secure_channel"), variants=["sealed-objects"])
-
-    assert "rsa_padding = 'oaep-sha1'" in of(found, "secure_channel").message
+    assert "Your sign-in code" in of(found, "accounts.spare").message
+    assert of(found, "accounts.limited").message.startswith("not tried: its code comes by [inboxes.mail]")
+    assert of(found, "accounts.limited").state == "missing"
+    assert len([row for row in seen if row.request.path.endswith("mfa/send")]) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from conformance.cli.options import folder_beside_run
 from conformance.spec.endpoints import PROFILE
 from conformance.target.locks import target_lock
 from conformance.target.profile.model import load
-from conformance.tests.sample_run import conformant
+from conformance.tests.sample_run import conformant, reported
 from conformance.tests.traffic import answer
 from conformance.traffic.log import line_of
 
@@ -26,40 +26,24 @@ def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("reports")
 
 
-def given(out: Path | None) -> SimpleNamespace:
-    return SimpleNamespace(out=out, force=False)
-
-
-def write_run(folder: Path, command: str) -> None:
-    (folder / "results.json").write_text(conformant().run(command=command).text(), encoding="utf-8")
-
-
-@pytest.mark.parametrize("command", ["check", "replay"])
-def test_the_report_of_a_whole_run_stays(
-    reports: Path, command: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "written, command, is_named, taken",
+    [
+        ("run", "check", False, "check"),
+        ("run", "replay", False, "replay"),
+        ("check", "check", False, ""),
+        ("run", "check", True, ""),
+    ],
+)
+def test_the_report_of_a_whole_run_stays_unless_the_user_names_its_folder(
+    reports: Path, written: str, command: str, is_named: bool, taken: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_run(reports, "run")
+    reported(reports, conformant().run(command=written))
+    options = SimpleNamespace(out=reports if is_named else None, force=False)
 
-    folder = folder_beside_run(given(None), command)
-
-    assert folder == reports / command
-    assert f"this {command} writes to {folder}." in capsys.readouterr().err
-
-
-def test_the_report_of_an_earlier_check_is_replaced(
-    reports: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_run(reports, "check")
-
-    assert folder_beside_run(given(None), "check") == reports
-    assert capsys.readouterr().err == ""
-
-
-def test_the_folder_that_the_user_names_is_used(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(reports, "run")
-
-    assert folder_beside_run(given(reports), "check") == reports
-    assert capsys.readouterr().err == ""
+    assert folder_beside_run(options, command) == reports / taken
+    said = capsys.readouterr().err
+    assert f"this {command} writes to {reports / taken}." in said if taken else said == ""
 
 
 LINE = line_of(answer(PROFILE, {})).decode() + "\n"

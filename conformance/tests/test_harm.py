@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import time
@@ -23,26 +22,18 @@ from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import RESTORING_SECONDS, Portal
 from conformance.target.portal.restoring.restore import restore_own
 from conformance.target.profile.model import load, parse
-from conformance.tests.deployment import Deployment, Done, command, deployed, done
+from conformance.tests.deployment import Done, command, deployed, done
+from conformance.tests.reached import WRONG_SECRET, all_of, without_keys
 from conformance.tests.test_changes import change_password
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
-
-WRONG_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-
-
-def with_wrong_secret(portal: Deployment) -> None:
-    """The admin signs in by an authenticator alone, whose secret in the profile is another one."""
-    text = portal.profile.read_text(encoding="utf-8")
-    right = portal.running.seeded.sign_ins["admin"].otp_secret
-    assert right in text
-    portal.profile.write_text(re.sub(r'inbox = "mail"\n', "", text.replace(right, WRONG_SECRET)), "utf-8")
 
 
 def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path) -> None:
     with deployed(tmp_path, clock=False) as portal:
         before = portal.dump()
-        with_wrong_secret(portal)
+        by_wrong_codes_alone = all_of(WRONG_SECRET, without_keys("inbox"))
+        portal.profile.write_text(by_wrong_codes_alone(portal.profile.read_text("utf-8")), "utf-8")
         run = portal.run("--impact", "disruptive", "--time-budget", "3m")
         after = portal.dump()
 

@@ -14,25 +14,22 @@ import msgspec
 import pytest
 
 from conformance import record
-from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable
+from conformance.errors import NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.judging import watch
 from conformance.replay.engine.wire import Connection, Server
 from conformance.spec import REQUIREMENTS
-from conformance.spec.operations import Impact
-from conformance.target.clock import LONGEST_WAIT, Clock
 from conformance.target.http1 import WireResponse
-from conformance.target.portal.budget import Budget, retry_after
 from conformance.target.portal.sign_ins.session import lifetime
-from conformance.target.portal.transport import Transport, clock_of
+from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.certificates import authority
 from conformance.tests.hostile.elsewhere import clock_only, odd_clock
-from conformance.tests.hostile.plays import everywhere, raw
+from conformance.tests.hostile.plays import playing, raw
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
 from conformance.tests.hostile.wire import Answer as Sent
-from conformance.tests.hostile.wire import Play, Row
-from conformance.tests.reached import MINIMAL
+from conformance.tests.hostile.wire import Row
+from conformance.tests.reached import MINIMAL, profile_at, transport
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.traffic.redaction.redact import Secrets
@@ -74,26 +71,11 @@ def origin() -> Iterator[str]:
         yield portal.url
 
 
-def profile(url: str, more: str = "", timeout: float = TIMEOUT) -> Profile:
-    own = f'http://portal.example.test"\ntimeout = {timeout}\n{more}#'
-    return parse(
-        MINIMAL.replace('http://portal.example.test"', own).replace("http://portal.example.test", url), {}
-    )
-
-
-def transport(
-    known: Profile, impact: Impact = "read-only", exchanges: list[Exchange] | None = None
-) -> Transport:
-    """The way to a target. ``exchanges`` gets the records of its requests."""
-    take = ([] if exchanges is None else exchanges).append
-    return Transport(known, clock=Clock(), impact=impact, secrets=Secrets(), on_exchange=take)
-
-
 def outcome(known: Profile) -> Exchange:
     """The record of one request, with an answer or without."""
     exchanges: list[Exchange] = []
     try:
-        return transport(known, exchanges=exchanges).send("GET", PATH)
+        return transport(known=known, seen=exchanges).send("GET", PATH)
     except NoAnswer:
         return exchanges[-1]
     except TargetUnreachable as gone:
@@ -112,7 +94,7 @@ def timed(clock: Callable[[], float], most: float) -> Iterator[None]:
 @pytest.mark.parametrize("name", SILENT)
 def test_what_is_no_answer_ends_in_time_and_says_why(name: str, origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS[name], origin, tmp_path) as portal, timed(time.monotonic, HANGING):
-        exchange = outcome(profile(portal.url))
+        exchange = outcome(profile_at(portal.url))
 
     assert exchange.response is None
     assert exchange.error
@@ -121,7 +103,7 @@ def test_what_is_no_answer_ends_in_time_and_says_why(name: str, origin: str, tmp
 @pytest.mark.parametrize("name", UNJUDGED)
 def test_what_is_beyond_the_bounds_is_recorded_and_not_judged(name: str, origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS[name], origin, tmp_path) as portal:
-        exchange = outcome(profile(portal.url, timeout=20.0))
+        exchange = outcome(profile_at(portal.url, timeout=20.0))
 
     assert exchange.response is not None
     assert exchange.response.is_unknown
@@ -163,7 +145,7 @@ def test_an_answer_that_comes_before_the_request_is_judged_in_no_exchange(
 ) -> None:
     with Hostile(ROWS["speaks-first"], origin, tmp_path) as portal:
         exchanges: list[Exchange] = []
-        sender = transport(profile(portal.url), exchanges=exchanges)
+        sender = transport(known=profile_at(portal.url), seen=exchanges)
         for number in range(3):
             with pytest.raises(NoAnswer):
                 sender.send("GET", f"{PATH}?number={number}")
@@ -220,11 +202,6 @@ def test_a_secret_of_equal_characters_is_searched_in_time_in_a_long_list() -> No
     assert "[password-8]" in clean
 
 
-def playing(play: Play) -> Row:
-    """A row that answers every request so."""
-    return Row("", "", play, everywhere)
-
-
 CORRECT = playing(lambda turn: turn.wire.send(Sent(body=b"{}").framed()))
 RESETTING = playing(lambda turn: turn.wire.reset())
 
@@ -239,7 +216,7 @@ def test_nothing_goes_out_that_the_profile_does_not_say(
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
 
     with Hostile(CORRECT, "", tmp_path) as portal:
-        exchange = outcome(profile(portal.url.replace("127.0.0.1", "localhost")))
+        exchange = outcome(profile_at(portal.url.replace("127.0.0.1", "localhost")))
 
     assert exchange.status == 200
     assert portal.asked[0].header("authorization") == ""
@@ -248,43 +225,12 @@ def test_nothing_goes_out_that_the_profile_does_not_say(
 def test_a_proxy_of_the_profile_is_asked_with_its_own_credentials(tmp_path: Path) -> None:
     with Hostile(CORRECT, "", tmp_path) as proxy:
         address = proxy.url.replace("//", "//user:pass%20word@")
-        exchange = outcome(profile("http://portal.example.test", f'proxy = "{address}"\n'))
+        exchange = outcome(profile_at("http://portal.example.test", f'proxy = "{address}"\n'))
 
     assert exchange.status == 200
     assert proxy.asked[0].target == f"http://portal.example.test{PATH}"
     basic = "Basic " + base64.b64encode(b"user:pass word").decode()
     assert proxy.asked[0].header("proxy-authorization") == basic
-
-
-def refusal(**headers: str) -> Exchange:
-    response = Response(
-        status=429, headers=[(name.replace("_", "-"), value) for name, value in headers.items()]
-    )
-    request = Request(method="POST", url=f"http://portal.example.test{PATH}")
-    return Exchange(n=1, started="2026-11-22T12:00:00.000000Z", request=request, response=response)
-
-
-@pytest.mark.parametrize(
-    "headers, most",
-    [
-        ({"retry_after": "9" * 100}, 1e11),
-        ({"retry_after": "inf"}, 1e11),
-        ({"retry_after": "Fri, 31 Dec 9999 23:59:59 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"}, 1e11),
-        ({"retry_after": "Fri, 31 Dec 9999 23:59:59 GMT", "date": "Sun, 22 Nov 2026 12:00:00 -0000"}, None),
-        ({"retry_after": "Fri, 31 Dec 99999 23:59:59 GMT"}, None),
-    ],
-)
-def test_a_wait_beyond_all_time_is_a_number_or_none(headers: dict[str, str], most: float | None) -> None:
-    told = retry_after(refusal(**headers))
-
-    assert told is None if most is None else LONGEST_WAIT < (told or 0.0) < most
-
-
-def test_who_asks_to_wait_for_ever_refuses() -> None:
-    budget = Budget(parse(MINIMAL, {}).limits, Clock())
-
-    with pytest.raises(RateLimited, match="more than 3600 s"):
-        budget.back_off(refusal(retry_after="9" * 100), 0)
 
 
 @pytest.mark.parametrize("ends", [b"1e999", b"1e300", b"9" * 4000, b"NaN", b'"soon"', b"[]"])
@@ -319,7 +265,7 @@ def test_a_clock_says_its_time_as_a_number_or_in_iso_8601(now: bytes, origin: st
 
 def test_an_endpoint_that_stays_silent_is_given_up_and_counted(tmp_path: Path) -> None:
     with Hostile(RESETTING, "", tmp_path) as portal:
-        sender = transport(profile(portal.url))
+        sender = transport(known=profile_at(portal.url))
         for _ in range(3):
             with pytest.raises(NoAnswer):
                 sender.send("GET", PATH)
@@ -332,7 +278,7 @@ def test_an_endpoint_that_stays_silent_is_given_up_and_counted(tmp_path: Path) -
 
 def test_a_portal_that_gives_no_answers_is_gone(tmp_path: Path) -> None:
     with Hostile(RESETTING, "", tmp_path) as portal:
-        sender = transport(profile(portal.url))
+        sender = transport(known=profile_at(portal.url))
         for number in range(15):
             with pytest.raises(NoAnswer):
                 sender.send("GET", f"/number/{number}")
@@ -343,7 +289,7 @@ def test_a_portal_that_gives_no_answers_is_gone(tmp_path: Path) -> None:
 def test_a_header_that_the_target_made_begins_no_line(tmp_path: Path) -> None:
     with Hostile(playing(raw(b"")), "", tmp_path) as portal:
         with pytest.raises(Untestable, match="the request cannot be sent"):
-            transport(profile(portal.url)).send(
+            transport(known=profile_at(portal.url)).send(
                 "GET", PATH, headers=[("Authorization", "a\r\nX-Injected: 1")]
             )
 
@@ -353,7 +299,7 @@ def test_a_header_that_the_target_made_begins_no_line(tmp_path: Path) -> None:
 def test_a_redirect_is_not_followed_and_a_cookie_not_sent_back(origin: str, tmp_path: Path) -> None:
     for name in ("redirect-302", "cookies-1000"):
         with Hostile(ROWS[name], origin, tmp_path) as portal:
-            sender = transport(profile(portal.url))
+            sender = transport(known=profile_at(portal.url))
             sender.send("GET", PATH)
             sender.send("GET", PATH)
 
@@ -365,12 +311,12 @@ def test_a_redirect_is_not_followed_and_a_cookie_not_sent_back(origin: str, tmp_
 def test_a_certificate_that_is_not_trusted_is_no_answer(name: str, origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS[f"tls-{name}"], origin, tmp_path) as portal:
         verify = f'verify = "{authority(tmp_path)}"\n' if name == "expired" else ""
-        assert outcome(profile(portal.url, verify)).error
+        assert outcome(profile_at(portal.url, verify)).error
 
     assert "GET" not in [asked.method for asked in portal.asked]
 
 
 def test_a_trusted_certificate_is_answered(origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS["tls-correct"], origin, tmp_path) as portal:
-        sender = transport(profile(portal.url, f'verify = "{authority(tmp_path)}"\n', timeout=5.0))
+        sender = transport(known=profile_at(portal.url, f'verify = "{authority(tmp_path)}"\n', timeout=5.0))
         assert {sender.send("GET", PATH).status for _ in range(3)} <= {401, 403}

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from conformance.cli import main
 from conformance.cli.suite import call_on_interrupt, while_read
 from conformance.embed.mcp_server import Assistant, server_of
 from conformance.report.model.again import har
@@ -103,12 +102,6 @@ def test_a_har_file_is_judged(tmp_path: Path) -> None:
     assert json.loads(read) == json.loads(judged)
     assert is_wrong
     assert "No such file" in missing
-
-
-def test_a_profile_that_no_run_could_use_is_an_error_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mcp", "--profile", "/nowhere/portal.toml"]) == 4
-    assert main(["mcp", "--target", "portal"]) == 4
-    assert "/nowhere/portal.toml: there is no such file" in capsys.readouterr().err
 
 
 def test_an_assistant_that_reads_no_more_ends_the_server_as_one_that_says_no_more() -> None:

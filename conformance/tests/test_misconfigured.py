@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import socket
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conformance import record
 from conformance.tests.deployment import command, done
+from conformance.tests.reached import AS_IT_IS, WRONG_SECRET, Edit, all_of, replacing, without_keys
 from conformance.tests.sample_run import error
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve
@@ -27,60 +26,17 @@ INITIATE = "/web/v1/system/auth/login/initiate"
 SKEW = 300.0
 """Seconds that the portal's clock is ahead."""
 
-Edit = Callable[[str], str]
+BY_OTP_ALONE = without_keys("inbox", "mfa")
+"""Every account signs in by authenticator codes, or not at all."""
+DEAD_INBOX = all_of(
+    without_keys("otp_secret", "mfa"), replacing('http://[^"]*inbox', "http://127.0.0.1:9/inbox")
+)
+OTP_REFUSED = all_of(WRONG_SECRET, without_keys("inbox"))
 
 
-def as_it_is(text: str) -> str:
-    return text
-
-
-def without(*keys: str) -> Edit:
-    """Takes these keys out of every table."""
-    return lambda text: re.sub(rf"(?m)^(?:{'|'.join(keys)}) = .*\n", "", text)
-
-
-def by_otp_alone(text: str) -> str:
-    """Every account signs in by authenticator codes, or not at all."""
-    return without("inbox", "mfa")(text)
-
-
-def by_mail_alone(text: str) -> str:
-    return without("otp_secret", "mfa")(text)
-
-
-def wrong_secret(text: str) -> str:
-    """The admin's alone: the first."""
-    return re.sub(r'otp_secret = ".*"\ninbox = .*', 'otp_secret = "JBSWY3DPEHPK3PXP"', text, count=1)
-
-
-def wrong_access_code(text: str) -> str:
-    return re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', text)
-
-
-def dead_inbox(text: str) -> str:
-    """Nothing listens where its mails are read."""
-    return re.sub(r'(?m)^url = ".*/inbox/.*"', f'url = "{nowhere()}/inbox/{{email}}"', by_mail_alone(text))
-
-
-def empty_password(text: str) -> str:
-    return re.sub(r'password = "Pw-.*"', 'password = "${PASSWORD_OF_NOBODY}"', text, count=1)
-
-
-def short_password(text: str) -> str:
-    """The admin's: shorter than the specification allows."""
-    return re.sub(r'password = "Pw-.*"', 'password = "short"', text, count=1)
-
-
-def away(text: str) -> str:
-    """Nothing listens at the portal's address."""
-    return re.sub(r'(?m)^url = ".*[0-9]"$', f'url = "{nowhere()}"', text)
-
-
-def nowhere() -> str:
-    """An address at which nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
+def password(text: str) -> Edit:
+    """The admin has another password."""
+    return replacing('password = "[^"]*"', f'password = "{text}"', within="accounts.admin")
 
 
 class Answering:
@@ -134,7 +90,7 @@ class Misconfiguration:
     code: int
     message: str
     portal: Mapping[str, Any] = field(default_factory=dict)
-    edit: Edit = as_it_is
+    edit: Edit = AS_IT_IS
     environ: Mapping[str, str] = field(default_factory=dict)
     bare: bool = False
 
@@ -143,22 +99,25 @@ NEVER = "[accounts.admin] never received a token."
 ALIKE = "refuses every request alike"
 
 KINDS = (
-    Misconfiguration("wrong-authenticator-secret", 5, NEVER, edit=wrong_secret),
-    Misconfiguration("skewed-clock", 5, NEVER, {"now": lambda: time.time() + SKEW}, edit=by_otp_alone),
+    Misconfiguration("wrong-authenticator-secret", 5, NEVER, edit=OTP_REFUSED),
+    Misconfiguration("skewed-clock", 5, NEVER, {"now": lambda: time.time() + SKEW}, edit=BY_OTP_ALONE),
     Misconfiguration(
         "empty-variable",
         4,
         "environment variable PASSWORD_OF_NOBODY, which is empty",
-        edit=empty_password,
+        edit=password("${PASSWORD_OF_NOBODY}"),
         environ={"PASSWORD_OF_NOBODY": ""},
     ),
     Misconfiguration(
-        "short-password", 5, "it has 5 characters, and the specification allows 8 to 128", edit=short_password
+        "short-password",
+        5,
+        "it has 5 characters, and the specification allows 8 to 128",
+        edit=password("short"),
     ),
     Misconfiguration("no-account", 5, "The profile has no account.", bare=True),
-    Misconfiguration("dead-inbox", 5, NEVER, edit=dead_inbox),
+    Misconfiguration("dead-inbox", 5, NEVER, edit=DEAD_INBOX),
     Misconfiguration("expired-password", 5, NEVER, {"wrap": Locking}),
-    Misconfiguration("wrong-access-code", 4, ALIKE, edit=wrong_access_code),
+    Misconfiguration("wrong-access-code", 4, ALIKE, edit=replacing('access_code = "', 'access_code = "x')),
     Misconfiguration(
         "excluding-whitelist",
         5,
@@ -177,7 +136,12 @@ KINDS = (
     Misconfiguration(
         "no-portal", 6, "but not as a portal", answering("/", lambda: HTMLResponse("<html>Welcome</html>"))
     ),
-    Misconfiguration("nothing-at-all", 6, "Nothing answers at", edit=away),
+    Misconfiguration(
+        "nothing-at-all",
+        6,
+        "Nothing answers at",
+        edit=replacing('url = "[^"]*"', 'url = "http://127.0.0.1:9"'),
+    ),
 )
 
 

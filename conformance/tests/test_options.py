@@ -65,17 +65,12 @@ def test_no_case_begins_when_the_time_budget_is_used_up(tmp_path: Path) -> None:
 def test_in_a_strict_run_of_plain_pytest_a_warning_fails(tmp_path: Path) -> None:
     """pytest has an option of this name, too."""
     with deployed(tmp_path, faults=["success-message-done"]) as portal:
-        arguments = ["--profile", str(portal.profile), "--rerun", "ENV-007", "--out", str(tmp_path / "out")]
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", str(CONSTANTS), *arguments, "--strict"],
-            cwd=CONSTANTS.parents[1],
-            capture_output=True,
-            text=True,
-            check=False,
+        run = pytest_on_constants(
+            tmp_path, "--profile", str(portal.profile), "--rerun", "ENV-007", "--strict"
         )
 
-    assert ran.returncode == 1, ran.stdout
-    assert "WARN ENV-007" in ran.stdout
+    assert run.code == 1, run.said
+    assert "WARN ENV-007" in run.said
 
 
 def test_a_rerun_that_decides_nothing_is_inconclusive(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ import yaml
 from conformance.cli.program import loaded
 from conformance.tests.documents import blocks, commands
 from conformance.tests.installation import ROOT, Installation, wheel
+from conformance.tests.test_http_library import imports
 from conformance.tests.test_profile_validation import ADMIN, PORTAL
 from reference_impl import serve as reference
 
@@ -397,7 +398,9 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
         for file in (ROOT / package).rglob("*.py")
         if "tests" not in file.parts
     ]
-    imported = {name for file in product for name in imports_of(file)} - set(sys.stdlib_module_names)
+    imported = {
+        name for file in product for name in imports(ast.parse(file.read_text(encoding="utf-8")))
+    } - set(sys.stdlib_module_names)
     extras = (
         bounds for name, bounds in PROJECT["optional-dependencies"].items() if name not in ("docs", "dev")
     )
@@ -412,15 +415,6 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
 
 NAMED = {"httptools", "pytest-html"}
 """What is imported by its name alone: by uvicorn, below the recorder, and by pytest."""
-
-
-def imports_of(file: Path) -> Iterator[str]:
-    """The first names of what a module imports, at whatever depth."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (each.name.partition(".")[0] for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0]
 
 
 def test_the_commands_of_the_guide_for_docker_are_understood() -> None:

@@ -27,12 +27,6 @@ def test_a_page_is_printed_as_it_is_where_no_terminal_reads_it(capsys: pytest.Ca
     assert capsys.readouterr().out == (PAGES / "reference" / "profile.md").read_text("utf-8")
 
 
-def test_of_a_page_that_there_is_not_the_nearest_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["docs", "recording"]) == 4
-
-    assert "there is no such page. The nearest is recordings." in capsys.readouterr().err
-
-
 def test_a_link_to_a_page_is_the_command_that_prints_it() -> None:
     text = "[a job](ci.md#docker), [keys](reference/profile.md), [costs](../benchmarks/README.md)"
 

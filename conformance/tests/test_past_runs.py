@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.tests.sample_run import conformant
+from conformance.tests.sample_run import conformant, reported
 
 
 @pytest.mark.parametrize(("runs", "name"), [(2, "compare"), (3, "matrix")])
 def test_the_last_line_names_the_page_that_was_written(
     runs: int, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results, out = tmp_path / "results.json", tmp_path / "out"
-    results.write_text(conformant().run().text(), encoding="utf-8")
+    results, out = reported(tmp_path, conformant().run()), tmp_path / "out"
 
     main(["compare", *[str(results)] * runs, "--out", str(out)])
     with_page = capsys.readouterr().out

@@ -20,8 +20,8 @@ from conformance.spec import endpoints as op
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
-from conformance.tests.reached import connected, without
-from conformance.tests.sample_run import URL, sample
+from conformance.tests.reached import connected, replacing, without
+from conformance.tests.sample_run import URL, reported, sample
 from conformance.verdicts.selection import select_rules
 from reference_impl.serve import start
 
@@ -93,10 +93,9 @@ def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
 def test_each_option_that_plan_offers_reaches_the_plan(
     words: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "reports").mkdir()
-    (tmp_path / "reports" / "results.json").write_text(sample().run().text(), encoding="utf-8")
+    reported(tmp_path / "reports", sample().run())
     for name, url in (("portal", URL), ("other", "http://127.0.0.1:9")):
-        profile = re.sub(r'(?m)^url = "[^"]*"', f'url = "{url}"', text, count=1)
+        profile = replacing('url = "[^"]*"', f'url = "{url}"')(text)
         (tmp_path / f"{name}.toml").write_text(profile, encoding="utf-8")
     asked: list[object] = []
 

@@ -66,28 +66,23 @@ class Busy:
         return answer({"bizId": "b-1"})
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_request_that_an_edge_turns_away_is_sent_once_more_when_it_says(times: int) -> None:
-    busy = Busy(times)
-
-    assert answering(busy).call("GET /web/v1/system/profile").success
-    assert busy.asked == times + 1
-
-
-def test_an_edge_that_turns_everything_away_is_not_waited_for_again_and_again() -> None:
-    busy = Busy(1000)
+@pytest.mark.parametrize(
+    "busy, calls, status, asked",
+    [
+        (Busy(1), 1, 200, 2),
+        (Busy(2), 1, 200, 3),
+        (Busy(1000), 10, 429, 10 + 3 * 2),  # given up: not waited for again and again
+        (Busy(1, "61"), 1, 429, 1),  # a long wait is the case's own matter
+        (Busy(1, "soon"), 1, 429, 1),
+    ],
+)
+def test_a_request_that_an_edge_turns_away_is_sent_once_more_when_it_says(
+    busy: Busy, calls: int, status: int, asked: int
+) -> None:
     portal = answering(busy)
 
-    assert {portal.call("GET /web/v1/system/profile").status for _ in range(10)} == {429}
-    assert busy.asked == 10 + 3 * 2
-
-
-@pytest.mark.parametrize("wait", ["61", "soon"])
-def test_a_long_wait_is_the_cases_own_matter(wait: str) -> None:
-    busy = Busy(1, wait)
-
-    assert answering(busy).call("GET /web/v1/system/profile").status == 429
-    assert busy.asked == 1
+    assert {portal.call("GET /web/v1/system/profile").status for _ in range(calls)} == {status}
+    assert busy.asked == asked
 
 
 def test_headers_of_the_profile_and_of_the_case_come_last_and_none_takes_away(recorder: Played) -> None:

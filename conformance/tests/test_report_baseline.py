@@ -379,11 +379,6 @@ def test_what_a_run_does_not_show_changes_no_row(
     assert reports.known.read_text() == ""
 
 
-def test_a_row_is_changed_only_by_one_run_and_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "reports", "--prune"]) == main(["compare", "a", "b", "--accept", "all"]) == 4
-    assert "by one RUN" in capsys.readouterr().err
-
-
 def test_pruning_removes_what_the_run_calls_stale_and_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

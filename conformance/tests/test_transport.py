@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
-from itertools import repeat
 from pathlib import Path
 
 import httpx
@@ -19,13 +16,13 @@ import pytest
 
 from conformance.errors import NoAnswer, NotAllowed, TargetUnreachable
 from conformance.spec.operations import Impact
-from conformance.target.clock import Clock
-from conformance.target.portal.transport import Transport, impact_of
-from conformance.target.profile.model import Profile, parse
-from conformance.tests.hostile.plays import everywhere
+from conformance.target.portal.transport import impact_of
+from conformance.target.profile.model import parse
+from conformance.tests.hostile.plays import everywhere, hang, playing, raw
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
-from conformance.tests.reached import MINIMAL, Played
+from conformance.tests.hostile.wire import Answer, Turn
+from conformance.tests.reached import MINIMAL, Played, profile_at, transport
 from conformance.traffic.exchange import ABSENT, Exchange
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
@@ -33,69 +30,11 @@ from reference_impl import serve as reference
 Respond = Callable[[httpx.Request], httpx.Response]
 
 
-def profile(url: str = "http://portal.example.test", timeout: float = 10.0) -> Profile:
-    return parse(
-        MINIMAL.replace("http://portal.example.test", url).replace(
-            "[accounts", f"timeout = {timeout}\n[accounts", 1
-        ),
-        {},
-    )
-
-
-def transport(
-    respond: Respond | None = None,
-    *,
-    impact: Impact = "disruptive",
-    seen: list[Exchange] | None = None,
-    known: Profile | None = None,
-    secrets: Secrets | None = None,
-) -> Transport:
-    return Transport(
-        known or profile(),
-        clock=Clock(),
-        impact=impact,
-        secrets=Secrets() if secrets is None else secrets,
-        on_exchange=(lambda exchange: None) if seen is None else seen.append,
-        handler=httpx.MockTransport(respond) if respond else None,
-    )
-
-
 def fine(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json={"success": True})
 
 
-@contextmanager
-def server(*talk: bytes | None, late: float | None = None) -> Iterator[str]:
-    """Answers one connection after another with these bytes, and hangs up. None: says nothing, holds on.
-    ``late``: any number of connections, of which each reads for so many seconds more before it hangs up."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    held: list[socket.socket] = []
-
-    def answer(connection: socket.socket, words: bytes | None) -> None:
-        connection.recv(65536)
-        if words is None:
-            held.append(connection)
-            return
-        connection.sendall(words)
-        with suppress(OSError):
-            connection.settimeout(late)
-            if late is not None:
-                connection.recv(65536)
-        connection.close()
-
-    def serve() -> None:
-        with suppress(OSError):
-            for words in talk if late is None else repeat(talk[0]):
-                connection, _ = listening.accept()
-                threading.Thread(target=answer, args=(connection, words), daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        listening.close()
-        for connection in held:
-            connection.close()
+CLOSING = Answer(headers=((b"Connection", b"close"),), body=b"{}")
 
 
 @pytest.mark.parametrize("status", [301, 302, 401, 404, 429, 500, 503])
@@ -189,29 +128,19 @@ def test_nothing_is_ever_sent_to_another_host(path: str) -> None:
     assert played.asked == []
 
 
-def test_no_answer_in_time_is_recorded_without_a_response() -> None:
+def test_no_answer_in_time_is_recorded_without_a_response(tmp_path: Path) -> None:
     exchanges: list[Exchange] = []
-    with server(None) as url, pytest.raises(NoAnswer, match=r"nothing came within 0\.2 s") as caught:
-        transport(known=profile(url, timeout=0.2), seen=exchanges).send("GET", "/web/v1/system/profile")
+    with Hostile(playing(hang), "", tmp_path) as portal:
+        with pytest.raises(NoAnswer, match=r"nothing came within 0\.2 s") as caught:
+            transport(known=profile_at(portal.url, timeout=0.2), seen=exchanges).send("GET", "/x")
 
     assert [exchange.response for exchange in exchanges] == [None]
     assert caught.value.fault_class == "environment"
 
 
-@pytest.mark.parametrize(
-    "words", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\ncut", b"nonsense\r\n\r\n"]
-)
-def test_a_connection_that_breaks_is_no_answer(words: bytes) -> None:
-    exchanges: list[Exchange] = []
-    with server(words) as url, pytest.raises(NoAnswer):
-        transport(known=profile(url), seen=exchanges).send("GET", "/x")
-
-    assert [bool(exchange.error) for exchange in exchanges] == [True]
-
-
-def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() -> None:
-    with server(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}") as url:
-        sending = transport(known=profile(url))
+def test_a_target_that_answered_before_has_stopped_and_its_address_is_right(tmp_path: Path) -> None:
+    with Hostile(playing(raw(CLOSING.framed())), "", tmp_path) as portal:
+        sending = transport(known=profile_at(portal.url))
         sending.send("GET", "/x")
     sending.availability.patience = 1.0
 
@@ -222,15 +151,13 @@ def test_a_target_that_answered_before_has_stopped_and_its_address_is_right() ->
 
 
 def test_a_refused_connection_says_what_to_look_at_and_is_not_waited_for() -> None:
-    with server() as url:
-        pass
     exchanges: list[Exchange] = []
     started = time.monotonic()
 
     with pytest.raises(
         TargetUnreachable, match=r"Nothing answers at .* \(connection refused\)\. Is the portal running\?"
     ):
-        transport(known=profile(url), seen=exchanges).send("GET", "/x")
+        transport(known=profile_at("http://127.0.0.1:9"), seen=exchanges).send("GET", "/x")
 
     assert time.monotonic() - started < 0.5
     assert exchanges[0].error is not None
@@ -299,7 +226,7 @@ def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Pat
     exchanges: list[Exchange] = []
     row = replace(ROWS["late-second-answer"], when=everywhere)
     with reference.start(seed=1) as portal, Hostile(row, portal.url, tmp_path) as hostile:
-        wire = transport(known=profile(hostile.url), seen=exchanges)
+        wire = transport(known=profile_at(hostile.url, timeout=10.0), seen=exchanges)
         for number in range(5):
             with suppress(NoAnswer):
                 wire.send("GET", f"/web/v1/system/constants/countries?number={number}")
@@ -311,11 +238,15 @@ def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Pat
     assert ["code" in (exchange.envelope or {}) for exchange in others] == [True] * 4
 
 
-def test_a_server_that_closes_after_each_answer_loses_one_request_at_most() -> None:
-    words = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+def test_a_server_that_closes_after_each_answer_loses_one_request_at_most(tmp_path: Path) -> None:
+    def close_late(turn: Turn) -> None:
+        turn.wire.send(Answer(body=b"{}").framed())
+        turn.wire.rest(0.3)
+        turn.wire.close()
+
     exchanges: list[Exchange] = []
-    with server(words, late=0.3) as url:
-        wire = transport(known=profile(url), seen=exchanges)
+    with Hostile(playing(close_late), "", tmp_path) as portal:
+        wire = transport(known=profile_at(portal.url, timeout=10.0), seen=exchanges)
         for number in range(6):
             with suppress(NoAnswer):
                 wire.send("GET", f"/{number}")

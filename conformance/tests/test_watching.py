@@ -14,10 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from conformance.cli import main
 from conformance.cli.live.watching import stages, watch
 from conformance.errors import TargetRestarted
-from conformance.report.model.run import Run
 from conformance.run.session import ActingCase, RunOptions, RunSession
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
@@ -25,7 +23,7 @@ from conformance.target.profile.model import of_target
 from conformance.target.waiting import RestartWatch
 from conformance.tests.deployment import command
 from conformance.tests.reached import answer
-from conformance.tests.sample_run import ACCOUNTS, sample
+from conformance.tests.sample_run import ACCOUNTS, reported, sample
 from conformance.tests.test_waiting import free_port
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
@@ -37,14 +35,8 @@ FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
 AGAIN = "The portal restarted: "
 
 
-def reported(folder: Path, run: Run) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / "results.json").write_text(run.text(), encoding="utf-8")
-    return folder
-
-
 def test_what_failed_comes_first_then_its_endpoints_then_everything(tmp_path: Path) -> None:
-    out = reported(tmp_path / "reports", sample().run())
+    out = reported(tmp_path / "reports", sample().run()).parent
 
     failed, endpoints, rest = stages(out)
 
@@ -103,7 +95,7 @@ def restarts(count: int) -> Callable[[], None]:
 def test_a_stage_runs_where_the_one_before_it_passed(
     tmp_path: Path, codes: tuple[int, ...], times: int, kinds: str, end: int
 ) -> None:
-    runs, out, shown = Runs(*codes), reported(tmp_path / "reports", sample().run()), list[str]()
+    runs, out, shown = Runs(*codes), reported(tmp_path / "reports", sample().run()).parent, list[str]()
 
     assert watch(runs, out, restarted=restarts(times), show=shown.append) == end
     assert runs.kinds == kinds.split()
@@ -143,21 +135,6 @@ def test_a_portal_has_restarted_that_was_gone_or_that_shows_another_key() -> Non
 
 def test_a_portal_that_shows_another_key_each_time_has_not_restarted() -> None:
     assert seen(key("a"), key("b"), key("c"), key("d")) == [False, False]
-
-
-def test_watching_needs_a_portal_that_can_restart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    assert main(["run", "--watch"]) == 4
-    assert (
-        "--watch needs a portal that can restart. Give --profile FILE or --target URL."
-        in capsys.readouterr().err
-    )
-    assert main(["run", "--watch", "--failed", "--target", "http://127.0.0.1:9"]) == 4
-    assert "Leave out --failed and --rerun" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: Path) -> None:

@@ -61,7 +61,6 @@ QUIET: dict[str, Any] = {
 }
 
 
-@contextmanager
 def two_workers() -> Iterator[str]:
     """The address of a scheduler with two workers. It gives a task up whose worker died twice."""
     with (
@@ -74,15 +73,13 @@ def two_workers() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """A scheduler that several tests share: none of them kills a worker."""
-    with two_workers() as address:
-        yield address
+    yield from two_workers()
 
 
 @pytest.fixture
 def mortal() -> Iterator[str]:
     """A scheduler of one test, which kills workers: whether they come back is no matter of other tests."""
-    with two_workers() as address:
-        yield address
+    yield from two_workers()
 
 
 @pytest.fixture
@@ -177,19 +174,6 @@ def test_the_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(UsageError, match=r"--workers needs .*pip install 'portal-conformance\[scale\]'"):
         with cluster_of([], tmp_path, option="--workers"):
             pass
-
-
-@pytest.mark.parametrize("command", ["check", "replay"])
-def test_what_cannot_be_used_is_said(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    for more, expected in (
-        (["--scheduler", "tcp://127.0.0.1:8786", "--workers", "2"], "Leave out --workers"),
-        (["--workers", "0"], "is no number of processes"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            sys.exit(main([command, __file__, *more]))
-
-        assert ended.value.code == ExitCode.USAGE
-        assert expected in " ".join(capsys.readouterr().err.split())
 
 
 # --- check
@@ -520,13 +504,16 @@ def test_a_share_that_no_worker_can_do_is_named_and_what_it_changed_is_restored(
     assert details(run)["recorded"] == 12
 
 
-@pytest.mark.parametrize("option", ["resume", "rate"])
-def test_what_needs_the_whole_replay_is_refused(tmp_path: Path, option: str) -> None:
-    options = options_for(tmp_path, **{option: 1.0 if option == "rate" else True})
-    with reference.start(clock=False) as portal, pytest.raises(UsageError, match="one process"):
-        check_options(profile_of(portal), options, "--workers")
-
-
-def test_several_workers_do_not_move_one_clock(tmp_path: Path) -> None:
-    with reference.start() as portal, pytest.raises(UsageError, match=r"\[clock\] advance"):
-        check_options(profile_of(portal), options_for(tmp_path), "--workers")
+@pytest.mark.parametrize(
+    "options, clock, said",
+    [
+        ({"resume": True}, False, "one process"),
+        ({"rate": 1.0}, False, "one process"),
+        ({}, True, r"\[clock\] advance"),
+    ],
+)
+def test_what_several_workers_cannot_share_is_refused(
+    tmp_path: Path, options: dict[str, Any], clock: bool, said: str
+) -> None:
+    with reference.start(clock=clock) as portal, pytest.raises(UsageError, match=said):
+        check_options(profile_of(portal), options_for(tmp_path, **options), "--workers")

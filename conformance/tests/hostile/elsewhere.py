@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.tests.hostile.plays import everywhere, header, signed_in
+from conformance.tests.hostile.plays import everywhere, hang, header, signed_in
 from conformance.tests.hostile.wire import Answer, Play, Row, Turn
 
 
@@ -57,11 +57,5 @@ ROWS = (
         clock_only,
         is_clock=True,
     ),
-    Row(
-        "clock-hangs",
-        "Has a clock that never answers.",
-        lambda turn: turn.wire.hang(),
-        clock_only,
-        is_clock=True,
-    ),
+    Row("clock-hangs", "Has a clock that never answers.", hang, clock_only, is_clock=True),
 )

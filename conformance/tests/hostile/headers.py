@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.tests.hostile.plays import at, constants, header, refused
+from conformance.tests.hostile.plays import at, header, refused
 from conformance.tests.hostile.wire import Play, Row, Turn
 
 
@@ -17,7 +17,7 @@ def unframed(*lines: bytes) -> Play:
 
 
 def line(name: str, sentence: str, content: bytes) -> Row:
-    return Row(name, sentence, unframed(content), constants)
+    return Row(name, sentence, unframed(content))
 
 
 MANY = [(b"X-%d" % number, b"value") for number in range(10_000)]
@@ -25,8 +25,8 @@ INITIATE = at("/auth/login/initiate")
 RETRY = b"Retry-After"
 
 ROWS = (
-    Row("header-of-10-mb", "Sends a header of 10 MB.", header((b"X-Long", b"a" * 10_000_000)), constants),
-    Row("headers-10000", "Sends 10,000 headers.", header(*MANY), constants),
+    Row("header-of-10-mb", "Sends a header of 10 MB.", header((b"X-Long", b"a" * 10_000_000))),
+    Row("headers-10000", "Sends 10,000 headers.", header(*MANY)),
     line("header-without-colon", "Sends a header without a colon.", b"no colon at all"),
     line("header-nul", "Puts NUL into a header.", b"X-Nul: a\x00b"),
     line("header-injected-answer", "Injects an answer.", b"X-A: b\r\n\r\nHTTP/1.1 200 OK\r\nX-C: d"),
@@ -42,10 +42,5 @@ ROWS = (
         refused(429, (RETRY, b"Fri, 31 Dec 9999 23:59:59 GMT")),
         INITIATE,
     ),
-    Row(
-        "retry-after-infinite",
-        "Asks to wait for ever, in words.",
-        refused(429, (RETRY, b"inf")),
-        INITIATE,
-    ),
+    Row("retry-after-infinite", "Asks to wait for ever, in words.", refused(429, (RETRY, b"inf")), INITIATE),
 )

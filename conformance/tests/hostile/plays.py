@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.tests.hostile.wire import Answer, Asked, Play, Turn, When
+from conformance.tests.hostile.wire import Answer, Asked, Play, Row, Turn, When
 
 Change = Callable[[Answer], Answer]
 
@@ -29,11 +29,6 @@ def signed_in(turn: Turn) -> bool:
     return not turn.asked.path.startswith(UNSPOILED)
 
 
-def constants(turn: Turn) -> bool:
-    """The lists of constants: eight endpoints that are read once each."""
-    return "/constants/" in turn.asked.path
-
-
 def every(number: int) -> When:
     """One request of so many."""
     return lambda turn: turn.number % number == 0
@@ -49,7 +44,30 @@ def at(ending: str) -> When:
     return lambda turn: turn.asked.path.endswith(ending)
 
 
+def playing(play: Play) -> Row:
+    """A row that answers every request so."""
+    return Row("", "", play, everywhere)
+
+
 # --- what it does
+
+
+def hang(turn: Turn) -> None:
+    turn.wire.hang()
+
+
+def reset(turn: Turn) -> None:
+    turn.wire.reset()
+
+
+def end(turn: Turn) -> None:
+    turn.wire.close()
+
+
+def reset_midway(turn: Turn) -> None:
+    """Ends TCP, without ending TLS, in the middle of a body."""
+    turn.wire.send(turn.answer.framed()[:-5])
+    turn.wire.reset()
 
 
 def changed(change: Change) -> Play:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.tests.hostile.plays import after, constants, every, everywhere, signed_in
+from conformance.tests.hostile.plays import (
+    after,
+    end,
+    every,
+    everywhere,
+    hang,
+    reset,
+    reset_midway,
+    signed_in,
+)
 from conformance.tests.hostile.wire import Gone, Row, Turn, Wire
 
 EXTRA = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{"success":false}'
-
-
-def hang(turn: Turn) -> None:
-    turn.wire.hang()
-
-
-def reset(turn: Turn) -> None:
-    turn.wire.reset()
-
-
-def end(turn: Turn) -> None:
-    turn.wire.close()
 
 
 def cut(share: float) -> Callable[[Turn], None]:
@@ -31,12 +28,6 @@ def cut(share: float) -> Callable[[Turn], None]:
         turn.wire.close()
 
     return play
-
-
-def reset_midway(turn: Turn) -> None:
-    whole = turn.answer.framed()
-    turn.wire.send(whole[: len(whole) - 5])
-    turn.wire.reset()
 
 
 def late(turn: Turn) -> None:
@@ -78,18 +69,6 @@ def close_silently(turn: Turn) -> None:
     turn.wire.close()
 
 
-def silent(wire: Wire) -> None:
-    wire.hang()
-
-
-def close_at_once(wire: Wire) -> None:
-    wire.close()
-
-
-def reset_at_once(wire: Wire) -> None:
-    wire.reset()
-
-
 def speak_first(wire: Wire) -> None:
     wire.send(EXTRA)
 
@@ -100,9 +79,9 @@ def speak_otherwise(wire: Wire) -> None:
 
 
 ROWS = (
-    Row("silent-accept", "Accepts a connection and never says a word.", hang, everywhere, greet=silent),
-    Row("close-at-accept", "Closes each connection at once.", end, everywhere, greet=close_at_once),
-    Row("reset-at-accept", "Resets each connection at once.", reset, everywhere, greet=reset_at_once),
+    Row("silent-accept", "Accepts a connection and never says a word.", hang, everywhere, greet=Wire.hang),
+    Row("close-at-accept", "Closes each connection at once.", end, everywhere, greet=Wire.close),
+    Row("reset-at-accept", "Resets each connection at once.", reset, everywhere, greet=Wire.reset),
     Row(
         "speaks-first", "Sends an answer before it was asked.", Turn.be_correct, everywhere, greet=speak_first
     ),
@@ -114,15 +93,15 @@ ROWS = (
     Row("reset-after-thirty", "Dies after thirty requests: each one is reset.", reset, after(30)),
     Row("reset-one-in-ten", "Resets one request in ten.", reset, every(10)),
     Row("hang-every-fortieth", "Never answers each fortieth request.", hang, every(40)),
-    Row("cut-head", "Ends in the middle of the headers.", cut(0.3), constants),
-    Row("cut-body", "Ends in the middle of the body.", cut(0.9), constants),
-    Row("reset-midway", "Resets in the middle of the body.", reset_midway, constants),
-    Row("late-answer", "Answers correctly, after the time-out.", late, constants),
+    Row("cut-head", "Ends in the middle of the headers.", cut(0.3)),
+    Row("cut-body", "Ends in the middle of the body.", cut(0.9)),
+    Row("reset-midway", "Resets in the middle of the body.", reset_midway),
+    Row("late-answer", "Answers correctly, after the time-out.", late),
     Row(
         "dripped-status", "Sends a byte of the status line every second and a half.", drip_status, everywhere
     ),
     Row("dripped-head", "Sends the headers a byte at a time.", drip_head, signed_in),
-    Row("dripped-body", "Sends the body a byte at a time.", drip_body, constants),
+    Row("dripped-body", "Sends the body a byte at a time.", drip_body),
     Row(
         "garbage-after-answer",
         "Sends garbage after an answer.",

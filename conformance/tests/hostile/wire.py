@@ -179,6 +179,11 @@ Play = Callable[[Turn], None]
 When = Callable[[Turn], bool]
 
 
+def constants(turn: Turn) -> bool:
+    """The lists of constants: eight endpoints that are read once each."""
+    return "/constants/" in turn.asked.path
+
+
 @dataclass(frozen=True)
 class Row:
     """A hostile behaviour.
@@ -190,7 +195,7 @@ class Row:
     name: str
     sentence: str
     play: Play
-    when: When
+    when: When = constants
     greet: Callable[[Wire], None] | None = None
     certificate: str = ""
     """Which one the server shows: trusted, self-signed, expired or other-host; none for plain HTTP."""
