@@ -20,9 +20,13 @@ Contents = Mapping[str, JsonSchema | None]
 media types nothing is said of the body."""
 
 
+def media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
 def media_type_of(contents: Contents, content_type: str) -> str | None:
     """The described type that a content type is of, also by the ranges ``application/*`` and ``*/*``."""
-    sent = content_type.partition(";")[0].strip().lower()
+    sent = media_type(content_type)
     ranges = (sent, f"{sent.partition('/')[0]}/*", "*/*")
     return next((name for name in ranges if name in contents), None)
 

@@ -31,6 +31,7 @@ from conformance.descriptions.operations import (
     DescribedOperation,
     DescribedParameter,
     Descriptions,
+    media_type,
 )
 from conformance.descriptions.schema_errors import JsonSchema
 from conformance.errors import UsageError
@@ -200,13 +201,8 @@ class _Reader:
         for status, place in node.children():
             if not status.startswith("x-"):
                 contents = self._resolved(place)["content"].children()
-                yield (
-                    status.replace("x", "X"),
-                    {
-                        name.partition(";")[0].strip().lower(): self._schema(row["schema"])
-                        for name, row in contents
-                    },
-                )
+                schemas = {media_type(name): self._schema(row["schema"]) for name, row in contents}
+                yield status.replace("x", "X"), schemas
 
     def _schema(self, node: _Node) -> JsonSchema | None:
         """A schema of a body; None where there is none. An invalid one is noted, and left out."""
