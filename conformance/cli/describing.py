@@ -12,8 +12,7 @@ from conformance.check.traffic import CheckOptions, PortalTraffic
 from conformance.cli.command import Options
 from conformance.cli.layout import print_line
 from conformance.descriptions import Descriptions, described_by
-from conformance.descriptions.operations import LEARNED, STATUS, DescribedOperation
-from conformance.descriptions.schema_errors import WITNESSES
+from conformance.descriptions.operations import LEARNED, STATUS, WITNESSES, DescribedOperation
 from conformance.errors import UsageError
 from conformance.judging.described import judge_described
 from conformance.learning.learner import ID, LearnedOperation, Learner
@@ -86,7 +85,9 @@ def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str,
 
 def _print(title: str, lines: Iterable[str]) -> None:
     for at, line in enumerate(lines):
-        print_line(f"{'' if at else f'{chr(10)}{title}{chr(10)}'}  {one_line(line, 400)}")
+        if at == 0:
+            print_line(f"\n{title}")
+        print_line(f"  {one_line(line, 400)}")
 
 
 def _document_of(learner: Learner) -> dict[str, Json]:

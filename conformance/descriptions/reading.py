@@ -31,9 +31,9 @@ from conformance.descriptions.operations import (
     DescribedOperation,
     DescribedParameter,
     Descriptions,
+    JsonSchema,
     media_type,
 )
-from conformance.descriptions.schema_errors import JsonSchema
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import operation_of

@@ -15,6 +15,7 @@ from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import MOST_SEGMENTS, UNDESCRIBED, endpoint_key, is_word
 from conformance.spec.tables import TOKEN_REFUSED
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
+from conformance.traffic.values import placed_texts
 from conformance.verdicts.comparisons import is_held_back
 
 ID = "{id}"
@@ -88,8 +89,9 @@ class Learner:
         request, response = exchange.request, exchange.response
         if response is None:
             return
-        if exchange.envelope is not None:
-            self._remember_ids(exchange.data)
+        for place, text in placed_texts(exchange.data):
+            if NAMES_OF_IDS.search(place) and len(self._ids) < MOST_VALUES:
+                self._ids.add(text.lower())
         if request.operation_key != UNDESCRIBED or request.method not in METHODS or response.status >= 500:
             return
         if exchange.is_sealed or is_held_back(exchange):
@@ -98,27 +100,15 @@ class Learner:
         is_file = response.status < 300 and bool(label) and "html" not in label and "json" not in label
         if not (is_of_an_endpoint(exchange) or is_file):  # a page may be anyone's
             return
-        key = endpoint_key(request.method, request.path) or ""
-        example = request.path[request.path.find(PORTAL_PATH) :]
-        new = LearnedOperation(request.method, key.partition(" ")[2], example)
-        operation = self.operations.setdefault(key, new)
+        _add(self._operation(request.method, request.path), exchange, response)
+
+    def _operation(self, method: str, path: str) -> LearnedOperation:
+        key, example = endpoint_key(method, path) or "", path[path.find(PORTAL_PATH) :]
+        operation = self.operations.setdefault(key, LearnedOperation(method, key.partition(" ")[2], example))
         for at, segment in enumerate(example.strip("/").split("/")[:MOST_SEGMENTS]):
             if not is_word(segment):
                 operation.ids[at] = segment if operation.ids.get(at, segment) == segment else ""
-        _add(operation, exchange, response)
-
-    def _remember_ids(self, value: Json) -> None:
-        """Remembers what an answer shows as an id or a code, in lower case."""
-        waiting = [value]
-        while waiting and len(self._ids) < MOST_VALUES:
-            value = waiting.pop()
-            if isinstance(value, list):
-                waiting += value
-            for name, inner in value.items() if isinstance(value, dict) else ():
-                if isinstance(inner, dict | list):
-                    waiting.append(inner)
-                elif isinstance(inner, str) and NAMES_OF_IDS.search(name):
-                    self._ids.add(inner.lower())
+        return operation
 
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
