@@ -1,27 +1,35 @@
-"""The work of describe: learns an OpenAPI description from recorded traffic, or compares one with it."""
+"""The work of describe: learns an OpenAPI 3.1 description from recorded traffic, a hypothesis until a person
+accepts it; or says what traffic and a description show of each other."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from conformance.check.traffic import CheckOptions, PortalTraffic
 from conformance.cli.command import Options
 from conformance.cli.layout import print_line
 from conformance.descriptions import Descriptions, described_by
+from conformance.descriptions.operations import LEARNED, STATUS, WITNESSES, DescribedOperation
 from conformance.errors import UsageError
 from conformance.judging.described import judge_described
-from conformance.learning.document import compared, document_of
-from conformance.learning.learner import Learner
+from conformance.learning.learner import ID, LearnedOperation, Learner
+from conformance.learning.shapes import LearnedShape
 from conformance.report.formats.finding_text import expectation
 from conformance.report.model.visible import one_line
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import matching, place_of
+from conformance.traffic.exchange import Json
 from conformance.traffic.replacing import replace_file
 from conformance.verdicts.findings import Finding, Ledger
 
-MOST_LINES = 200
+HINT = (
+    "Learned from traffic. What differs from it fails nothing until x-portal-status is accepted: at the top "
+    "for all operations, or within one."
+)
+BEARER: Json = [{"bearer": []}]
 
 
 def describe(options: Options) -> None:
@@ -53,13 +61,11 @@ def _write(learner: Learner, out: Path) -> None:
             "describe: the traffic has no answer of an endpoint that the specification does not describe."
         )
     try:
-        replace_file(out, json.dumps(document_of(learner), indent=2, ensure_ascii=False) + "\n")
+        replace_file(out, json.dumps(_document_of(learner), indent=2, ensure_ascii=False) + "\n")
     except OSError as refused:
         raise UsageError(f"--out {out}: cannot be written ({refused.strerror}). Choose another.") from None
     count = len(learner.operations)
     print_line(f"{out}: {'1 endpoint' if count == 1 else f'{count:,} endpoints'}, learned from traffic.")
-    if learner.left_out:
-        print_line(f"{learner.left_out:,} exchanges of further endpoints are left out: there are too many.")
     _print("Look at these:", learner.unsure)
     print_line("Compare traffic with it: portal-conformance check FILE --description " + str(out))
 
@@ -70,7 +76,7 @@ def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str,
         for row in deviations.values()
         if row.path != "status"
     )
-    lacking, unseen = compared(learner, descriptions)
+    lacking, unseen = _compared(learner, descriptions)
     _print("Traffic shows, and the description lacks:", lacking)
     _print("Traffic differs from the description:", differing)
     _print("The description has, and no traffic shows:", unseen)
@@ -78,12 +84,111 @@ def _compare(learner: Learner, descriptions: Descriptions, deviations: dict[str,
 
 
 def _print(title: str, lines: Iterable[str]) -> None:
-    """A title and its lines; of many the first."""
-    shown = list(lines)
-    if not shown:
-        return
-    print_line(f"\n{title}")
-    for line in shown[:MOST_LINES]:
+    for at, line in enumerate(lines):
+        if at == 0:
+            print_line(f"\n{title}")
         print_line(f"  {one_line(line, 400)}")
-    if len(shown) > MOST_LINES:
-        print_line(f"  and {len(shown) - MOST_LINES:,} more")
+
+
+def _document_of(learner: Learner) -> dict[str, Json]:
+    """The OpenAPI document of the learned operations, without values of the traffic."""
+    paths: dict[str, dict[str, Json]] = {}
+    for operation in learner.by_path():
+        template, names = _named(operation.path)
+        paths.setdefault(template, {})[operation.method.lower()] = _operation(operation, names)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Endpoints of a portal", "version": "1", "description": HINT},
+        STATUS: LEARNED,
+        "x-portal-unsure": learner.unsure,
+        "paths": paths,
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _named(path: str) -> tuple[str, list[str]]:
+    """A path template whose parameters are named after the segment before each, and the parameters' names."""
+    segments = path.strip("/").split("/")
+    names: list[str] = []
+    for at, segment in enumerate(segments):
+        if segment == ID:
+            before = segments[at - 1] if at and "{" not in segments[at - 1] else ""
+            name = f"{_singular(before)}Id" if before else "id"
+            name = name if name not in names else f"{name}{len(names) + 1}"
+            names.append(name)
+            segments[at] = f"{{{name}}}"
+    return f"/{'/'.join(segments)}", names
+
+
+def _singular(word: str) -> str:
+    name = re.sub(r"[-_.]+(\w)", lambda match: match[1].upper(), word.strip("-_."))
+    name = name[:1].lower() + name[1:]
+    return f"{name[:-3]}y" if name.endswith("ies") else re.sub(r"(?<!s)s\Z", "", name)
+
+
+def _operation(operation: LearnedOperation, names: list[str]) -> dict[str, Json]:
+    described: dict[str, Json] = {
+        WITNESSES: operation.traffic.witnesses,
+        "parameters": list(_parameters(operation, names)),
+        "responses": {
+            status: _answer(status, answer) for status, answer in sorted(operation.answers.items())
+        },
+    }
+    if operation.without_token:
+        described["security"] = BEARER if not operation.without_token[True] else []
+    body = operation.traffic.part("body")
+    if body.witnesses:
+        described["requestBody"] = {"content": {"application/json": {"schema": body.schema()}}}
+    return described
+
+
+def _parameters(operation: LearnedOperation, names: list[str]) -> Iterator[Json]:
+    """No parameter of a query is taken for a required one: that it was always sent does not show it."""
+    for name in names:
+        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    for name, shape in operation.traffic.part("query").fields.items():
+        yield {"name": name, "in": "query", "required": False, "schema": shape.schema()}
+
+
+def _answer(status: str, answer: LearnedShape) -> dict[str, Json]:
+    content = {
+        name: {"schema": shape.schema()} if "json" in name and shape.kinds else {}
+        for name, shape in sorted(answer.fields.items())
+    }
+    described = {"description": f"An answer with status {status}", WITNESSES: answer.witnesses}
+    return described | ({"content": content} if content else {})
+
+
+def _compared(learner: Learner, descriptions: Descriptions) -> tuple[list[str], list[str]]:
+    """What traffic shows and no description has, and what descriptions have and no traffic shows."""
+    lacking, unseen = [], []
+    shown: dict[str, set[tuple[str, str]]] = {}
+    for operation in learner.by_path():
+        described = descriptions.operation_of(operation.method, operation.example)
+        if described is None:
+            statuses = ", ".join(sorted(operation.answers))
+            lacking.append(f"{operation.key}: {_times(operation.traffic)}, statuses {statuses}")
+            continue
+        rows = (("status", operation.answers), ("query parameter", operation.traffic.part("query").fields))
+        parts = {(kind, name): shape for kind, shapes in rows for name, shape in shapes.items()}
+        shown.setdefault(described.key, set()).update(parts)
+        for (kind, name), shape in parts.items():
+            is_general = kind == "status" and described.contents_for(int(name)) is not None
+            if not is_general and (kind, name) not in _parts(described):
+                lacking.append(f"{described.key}: {kind} {name}, {_times(shape)}")
+    for described in descriptions.operations:
+        if described.key not in shown:
+            unseen.append(described.key)
+            continue
+        missing = (part for part in _parts(described) if part not in shown[described.key])
+        unseen += [f"{described.key}: {kind} {name}" for kind, name in missing]
+    return lacking, unseen
+
+
+def _parts(described: DescribedOperation) -> list[tuple[str, str]]:
+    statuses = [("status", name) for name in described.answers if name.isdecimal()]
+    return statuses + [("query parameter", row.name) for row in described.parameters if row.place == "query"]
+
+
+def _times(shape: LearnedShape) -> str:
+    return "once" if shape.witnesses == 1 else f"{shape.witnesses:,} times"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 
 import jsonpath
@@ -17,8 +16,6 @@ from conformance.traffic.documents import user_text
 from conformance.traffic.exchange import Json
 
 OVERLAY = "an OpenAPI Overlay"
-MOST_TOKENS = 5_000_000
-"""Tokens of JSON in a document, each alias of YAML counted as what it stands for."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -36,23 +33,15 @@ _Loader.add_implicit_resolver(_BOOLEAN, re.compile(r"(?:true|True|TRUE|false|Fal
 def document_of(path: Path, what: str) -> dict[str, Json]:
     """The object that a file holds. UsageError: it cannot be read; ``what`` names its kind."""
     text = user_text(path, error=UsageError, missing=f"Name {what}.")
-    try:
-        value = json.loads(text) if text.lstrip()[:1] == "{" else _plain(yaml.load(text, Loader=_Loader))
+    is_json = text.lstrip()[:1] == "{"
+    try:  # names are texts in JSON (``200:`` is a number in YAML)
+        value = json.loads(text if is_json else json.dumps(yaml.load(text, Loader=_Loader), default=str))
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         reason = " ".join(str(problem).split())
         raise UsageError(f"{path}: cannot be read as JSON or YAML: {reason}.") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path}: this is not {what}: it holds no object.")
     return value
-
-
-def _plain(value: Json) -> Json:
-    """The value as JSON has it: names are texts (``200:`` is a number in YAML). ValueError: it holds itself,
-    or is too large."""
-    tokens = list(islice(json.JSONEncoder(default=str).iterencode(value), MOST_TOKENS))
-    if len(tokens) == MOST_TOKENS:
-        raise ValueError("it is too large")
-    return json.loads("".join(tokens))
 
 
 def change(document: dict[str, Json], overlay: Path, *, name: str, notes: list[str]) -> None:

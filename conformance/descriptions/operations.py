@@ -1,28 +1,103 @@
-"""The operations of descriptions as values, and which of them a request belongs to."""
+"""The operations of descriptions as values, which of them a request belongs to, and what a body has otherwise
+than the schema of one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from itertools import groupby
+from typing import Any, Literal
 
-from conformance.descriptions.schema_errors import JsonSchema
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import is_redacted, placed_texts
 
 STATUS, ACCEPTED, LEARNED = "x-portal-status", "accepted", "learned"
 """The key that says whether a person has accepted a description, and its values."""
+
+WITNESSES = "x-portal-witnesses"
+"""The key that says how many values a part of a learned description was learned from."""
+
+NEEDED_WITNESSES = {"required": 3, "format": 3}
+NON_NULL_WITNESSES = 8
+
+Error = Any
+"""A ``jsonschema.ValidationError``, whose attributes are untyped."""
+
+SchemaDifference = tuple[str, Json, Json]
+"""The place in a body, what the schema says, and what is there."""
+
+BRANCHED = frozenset({"anyOf", "oneOf", "not", "contains"})
+EXPECTED_NAMES = {"required": "a value", "additionalProperties": "no such field"}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSchema:
+    """The schema of a body. It says nothing of values that were redacted, nor where it cannot be used."""
+
+    validator: Any
+    """One of jsonschema."""
+
+    def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
+        """``is_hypothesis``: what it learned from few values says nothing."""
+        try:
+            for error in self.validator.iter_errors(body):
+                if not (is_hypothesis and _is_of_few(error)):
+                    yield from _differences(error)
+        except Exception:  # jsonschema raises anything on what is no schema, which a reader has noted
+            return
+
+
+def _is_of_few(error: Error) -> bool:
+    """Whether a part of a learned schema was learned from too few values to say that they all are so."""
+    is_null = error.validator == "type" and error.instance is None
+    needed = NON_NULL_WITNESSES if is_null else NEEDED_WITNESSES.get(error.validator, 1)
+    return bool(error.schema.get(WITNESSES, needed) < needed)
+
+
+def _differences(error: Error) -> Iterator[SchemaDifference]:
+    rule, value, seen = error.validator, error.validator_value, error.instance
+    if is_redacted(seen) or (rule in BRANCHED and any(is_redacted(text) for _, text in placed_texts(seen))):
+        return
+    branch = _fitting_branch(error)
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    if branch:
+        for inner in branch:
+            yield from _differences(inner)
+    elif rule in EXPECTED_NAMES:
+        for name in value if rule == "required" else seen:
+            if repr(name) in error.message:  # there alone jsonschema says which names it means
+                yield f"{place}.{name}".lstrip("."), EXPECTED_NAMES[rule], seen.get(name)
+    else:
+        expected = f"what the schema says by {rule}" if rule in BRANCHED else {rule: value}
+        yield place.lstrip("."), expected, seen
+
+
+def _fitting_branch(error: Error) -> list[Error]:
+    """The errors of the one alternative whose type the value has; empty where there are several, or none."""
+    branches = groupby(error.context, key=lambda inner: inner.relative_schema_path[0])
+    fitting = [
+        errors
+        for errors in (list(group) for _, group in branches)
+        if not any(inner.validator == "type" and not inner.relative_path for inner in errors)
+    ]
+    return fitting[0] if len(fitting) == 1 else []
+
 
 Contents = Mapping[str, JsonSchema | None]
 """What a status answers with: a schema by media type, None where the type has none that can be used. Without
 media types nothing is said of the body."""
 
 
+def media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
 def media_type_of(contents: Contents, content_type: str) -> str | None:
     """The described type that a content type is of, also by the ranges ``application/*`` and ``*/*``."""
-    sent = content_type.partition(";")[0].strip().lower()
+    sent = media_type(content_type)
     ranges = (sent, f"{sent.partition('/')[0]}/*", "*/*")
     return next((name for name in ranges if name in contents), None)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, unquote, urljoin, urlsplit
-from urllib.request import url2pathname
+from urllib.parse import quote, unquote, urljoin
 
 from jsonschema.exceptions import SchemaError, UnknownType  # type: ignore[import-untyped]
 from openapi_schema_validator import (
@@ -19,7 +18,7 @@ from openapi_schema_validator import (
     oas30_format_checker,
     oas31_format_checker,
 )
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
@@ -32,12 +31,13 @@ from conformance.descriptions.operations import (
     DescribedOperation,
     DescribedParameter,
     Descriptions,
+    JsonSchema,
+    media_type,
 )
-from conformance.descriptions.schema_errors import JsonSchema
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import operation_of
-from conformance.traffic.exchange import Json, split_url
+from conformance.traffic.exchange import ABSENT, Json, split_url
 
 DESCRIPTION = "an OpenAPI description"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -69,26 +69,25 @@ def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A value of a document, and its address: that of the file with a JSON pointer."""
+    """A value of a document, or ABSENT, and its address: that of the file with a JSON pointer."""
 
     value: Json
     uri: str
 
     def __getitem__(self, name: str) -> _Node:
         escaped = quote(name.replace("~", "~0").replace("/", "~1"))
-        return _Node(self.fields.get(name), f"{self.uri}/{escaped}")
+        return _Node(self.fields.get(name, ABSENT), f"{self.uri}/{escaped}")
 
     @property
     def fields(self) -> Mapping[str, Json]:
         return self.value if isinstance(self.value, dict) else {}
 
     def children(self) -> Iterator[tuple[str, _Node]]:
+        """The members of an object, or the items of an array, by their names."""
+        if isinstance(self.value, list):
+            yield from ((str(at), _Node(item, f"{self.uri}/{at}")) for at, item in enumerate(self.value))
         for name in self.fields:
             yield name, self[name]
-
-    def items(self) -> Iterator[_Node]:
-        for at, item in enumerate(self.value if isinstance(self.value, list) else []):
-            yield _Node(item, f"{self.uri}/{at}")
 
 
 @dataclass
@@ -98,7 +97,6 @@ class _Reader:
     path: Path
     document: dict[str, Json]
     notes: dict[str, None] = field(default_factory=dict)
-    count: int = 0
     outside: list[str] = field(default_factory=list)
     specified: list[str] = field(default_factory=list)
 
@@ -111,30 +109,33 @@ class _Reader:
         self.validator_class = OAS30ReadValidator if is_3_0 else OAS31Validator
         self.format_checker = oas30_format_checker if is_3_0 else oas31_format_checker
         uri = self.path.resolve().as_uri()
-        registry: Registry[Json] = Registry(retrieve=_beside)  # type: ignore[call-arg]
+        registry: Registry[Json] = Registry()
         self.registry = registry.with_resource(uri, DRAFT202012.create_resource(self.document))
         self.root = _Node(self.document, f"{uri}#")
 
-    def operations(self) -> Iterator[DescribedOperation]:
+    def operations(self) -> list[DescribedOperation]:
         """The operations below ``/web/v1/``. UsageError: a path is the specification's, or none is usable."""
         self._check_schemas()
+        operations: list[DescribedOperation] = []
         for template, place in self.root["paths"].children():
             item = self._resolved(place)
-            for method, node in () if item is None else item.children():
-                if item is not None and method in METHODS:
-                    yield from self._operation(method.upper(), template, item, node)
+            for method in METHODS:
+                node = self._resolved(item[method])
+                if isinstance(node.value, dict):
+                    operations += self._operation(method.upper(), template, item, node)
         if self.specified and self.document.get(SKIPS_SPECIFIED) is not True:
             raise UsageError(
                 f"{self.path}: the specification describes {_listed(self.specified)}, and no description may "
                 f"weaken its rules. Take out these paths, or write {SKIPS_SPECIFIED}: true at the top of the "
                 "file (an overlay can do it): then they are left out."
             )
-        if not self.count:
+        if not operations:
             others = f", but {_listed(self.outside)}" if self.outside else ""
             raise UsageError(
                 f"{self.path}: it describes no operation below {PORTAL_PATH}{others}. Its servers may name "
                 f"how the paths begin (an overlay can do it): servers: [{{url: {PORTAL_PATH.rstrip('/')}}}]."
             )
+        return operations
 
     def closing_notes(self) -> Iterator[str]:
         yield from self.notes
@@ -146,9 +147,6 @@ class _Reader:
     def _operation(
         self, method: str, template: str, item: _Node, node: _Node
     ) -> Iterator[DescribedOperation]:
-        if not isinstance(node.value, dict):
-            self._note(node, "this is no operation")
-            return
         whole = f"{self._prefix(item, node)}{template}"
         start = whole.find(PORTAL_PATH)
         if start < 0 or not template.startswith("/"):
@@ -158,11 +156,9 @@ class _Reader:
         if operation_of(method, path) is not None:
             self.specified.append(f"{method} {path}")
             return
-        self.count += 1
         status = node.fields.get(STATUS, self.document.get(STATUS, ACCEPTED))
         if status not in (ACCEPTED, LEARNED):
             self._note(node[STATUS], f"must be {ACCEPTED} or {LEARNED}, and is taken for {LEARNED}")
-        body = self._resolved(node["requestBody"]) if "requestBody" in node.fields else None
         security = node.fields.get("security", self.document.get("security"))
         yield DescribedOperation(
             method,
@@ -171,56 +167,46 @@ class _Reader:
             is_hypothesis=status != ACCEPTED,
             is_protected=bool(security) and {} not in security if isinstance(security, list) else None,
             parameters=tuple(self._parameters(item, node)),
-            needs_body=body is not None and body.fields.get("required") is True,
+            needs_body=self._resolved(node["requestBody"]).fields.get("required") is True,
             answers=dict(self._answers(node["responses"])),
         )
 
     def _prefix(self, item: _Node, node: _Node) -> str:
         """The path of the first server, of the operation, its path or the document."""
-        servers = (server for holder in (node, item, self.root) for server in holder["servers"].items())
-        urls = (server.fields.get("url") for server in servers)
+        holders = (node, item, self.root)
+        urls = (server.fields.get("url") for each in holders for _, server in each["servers"].children())
         return next((split_url(url).path.rstrip("/") for url in urls if isinstance(url, str)), "")
 
     def _parameters(self, item: _Node, node: _Node) -> Iterator[DescribedParameter]:
         read: dict[tuple[str, str], DescribedParameter] = {}
-        for place in (*item["parameters"].items(), *node["parameters"].items()):
+        for _, place in (*item["parameters"].children(), *node["parameters"].children()):
             parameter = self._resolved(place)
-            if parameter is None:
-                continue
             name, at = parameter.fields.get("name"), parameter.fields.get("in")
-            if not isinstance(name, str) or at not in ("path", "query", "header", "cookie"):
+            if isinstance(name, str) and at in ("path", "query", "header", "cookie"):
+                is_required = parameter.fields.get("required") is True
+                read[name, at] = DescribedParameter(name, at, is_required, tuple(self._examples(parameter)))
+            else:
                 self._note(place, "this is no parameter: it lacks name, or in")
-                continue
-            is_required = parameter.fields.get("required") is True
-            read[name, at] = DescribedParameter(name, at, is_required, tuple(self._examples(parameter)))
         yield from read.values()
 
-    def _examples(self, parameter: _Node) -> Iterator[Json]:
+    def _examples(self, parameter: _Node) -> Iterator[str | float]:
         """Values that the description of a parameter shows: its examples, its default, its enumeration."""
-        schema = self._resolved(parameter["schema"]) if "schema" in parameter.fields else None
-        for holder in (parameter, parameter if schema is None else schema):
-            yield from (
-                holder.fields[name] for name in ("example", "default", "const") if name in holder.fields
-            )
-            yield from (item.value for name in ("examples", "enum") for item in holder[name].items())
-            shown = (example.fields for _, example in holder["examples"].children())
-            yield from (example["value"] for example in shown if "value" in example)
+        for holder in (parameter, self._resolved(parameter["schema"])):
+            shown = [holder[name] for name in ("example", "default", "const")]
+            shown += [each for name in ("examples", "enum") for _, each in holder[name].children()]
+            values = (each.fields.get("value", each.value) for each in shown)
+            yield from (value for value in values if isinstance(value, str | int | float))
 
     def _answers(self, node: _Node) -> Iterator[tuple[str, Contents]]:
         for status, place in node.children():
-            answer = None if status.startswith("x-") else self._resolved(place)
-            if answer is not None:
-                contents = answer["content"].children()
-                schemas = {
-                    name.partition(";")[0].strip().lower(): self._schema(row) for name, row in contents
-                }
-                yield status.upper() if status != "default" else status, schemas
+            if not status.startswith("x-"):
+                contents = self._resolved(place)["content"].children()
+                schemas = {media_type(name): self._schema(row["schema"]) for name, row in contents}
+                yield status.replace("x", "X"), schemas
 
-    def _schema(self, content: _Node) -> JsonSchema | None:
-        """The schema of a media type; None without a schema. An invalid schema is noted, and left out."""
-        node = content["schema"]
-        is_checked_once = "$ref" in node.fields  # as what it leads to
-        if node.value is None or not (is_checked_once or self._is_schema(node)):
+    def _schema(self, node: _Node) -> JsonSchema | None:
+        """A schema of a body; None where there is none. An invalid one is noted, and left out."""
+        if node.value is ABSENT or not self._is_schema(node):
             return None
         return JsonSchema(
             self.validator_class(
@@ -236,28 +222,23 @@ class _Reader:
             return False
         return True
 
-    def _resolved(self, node: _Node) -> _Node | None:
-        """The object that a reference stands for, by as many steps as it takes; None, which is noted, where
-        there is none."""
-        found: _Node | None = node
+    def _resolved(self, node: _Node) -> _Node:
+        """A node, or what its reference stands for, by as many steps as it takes; nothing, which is noted,
+        where that leads nowhere."""
         for _ in range(DEEPEST_REFERENCE):
-            if found is None or not isinstance(found.fields.get("$ref"), str):
-                break
-            node, found = found, self._referenced(found)
-        if found is None or (isinstance(found.value, dict) and "$ref" not in found.fields):
-            return found
-        self._note(node, "this is no object, or a reference that leads to itself")
-        return None
-
-    def _referenced(self, node: _Node) -> _Node | None:
-        """What a reference leads to; None, which is noted, where that is nowhere."""
-        reference = node.fields["$ref"]
-        uri = urljoin(node.uri, reference)
-        try:
-            return _Node(self.registry.resolver().lookup(uri).contents, uri)
-        except SCHEMA_PROBLEMS:
-            self._note(node, f"{reference} leads nowhere")
-            return None
+            reference = node.fields.get("$ref")
+            if not isinstance(reference, str):
+                if not isinstance(node.value, dict | bool) and node.value is not ABSENT:
+                    self._note(node, "this is no object")  # but a schema may be true or false
+                return node
+            uri = urljoin(node.uri, reference)
+            try:
+                node = _Node(self.registry.resolver().lookup(uri).contents, uri)
+            except SCHEMA_PROBLEMS:
+                self._note(node, f"{reference} leads nowhere within this file")
+                return _Node(ABSENT, node.uri)
+        self._note(node, "this is a reference that leads to itself")
+        return _Node(ABSENT, node.uri)
 
     def _check_schemas(self) -> None:
         """Notes the shared schemas that are none, and every reference that leads nowhere."""
@@ -266,24 +247,15 @@ class _Reader:
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
-            if isinstance(node.fields.get("$ref"), str):
-                self._referenced(node)
+            if "$ref" in node.fields:
+                self._resolved(node)
             waiting += [child for name, child in node.children() if name not in ("example", "examples")]
-            waiting += node.items()
 
     def _place(self, node: _Node) -> str:
         return unquote(node.uri).replace(unquote(self.root.uri), f"{self.path}#", 1)
 
     def _note(self, node: _Node, problem: str) -> None:
         self.notes[f"{self._place(node)}: {problem}."] = None
-
-
-def _beside(uri: str) -> Resource[Json]:
-    """A file that a reference names. LookupError, UsageError: it is elsewhere, or is unreadable."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
-        raise LookupError(f"{uri} is no file")
-    return DRAFT202012.create_resource(document_of(Path(url2pathname(parts.path)), DESCRIPTION))
 
 
 def _listed(names: Sequence[str]) -> str:

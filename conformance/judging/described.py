@@ -11,8 +11,7 @@ from itertools import islice
 
 from conformance.checks.access.without_token import without_token
 from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedOperation, media_type_of
-from conformance.descriptions.schema_errors import SchemaDifference
+from conformance.descriptions.operations import DescribedOperation, SchemaDifference, media_type_of
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
@@ -77,12 +76,10 @@ def _is_comparable(exchange: Exchange, response: Response, operation: DescribedO
 OF_THE_REQUEST = frozenset({400, 409, 422})
 """Statuses that no gateway gives for the portal."""
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
 
 def _is_led_away(operation: DescribedOperation, exchange: Exchange) -> bool:
     """Whether a request without a token was redirected to another path, in place of being refused."""
-    if exchange.status not in REDIRECTS or operation.is_protected is not True:
+    if not 300 <= (exchange.status or 0) < 400 or operation.is_protected is not True:
         return False
     location = str(exchange.at("headers.location") or "")
     return exchange.request.path not in location and WITHOUT_TOKEN.takes(exchange)

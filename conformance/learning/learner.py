@@ -1,5 +1,4 @@
-"""What recorded traffic shows of each endpoint that the specification does not describe, in bounded
-memory."""
+"""What recorded traffic shows of each endpoint that the specification does not describe."""
 
 from __future__ import annotations
 
@@ -8,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from conformance.descriptions.operations import media_type
 from conformance.judging.described import WITHOUT_TOKEN
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.learning.shapes import LearnedShape
@@ -15,20 +15,19 @@ from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import MOST_SEGMENTS, UNDESCRIBED, endpoint_key, is_word
 from conformance.spec.tables import TOKEN_REFUSED
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
+from conformance.traffic.values import placed_texts
 from conformance.verdicts.comparisons import is_held_back
 
 ID = "{id}"
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
-MOST_OPERATIONS = 2_000
 MOST_VALUES = 100_000
 """Ids in answers that are remembered while traffic is read: a segment of a path that is one of them is an id,
 whatever it looks like."""
 
 NAMES_OF_IDS = re.compile(r"(?i)(id|code|key|ref|symbol|currency|slug|name|no)\Z")
 
-LONGEST_ID = 64
-DISTINCT_IDS = 3
-"""Ids of an operation that are told apart."""
+LONG_ID = 12
+"""Characters from which on letters and digits are no number and no word that stands for itself."""
 
 ALIKE_ENDPOINTS = 3
 """Endpoints that differ in one word and answer alike, from which on the word may be an id."""
@@ -38,14 +37,14 @@ ALIKE_ENDPOINTS = 3
 class LearnedOperation:
     """What was seen of a method and a path template. ``traffic`` is the shape of its exchanges: of the
     query, the body, and the answers by status and media type. ``without_token`` counts whether it served
-    without a token. ``example`` is a path of it; ``ids`` are some ids that stood in a segment of the path;
-    both are forgotten with the learner."""
+    without a token. ``example`` is a path of it; ``ids`` are the ids of segments in which one alone
+    stood; both are forgotten with the learner."""
 
     method: str
     path: str
     example: str
     traffic: LearnedShape = field(default_factory=LearnedShape)
-    ids: dict[int, set[str]] = field(default_factory=dict)
+    ids: dict[int, str] = field(default_factory=dict)
     without_token: Counter[bool] = field(default_factory=Counter)
 
     @property
@@ -57,23 +56,9 @@ class LearnedOperation:
         return self.path.strip("/").split("/")
 
     @property
-    def query(self) -> dict[str, LearnedShape]:
-        return self.traffic.part("query").fields
-
-    @property
-    def body(self) -> LearnedShape:
-        return self.traffic.part("body")
-
-    @property
     def answers(self) -> dict[str, LearnedShape]:
         """The answers by status, with the bodies of successes by media type."""
         return self.traffic.part("answers").fields
-
-    @property
-    def parts(self) -> dict[tuple[str, str], LearnedShape]:
-        """What was seen by kind and name, such as ``("status", "200")``."""
-        rows = (("status", self.answers), ("query parameter", self.query))
-        return {(kind, name): shape for kind, shapes in rows for name, shape in shapes.items()}
 
     @property
     def outline(self) -> frozenset[str]:
@@ -93,7 +78,6 @@ class Learner:
 
     operations: dict[str, LearnedOperation] = field(default_factory=dict)
     unsure: list[str] = field(default_factory=list)
-    left_out: int = 0
     _ids: set[str] = field(default_factory=set)
 
     def by_path(self) -> list[LearnedOperation]:
@@ -105,43 +89,26 @@ class Learner:
         request, response = exchange.request, exchange.response
         if response is None:
             return
-        if exchange.envelope is not None:
-            self._remember_ids(exchange.data)
+        for place, text in placed_texts(exchange.data):
+            if NAMES_OF_IDS.search(place) and len(self._ids) < MOST_VALUES:
+                self._ids.add(text.lower())
         if request.operation_key != UNDESCRIBED or request.method not in METHODS or response.status >= 500:
             return
         if exchange.is_sealed or is_held_back(exchange):
             return
-        if not (is_of_an_endpoint(exchange) or _is_file(response)):
+        label = _label(response)
+        is_file = response.status < 300 and bool(label) and "html" not in label and "json" not in label
+        if not (is_of_an_endpoint(exchange) or is_file):  # a page may be anyone's
             return
-        operation = self._operation(request.method, request.path)
-        if operation is None:
-            self.left_out += 1
-            return
-        _add(operation, exchange, response)
+        _add(self._operation(request.method, request.path), exchange, response)
 
-    def _operation(self, method: str, path: str) -> LearnedOperation | None:
-        key = endpoint_key(method, path)
-        if key is None or (key not in self.operations and len(self.operations) >= MOST_OPERATIONS):
-            return None
-        example = path[path.find(PORTAL_PATH) :]
+    def _operation(self, method: str, path: str) -> LearnedOperation:
+        key, example = endpoint_key(method, path) or "", path[path.find(PORTAL_PATH) :]
         operation = self.operations.setdefault(key, LearnedOperation(method, key.partition(" ")[2], example))
         for at, segment in enumerate(example.strip("/").split("/")[:MOST_SEGMENTS]):
-            if not is_word(segment) and len(operation.ids.setdefault(at, set())) < DISTINCT_IDS:
-                operation.ids[at].add(segment)
+            if not is_word(segment):
+                operation.ids[at] = segment if operation.ids.get(at, segment) == segment else ""
         return operation
-
-    def _remember_ids(self, value: Json) -> None:
-        """Remembers what an answer shows as an id or a code, in lower case."""
-        waiting = [value]
-        while waiting and len(self._ids) < MOST_VALUES:
-            value = waiting.pop()
-            if isinstance(value, list):
-                waiting += value
-            for name, inner in value.items() if isinstance(value, dict) else ():
-                if isinstance(inner, dict | list):
-                    waiting.append(inner)
-                elif isinstance(inner, str) and NAMES_OF_IDS.search(name) and len(inner) <= LONGEST_ID:
-                    self._ids.add(inner.lower())
 
     def conclude(self) -> None:
         """Finds words of paths that are ids, and notes what it is unsure of. To be called once, at the
@@ -155,8 +122,8 @@ class Learner:
             for words in list(self._alike(at)):
                 self._take_for_ids(words, at)
         for operation in self.operations.values():
-            for at, ids in operation.ids.items():
-                if len(ids) == 1 and next(iter(ids)).isalnum() and len(next(iter(ids))) < LONG_ID:
+            for at, id in operation.ids.items():
+                if id.isalnum() and len(id) < LONG_ID:
                     self.unsure.append(f"{operation.key}: segment {at + 1} had one value alone.")
 
     def _alike(self, at: int) -> Iterator[list[LearnedOperation]]:
@@ -191,18 +158,8 @@ class Learner:
             first.without_token += operation.without_token
 
 
-LONG_ID = 12
-"""Characters from which on letters and digits are no number and no word that stands for itself."""
-
-
-def _is_file(response: Response) -> bool:
-    """Whether an answer is a file that is downloaded; a page may be anyone's."""
-    label = _label(response)
-    return response.status < 300 and bool(label) and "html" not in label and "json" not in label
-
-
 def _label(response: Response) -> str:
-    return (response.header("content-type") or "").partition(";")[0].strip().lower()
+    return media_type(response.header("content-type") or "")
 
 
 def _add(operation: LearnedOperation, exchange: Exchange, response: Response) -> None:
@@ -210,7 +167,7 @@ def _add(operation: LearnedOperation, exchange: Exchange, response: Response) ->
     for name, value in exchange.request.query:
         operation.traffic.part("query").part(name).add(_typed(value))
     if exchange.sent is not ABSENT:
-        operation.body.add(exchange.sent)
+        operation.traffic.part("body").add(exchange.sent)
     if WITHOUT_TOKEN.takes(exchange) and (exchange.success or exchange.code in TOKEN_REFUSED):
         operation.without_token[exchange.success] += 1
     answer = operation.traffic.part("answers").part(str(response.status))

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from conformance.descriptions.schema_errors import WITNESSES
+from conformance.descriptions.operations import WITNESSES
 from conformance.spec.operations import is_word
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.values import is_redacted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +17,14 @@ from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Run, RunFacts, finding_entry
-from conformance.report.model.words import NOTHING_TESTED
+from conformance.report.model.words import NOTHING_TESTED, listed, plural
 from conformance.spec import BY_KEY
 from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.deviations import DescribedTraffic
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 from conformance.verdicts.verdicts import OWN_RULE
 
+MOST_NOTES = 50
 GONE = "the target could not be reached any more"
 RESTARTED = "the target restarted before this was tested"
 
@@ -50,7 +52,7 @@ def finish_run(
     """
     ending = facts.get("ending", Ending()).model_copy(update=_errors(ledger))
     facts["ending"] = ending
-    facts["notes"] = [*facts.get("notes", ()), *ledger.described.sentences()]
+    facts["notes"] = [*facts.get("notes", ()), *_on_descriptions(ledger.described)]
     facts["deviations"] = list(map(finding_entry, ledger.deviations.values()))
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
@@ -182,6 +184,21 @@ def results_of(ledger: Ledger) -> list[Result]:
         else result
         for result in ledger.results()
     ]
+
+
+def _on_descriptions(traffic: DescribedTraffic) -> Iterator[str]:
+    """Sentences on the endpoints of descriptions, and on what of these could not be used."""
+    silent = [endpoint for endpoint, is_compared in traffic.endpoints.items() if not is_compared]
+    if traffic.endpoints:
+        count = f"{len(traffic.endpoints) - len(silent):,} of {len(traffic.endpoints):,}"
+        names = f", and not {listed(silent, 3)}" if silent else ""
+        yield f"{count} described endpoints answered{names}."
+    if traffic.unknown:
+        names = ", ".join(traffic.unknown)
+        yield f"In no description and answered: {names}."
+    yield from traffic.notes[:MOST_NOTES]
+    if len(traffic.notes) > MOST_NOTES:
+        yield f"{plural(len(traffic.notes) - MOST_NOTES, 'more note')} on descriptions: left out."
 
 
 def _is_omitted(

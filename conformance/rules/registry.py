@@ -12,8 +12,7 @@ from types import MappingProxyType, ModuleType
 
 from conformance.checks.registry import Check
 from conformance.errors import RuleError
-from conformance.rules.examples import prove
-from conformance.rules.rule import OwnRule, in_words, line_of
+from conformance.rules.rule import OwnRule, in_words, line_of, prove
 from conformance.rules.table import rules_in
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.target.profile.model import extension_of

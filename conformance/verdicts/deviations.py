@@ -5,7 +5,6 @@ What differs from one is a deviation: a finding of an authority of its own, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 YOURS, LEARNED = "DESCRIBED", "LEARNED"
@@ -24,7 +23,7 @@ STATEMENTS = {f"{authority}-{part}": text for authority in (YOURS, LEARNED) for 
 MOST_DEVIATIONS = 1_000
 """Deviations that are kept one by one."""
 
-MOST_NAMED, MOST_NOTES, MOST_UNKNOWN = 3, 50, 100
+MOST_UNKNOWN = 100
 
 
 @dataclass
@@ -35,17 +34,3 @@ class DescribedTraffic:
     endpoints: dict[str, bool] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unknown: dict[str, None] = field(default_factory=dict)
-
-    def sentences(self) -> Iterator[str]:
-        silent = [endpoint for endpoint, is_compared in self.endpoints.items() if not is_compared]
-        if self.endpoints:
-            count = f"{len(self.endpoints) - len(silent):,} of {len(self.endpoints):,}"
-            more = f" and {len(silent) - MOST_NAMED:,} more" if len(silent) > MOST_NAMED else ""
-            names = f", and not {', '.join(silent[:MOST_NAMED])}{more}" if silent else ""
-            yield f"{count} described endpoints answered{names}."
-        if self.unknown:
-            are = "1 endpoint is" if len(self.unknown) == 1 else f"{len(self.unknown):,} endpoints are"
-            yield f"{are} in no description and answered: {', '.join(self.unknown)}."
-        yield from self.notes[:MOST_NOTES]
-        if len(self.notes) > MOST_NOTES:
-            yield f"{len(self.notes) - MOST_NOTES:,} more notes on descriptions are left out."
