@@ -214,7 +214,7 @@ def exchange_of(
     )
 
 
-def sent(path: str = "acme/step", body: Json = ABSENT, **headers: str) -> Request:
+def request_to(path: str = "acme/step", body: Json = ABSENT, **headers: str) -> Request:
     pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
     method = "GET" if body is ABSENT else "POST"
     return Request(method=method, url=f"http://localhost/web/v1/system/{path}", headers=pairs, body=body)
@@ -229,28 +229,30 @@ def sends(make: Callable[[str], Request]) -> Callable[[str], Exchange]:
 
 
 def shows(data: Callable[[str], Json]) -> Callable[[str], Exchange]:
-    return lambda value: exchange_of(sent(), data(value))
+    return lambda value: exchange_of(request_to(), data(value))
 
 
 def carries(payload: Callable[[str], str]) -> Callable[[str], Exchange]:
-    return sends(lambda value: sent(body={"payload": payload(value)}))
+    return sends(lambda value: request_to(body={"payload": payload(value)}))
 
 
 def redirects(value: str) -> Exchange:
-    return exchange_of(sent(), None, headers=[("location", f"{CALLBACK}?acmeToken={coded(value)}")])
+    return exchange_of(request_to(), None, headers=[("location", f"{CALLBACK}?acmeToken={coded(value)}")])
 
 
 coded = partial(quote, safe="")
 CALLBACK = "https://app.example.test/cb"
 PACKAGES: dict[str, Callable[[str], Exchange]] = {
-    "the query": sends(lambda value: sent(f"acme/step?acme_token={coded(value)}")),
-    "the fragment": sends(lambda value: sent(f"acme/step#acme_token={coded(value)}")),
-    "the referrer": sends(lambda value: sent(referer=f"{CALLBACK}?acmeToken={coded(value)}")),
+    "the query": sends(lambda value: request_to(f"acme/step?acme_token={coded(value)}")),
+    "the fragment": sends(lambda value: request_to(f"acme/step#acme_token={coded(value)}")),
+    "the referrer": sends(lambda value: request_to(referer=f"{CALLBACK}?acmeToken={coded(value)}")),
     "a redirection": redirects,
-    "a parameter of a header": sends(lambda value: sent(x_acme_auth=f'keyid="k1", signature="{value}"')),
-    "a protocol": sends(lambda value: sent(sec_websocket_protocol=f"token={quote(value)}")),
-    "a forwarded header": sends(lambda value: sent(x_forwarded_authorization=f"Bearer {value}")),
-    "a list": sends(lambda value: sent(body={"listOfTokens": [value]})),
+    "a parameter of a header": sends(
+        lambda value: request_to(x_acme_auth=f'keyid="k1", signature="{value}"')
+    ),
+    "a protocol": sends(lambda value: request_to(sec_websocket_protocol=f"token={quote(value)}")),
+    "a forwarded header": sends(lambda value: request_to(x_forwarded_authorization=f"Bearer {value}")),
+    "a list": sends(lambda value: request_to(body={"listOfTokens": [value]})),
     "JSON in a text": carries(lambda value: json.dumps({"acmeToken": value})),
     "JSON in base64": carries(
         lambda value: base64.b64encode(json.dumps({"acmeToken": value}).encode()).decode()
@@ -258,9 +260,9 @@ PACKAGES: dict[str, Callable[[str], Exchange]] = {
     "JSON in a parameter": carries(lambda value: coded(json.dumps({"acmeToken": value}))),
     "a line of a log": shows(lambda value: {"message": f"late: {json.dumps({'acmeToken': value})}"}),
     "the text of an error": lambda value: replace(
-        exchange_of(sent(), None), response=None, error=f"net::ERR {CALLBACK}?acmeToken={coded(value)}"
+        exchange_of(request_to(), None), response=None, error=f"net::ERR {CALLBACK}?acmeToken={coded(value)}"
     ),
-    "JSON in a header": sends(lambda value: sent(x_acme=json.dumps({"acmeToken": value}))),
+    "JSON in a header": sends(lambda value: request_to(x_acme=json.dumps({"acmeToken": value}))),
     "the name of a member": shows(lambda value: {"acmeTokens": {value: {"used": False}}}),
     "a form": carries(lambda value: f"a=1&pwd={coded(value)}"),
     "a part of a form": carries(multipart),
@@ -269,11 +271,11 @@ PACKAGES: dict[str, Callable[[str], Exchange]] = {
         lambda value: {"page": f'<html><meta name="csrf-token" content="{value}"></html>'}
     ),
     "an address": sends(
-        lambda value: sent(body={"database": f"postgres://svc:{coded(value)}@db.example.test/x"})
+        lambda value: request_to(body={"database": f"postgres://svc:{coded(value)}@db.example.test/x"})
     ),
     "a download": shows(lambda value: {"url": f"https://files.example.test/d?acme_token={coded(value)}"}),
-    "a key of several words": sends(lambda value: sent(body={"apiAccessKey": value})),
-    "a short name": sends(lambda value: sent(body={"pwd": value})),
+    "a key of several words": sends(lambda value: request_to(body={"apiAccessKey": value})),
+    "a short name": sends(lambda value: request_to(body={"pwd": value})),
 }
 
 UNNATURAL = {
@@ -417,7 +419,7 @@ def test_the_ids_of_the_profile_are_no_secrets_in_a_recording_or_a_replay(tmp_pa
 def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
     codes, secrets = form.split(), Secrets()
 
-    secrets.add_from(exchange_of(sent("security/mfa/backup-codes/generate", {}), {"issued": codes}))
+    secrets.add_from(exchange_of(request_to("security/mfa/backup-codes/generate", {}), {"issued": codes}))
 
     assert all(secrets.placeholder(code) for code in codes)
 
@@ -426,8 +428,8 @@ def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
     finder, secrets = SecretFinder(), Secrets()
     id = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
-    finder.register(exchange_of(sent("acme"), [{"ref": id}]), secrets)
-    finder.register(exchange_of(sent("acme", {"ref": id}), None), secrets)
+    finder.register(exchange_of(request_to("acme"), [{"ref": id}]), secrets)
+    finder.register(exchange_of(request_to("acme", {"ref": id}), None), secrets)
 
     assert secrets.placeholder(id) is None
 
@@ -435,7 +437,7 @@ def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
 def test_the_filters_of_the_specification_are_no_secrets() -> None:
     finder = SecretFinder()
 
-    finder.register(exchange_of(sent("profile/invitations?statuses=10050303"), None), Secrets())
+    finder.register(exchange_of(request_to("profile/invitations?statuses=10050303"), None), Secrets())
 
     assert list(finder.lines()) == []
 
@@ -444,7 +446,7 @@ def test_a_private_key_is_redacted_line_by_line_wherever_it_stands(tmp_path: Pat
     lines = [block(48), block(48)]
     pem = "-----BEGIN PRIVATE KEY-----\n{}\n{}\n-----END PRIVATE KEY-----".format(*lines)
     public = pem.replace("PRIVATE", "PUBLIC").replace(lines[0], "A" * 64)
-    logged(tmp_path / "traffic.jsonl", *(exchange_of(sent(), {"note": text}) for text in (pem, public)))
+    logged(tmp_path / "traffic.jsonl", *(exchange_of(request_to(), {"note": text}) for text in (pem, public)))
 
     text = (tmp_path / "traffic.jsonl").read_text()
     assert not any(line in text for line in lines)
@@ -458,9 +460,9 @@ def test_what_a_response_showed_before_it_was_known_for_a_secret_is_redacted_the
     ticket, other = letters(ALNUM, 32), letters(ALNUM, 32)
     logged(
         tmp_path / name,
-        exchange_of(sent("acme"), {"blob": ticket, "further": other}),
-        exchange_of(sent("acme", X_Acme_Token=ticket), None),
-        exchange_of(sent("acme", Authorization=f"Bearer {other}"), None),
+        exchange_of(request_to("acme"), {"blob": ticket, "further": other}),
+        exchange_of(request_to("acme", X_Acme_Token=ticket), None),
+        exchange_of(request_to("acme", Authorization=f"Bearer {other}"), None),
     )
 
     first, *later = capture.read(tmp_path / name)
@@ -512,6 +514,6 @@ ORDINARY: list[Json] = [
 def test_what_is_ordinary_is_no_secret_in_whatever_it_is_packed(value: Json) -> None:
     finder = SecretFinder()
 
-    finder.register(exchange_of(sent(body={"view": value}), {"shown": value}), Secrets())
+    finder.register(exchange_of(request_to(body={"view": value}), {"shown": value}), Secrets())
 
     assert finder.counts == {}

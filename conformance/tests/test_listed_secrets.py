@@ -97,7 +97,7 @@ def test_a_listed_name_in_a_query_is_redacted_and_one_that_is_kept_is_not() -> N
 
     assert redacted(["acmePin"], sent).request.url.endswith("acme?acme_pin=[secret-1]&page=ab")
     assert redacted(["acmePin"], sent, keep=["ACME_PIN"]).request == sent
-    likely = request_to("acme", headers=[("X-Plain", "hello-world"), ("x-challenge-response", "abcd1234")])
+    likely = request_to("acme", X_Plain="hello-world", x_challenge_response="abcd1234")
     clean = redacted(["x_plain"], likely, keep=["X-Challenge-Response"]).request
     assert (clean.header("x-plain"), clean.header("x-challenge-response")) == ("[secret-1]", "abcd1234")
     with pytest.raises(UsageError, match="pattern"):
