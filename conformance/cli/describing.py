@@ -11,12 +11,17 @@ from pathlib import Path
 from conformance.check.traffic import CheckOptions, PortalTraffic
 from conformance.cli.command import Options
 from conformance.cli.layout import print_line
-from conformance.descriptions import Descriptions, described_by
-from conformance.descriptions.operations import LEARNED, STATUS, WITNESSES, DescribedOperation
+from conformance.descriptions import (
+    LEARNED,
+    STATUS,
+    WITNESSES,
+    DescribedOperation,
+    Descriptions,
+    described_by,
+)
 from conformance.errors import UsageError
 from conformance.judging.described import judge_described
-from conformance.learning.learner import ID, LearnedOperation, Learner
-from conformance.learning.shapes import LearnedShape
+from conformance.learning import ID, LearnedOperation, LearnedShape, Learner
 from conformance.report.formats.finding_text import expectation
 from conformance.report.model.visible import one_line
 from conformance.spec import REQUIREMENTS

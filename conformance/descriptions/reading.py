@@ -22,8 +22,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from conformance.descriptions.documents import change, document_of
-from conformance.descriptions.operations import (
+from conformance.descriptions import (
     ACCEPTED,
     LEARNED,
     STATUS,
@@ -34,6 +33,7 @@ from conformance.descriptions.operations import (
     JsonSchema,
     media_type,
 )
+from conformance.descriptions.documents import change, document_of
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import operation_of

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from conformance.checks.access.without_token import without_token
-from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedOperation, SchemaDifference, media_type_of
+from conformance.descriptions import DescribedOperation, Descriptions, SchemaDifference, media_type_of
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
