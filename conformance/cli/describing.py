@@ -34,7 +34,6 @@ HINT = (
     "Learned from traffic. What differs from it fails nothing until x-portal-status is accepted: at the top "
     "for all operations, or within one."
 )
-BEARER: Json = [{"bearer": []}]
 
 
 def describe(options: Options) -> None:
@@ -140,7 +139,7 @@ def _operation(operation: LearnedOperation, names: list[str]) -> dict[str, Json]
         },
     }
     if operation.without_token:
-        described["security"] = BEARER if not operation.without_token[True] else []
+        described["security"] = [] if operation.without_token[True] else [{"bearer": []}]
     body = operation.traffic.part("body")
     if body.witnesses:
         described["requestBody"] = {"content": {"application/json": {"schema": body.schema()}}}

@@ -26,7 +26,8 @@ NEEDED_WITNESSES = {"required": 3, "format": 3}
 NON_NULL_WITNESSES = 8
 
 Error = Any
-"""A ``jsonschema.ValidationError``, whose attributes are untyped."""
+JsonSchema = Any
+"""A ``jsonschema.ValidationError``, and a validator of the schema of a body, which are untyped."""
 
 SchemaDifference = tuple[str, Json, Json]
 """The place in a body, what the schema says, and what is there."""
@@ -35,21 +36,15 @@ BRANCHED = frozenset({"anyOf", "oneOf", "not", "contains"})
 EXPECTED_NAMES = {"required": "a value", "additionalProperties": "no such field"}
 
 
-@dataclass(frozen=True, slots=True)
-class JsonSchema:
-    """The schema of a body. It says nothing of values that were redacted, nor where it cannot be used."""
-
-    validator: Any
-    """One of jsonschema."""
-
-    def differences(self, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
-        """``is_hypothesis``: what it learned from few values says nothing."""
-        try:
-            for error in self.validator.iter_errors(body):
-                if not (is_hypothesis and _is_of_few(error)):
-                    yield from _differences(error)
-        except Exception:  # jsonschema raises anything on what is no schema, which a reader has noted
-            return
+def differences(schema: JsonSchema, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
+    """What a body has otherwise than its schema: nothing of values that were redacted, of what a hypothesis
+    learned from few values, and where the schema cannot be used."""
+    try:
+        for error in schema.iter_errors(body):
+            if not (is_hypothesis and _is_of_few(error)):
+                yield from _differences(error)
+    except Exception:  # jsonschema raises anything on what is no schema, which a reader has noted
+        return
 
 
 def _is_of_few(error: Error) -> bool:

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from conformance.checks.access.without_token import without_token
-from conformance.descriptions import DescribedOperation, Descriptions, SchemaDifference, media_type_of
+from conformance.descriptions import (
+    DescribedOperation,
+    Descriptions,
+    SchemaDifference,
+    differences,
+    media_type_of,
+)
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE
@@ -148,7 +154,7 @@ def _differences(
         return
     schema = contents.get(media_type or "application/json")
     if schema is not None and body is not ABSENT:
-        yield from schema.differences(body, is_hypothesis=operation.is_hypothesis)
+        yield from differences(schema, body, is_hypothesis=operation.is_hypothesis)
 
 
 def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:
@@ -156,8 +162,8 @@ def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]
     request = exchange.request
     sent = {name for name, _ in request.query}
     for row in operation.parameters:
-        is_header, is_query = row.place == "header", row.place == "query"
-        is_absent = (is_header and request.is_without(row.name)) or (is_query and row.name not in sent)
+        is_in_query, is_header = row.place == "query", row.place == "header"
+        is_absent = row.name not in sent if is_in_query else is_header and request.is_without(row.name)
         if row.is_required and is_absent:
             yield f"{row.place}.{row.name}"
     if operation.needs_body and request.body is ABSENT and request.form is None and exchange.plain is None:
