@@ -197,7 +197,7 @@ class Learner:
             return
         if exchange.is_sealed or is_held_back(exchange):
             return
-        label = _label(response)
+        label = media_type(response.header("content-type"))
         is_file = response.status < 300 and bool(label) and "html" not in label and "json" not in label
         if not (is_of_an_endpoint(exchange) or is_file):  # a page may be anyone's
             return
@@ -216,8 +216,9 @@ class Learner:
         end."""
         for key, operation in list(self.operations.items()):
             if all(int(status) >= 400 for status in operation.answers):
-                statuses = ", ".join(operation.answers)
-                self.unsure.append(f"{key} was never served ({statuses}), and is left out.")
+                self.unsure.append(
+                    f"{key} was never served ({', '.join(operation.answers)}), and is left out."
+                )
                 del self.operations[key]
         for at in range(MOST_SEGMENTS - 1, 1, -1):
             for words in list(self._alike(at)):
@@ -259,10 +260,6 @@ class Learner:
             first.without_token += operation.without_token
 
 
-def _label(response: Response) -> str:
-    return media_type(response.header("content-type") or "")
-
-
 def _add(operation: LearnedOperation, exchange: Exchange, response: Response) -> None:
     operation.traffic.witnesses += 1
     for name, value in exchange.request.query:
@@ -273,7 +270,7 @@ def _add(operation: LearnedOperation, exchange: Exchange, response: Response) ->
         operation.without_token[exchange.success] += 1
     answer = operation.traffic.part("answers").part(str(response.status))
     answer.witnesses += 1
-    label = _label(response)
+    label = media_type(response.header("content-type"))
     if label and response.status < 300:
         plain = ABSENT if exchange.plain is None else exchange.plain.response
         answer.part(label).add(plain if plain is not ABSENT else response.json)

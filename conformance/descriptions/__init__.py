@@ -88,8 +88,8 @@ Contents = Mapping[str, JsonSchema | None]
 media types nothing is said of the body."""
 
 
-def media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
+def media_type(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()
 
 
 def media_type_of(contents: Contents, content_type: str) -> str | None:

@@ -19,7 +19,7 @@ from conformance.descriptions import (
 )
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
-from conformance.spec.tables import ERROR_BY_CODE
+from conformance.spec.tables import ERROR_BY_CODE, TOKEN_REFUSED
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 from conformance.verdicts.comparisons import contradicts, is_held_back
@@ -39,7 +39,6 @@ GONE = frozenset({404, 405, 410, 501})
 """Statuses of a server that has no such endpoint."""
 
 WITHOUT_TOKEN = without_token(UNDESCRIBED)
-TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
 
 
@@ -117,7 +116,7 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
         yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
     if operation.is_hypothesis and _is_served_without_token(operation, exchange):
         yield deviation("TOKEN", "status", 401, response.status)
-    if operation.is_protected is False and exchange.code == TOKEN_MISSING and WITHOUT_TOKEN.takes(exchange):
+    if operation.is_protected is False and exchange.code in TOKEN_REFUSED and WITHOUT_TOKEN.takes(exchange):
         yield deviation("TOKEN", "status", "an answer without a token", response.status)
 
 
