@@ -14,7 +14,7 @@ from conformance.checks.model.agreement import KINDS, LAG, are_different
 from conformance.checks.model.times import FAR, NEAR
 from conformance.checks.records import CLOCKS, are_alike, has_offset, moment, portal_time, records
 from conformance.checks.registry import LEFT_TO_CASES, Kind
-from conformance.descriptions.operations import DescribedOperation
+from conformance.descriptions import DescribedOperation
 from conformance.errors import CannotSignIn, OutOfTime, Untestable
 from conformance.judging.shapes import Shape
 from conformance.run import marks as mark

@@ -76,10 +76,9 @@ def _verify_guarded(portal: Portal, verify: Verify, token: str, read: DescribedR
     is_protected = read.row.is_protected and not read.row.is_hypothesis
     if is_protected or without.code in TOKEN_REFUSED:
         verify("AUTHN-001", is_refused(without, served, message="a request without a token was served"))
-        verify("AUTHN-006", is_refused(answered(portal.get(path, token=portal.secrets.made_up(NONE_AT_ALL)))))
-        verify(
-            "AUTHN-007", is_refused(answered(portal.get(path, token=forged(portal, token, changed_claims))))
-        )
+        none_at_all, other = portal.secrets.made_up(NONE_AT_ALL), forged(portal, token, changed_claims)
+        verify("AUTHN-006", is_refused(answered(portal.get(path, token=none_at_all))))
+        verify("AUTHN-007", is_refused(answered(portal.get(path, token=other))))
 
 
 def _reads(portal: Portal, token: str) -> Iterator[DescribedRead]:

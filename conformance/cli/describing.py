@@ -11,14 +11,20 @@ from pathlib import Path
 from conformance.check.traffic import CheckOptions, PortalTraffic
 from conformance.cli.command import Options
 from conformance.cli.layout import print_line
-from conformance.descriptions import Descriptions, described_by
-from conformance.descriptions.operations import LEARNED, STATUS, WITNESSES, DescribedOperation
+from conformance.descriptions import (
+    LEARNED,
+    STATUS,
+    WITNESSES,
+    DescribedOperation,
+    Descriptions,
+    described_by,
+)
 from conformance.errors import UsageError
 from conformance.judging.described import judge_described
-from conformance.learning.learner import ID, LearnedOperation, Learner
-from conformance.learning.shapes import LearnedShape
+from conformance.learning import ID, LearnedOperation, LearnedShape, Learner
 from conformance.report.formats.finding_text import expectation
 from conformance.report.model.visible import one_line
+from conformance.report.model.words import plural
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import matching, place_of
 from conformance.traffic.exchange import Json
@@ -29,7 +35,6 @@ HINT = (
     "Learned from traffic. What differs from it fails nothing until x-portal-status is accepted: at the top "
     "for all operations, or within one."
 )
-BEARER: Json = [{"bearer": []}]
 
 
 def describe(options: Options) -> None:
@@ -64,8 +69,7 @@ def _write(learner: Learner, out: Path) -> None:
         replace_file(out, json.dumps(_document_of(learner), indent=2, ensure_ascii=False) + "\n")
     except OSError as refused:
         raise UsageError(f"--out {out}: cannot be written ({refused.strerror}). Choose another.") from None
-    count = len(learner.operations)
-    print_line(f"{out}: {'1 endpoint' if count == 1 else f'{count:,} endpoints'}, learned from traffic.")
+    print_line(f"{out}: {plural(len(learner.operations), 'endpoint')}, learned from traffic.")
     _print("Look at these:", learner.unsure)
     print_line("Compare traffic with it: portal-conformance check FILE --description " + str(out))
 
@@ -135,7 +139,7 @@ def _operation(operation: LearnedOperation, names: list[str]) -> dict[str, Json]
         },
     }
     if operation.without_token:
-        described["security"] = BEARER if not operation.without_token[True] else []
+        described["security"] = [] if operation.without_token[True] else [{"bearer": []}]
     body = operation.traffic.part("body")
     if body.witnesses:
         described["requestBody"] = {"content": {"application/json": {"schema": body.schema()}}}
@@ -155,8 +159,8 @@ def _answer(status: str, answer: LearnedShape) -> dict[str, Json]:
         name: {"schema": shape.schema()} if "json" in name and shape.kinds else {}
         for name, shape in sorted(answer.fields.items())
     }
-    described = {"description": f"An answer with status {status}", WITNESSES: answer.witnesses}
-    return described | ({"content": content} if content else {})
+    words = f"An answer with status {status}"
+    return {"description": words, WITNESSES: answer.witnesses, "content": content}
 
 
 def _compared(learner: Learner, descriptions: Descriptions) -> tuple[list[str], list[str]]:
@@ -167,28 +171,23 @@ def _compared(learner: Learner, descriptions: Descriptions) -> tuple[list[str], 
         described = descriptions.operation_of(operation.method, operation.example)
         if described is None:
             statuses = ", ".join(sorted(operation.answers))
-            lacking.append(f"{operation.key}: {_times(operation.traffic)}, statuses {statuses}")
+            lacking.append(
+                f"{operation.key}: {plural(operation.traffic.witnesses, 'time')}, statuses {statuses}"
+            )
             continue
         rows = (("status", operation.answers), ("query parameter", operation.traffic.part("query").fields))
-        parts = {(kind, name): shape for kind, shapes in rows for name, shape in shapes.items()}
-        shown.setdefault(described.key, set()).update(parts)
-        for (kind, name), shape in parts.items():
+        shapes = {(kind, name): shape for kind, named in rows for name, shape in named.items()}
+        shown.setdefault(described.key, set()).update(shapes)
+        for (kind, name), shape in shapes.items():
             is_general = kind == "status" and described.contents_for(int(name)) is not None
             if not is_general and (kind, name) not in _parts(described):
-                lacking.append(f"{described.key}: {kind} {name}, {_times(shape)}")
-    for described in descriptions.operations:
-        if described.key not in shown:
-            unseen.append(described.key)
-            continue
-        missing = (part for part in _parts(described) if part not in shown[described.key])
-        unseen += [f"{described.key}: {kind} {name}" for kind, name in missing]
+                lacking.append(f"{described.key}: {kind} {name}, {plural(shape.witnesses, 'time')}")
+    for row in descriptions.operations:
+        parts = [part for part in _parts(row) if part not in shown.get(row.key, ())]
+        unseen += [f"{row.key}: {kind} {name}" for kind, name in parts] if row.key in shown else [row.key]
     return lacking, unseen
 
 
 def _parts(described: DescribedOperation) -> list[tuple[str, str]]:
     statuses = [("status", name) for name in described.answers if name.isdecimal()]
     return statuses + [("query parameter", row.name) for row in described.parameters if row.place == "query"]
-
-
-def _times(shape: LearnedShape) -> str:
-    return "once" if shape.witnesses == 1 else f"{shape.witnesses:,} times"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
-from jsonschema.exceptions import SchemaError, UnknownType  # type: ignore[import-untyped]
 from openapi_schema_validator import (
     OAS30ReadValidator,
     OAS31Validator,
@@ -22,8 +21,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from conformance.descriptions.documents import change, document_of
-from conformance.descriptions.operations import (
+from conformance.descriptions import (
     ACCEPTED,
     LEARNED,
     STATUS,
@@ -34,6 +32,7 @@ from conformance.descriptions.operations import (
     JsonSchema,
     media_type,
 )
+from conformance.descriptions.documents import change, document_of
 from conformance.errors import UsageError
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.operations import operation_of
@@ -46,8 +45,6 @@ SKIPS_SPECIFIED = "x-portal-skip-specified"
 
 MOST_NAMED = 3
 DEEPEST_REFERENCE = 40
-SCHEMA_PROBLEMS = (SchemaError, UnknownType, Unresolvable, ValueError, RecursionError, TypeError)
-"""What a schema that is none may raise."""
 
 
 def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
@@ -63,7 +60,7 @@ def read(files: Sequence[Path], overlays: Sequence[Path] = ()) -> Descriptions:
             first = operations.setdefault(operation.key, operation)
             if first is not operation:
                 notes.append(f"{operation.source}: {first.source} describes it already, and is used.")
-        notes += reader.closing_notes()
+        notes += reader.notes
     return Descriptions(list(operations.values()), notes)
 
 
@@ -109,8 +106,8 @@ class _Reader:
         self.validator_class = OAS30ReadValidator if is_3_0 else OAS31Validator
         self.format_checker = oas30_format_checker if is_3_0 else oas31_format_checker
         uri = self.path.resolve().as_uri()
-        registry: Registry[Json] = Registry()
-        self.registry = registry.with_resource(uri, DRAFT202012.create_resource(self.document))
+        resource = DRAFT202012.create_resource(self.document)
+        self.registry: Registry[Json] = Registry().with_resource(uri, resource)
         self.root = _Node(self.document, f"{uri}#")
 
     def operations(self) -> list[DescribedOperation]:
@@ -135,14 +132,11 @@ class _Reader:
                 f"{self.path}: it describes no operation below {PORTAL_PATH}{others}. Its servers may name "
                 f"how the paths begin (an overlay can do it): servers: [{{url: {PORTAL_PATH.rstrip('/')}}}]."
             )
-        return operations
-
-    def closing_notes(self) -> Iterator[str]:
-        yield from self.notes
         if self.outside:
-            yield f"{self.path}: not used, as not below {PORTAL_PATH}: {_listed(self.outside)}."
+            self.notes[f"{self.path}: not used, as not below {PORTAL_PATH}: {_listed(self.outside)}."] = None
         if self.specified:
-            yield f"{self.path}: left to the specification: {_listed(self.specified)}."
+            self.notes[f"{self.path}: left to the specification: {_listed(self.specified)}."] = None
+        return operations
 
     def _operation(
         self, method: str, template: str, item: _Node, node: _Node
@@ -208,16 +202,13 @@ class _Reader:
         """A schema of a body; None where there is none. An invalid one is noted, and left out."""
         if node.value is ABSENT or not self._is_schema(node):
             return None
-        return JsonSchema(
-            self.validator_class(
-                {"$ref": node.uri}, registry=self.registry, format_checker=self.format_checker
-            )
-        )
+        to_schema, checker = {"$ref": node.uri}, self.format_checker
+        return self.validator_class(to_schema, registry=self.registry, format_checker=checker)
 
     def _is_schema(self, node: _Node) -> bool:
         try:
             self.validator_class.check_schema(node.value)
-        except SCHEMA_PROBLEMS as problem:
+        except Exception as problem:  # jsonschema raises anything on what is no schema
             self._note(node, f"this schema cannot be used ({str(problem).partition(chr(10))[0]})")
             return False
         return True
@@ -234,7 +225,7 @@ class _Reader:
             uri = urljoin(node.uri, reference)
             try:
                 node = _Node(self.registry.resolver().lookup(uri).contents, uri)
-            except SCHEMA_PROBLEMS:
+            except (Unresolvable, ValueError, TypeError):
                 self._note(node, f"{reference} leads nowhere within this file")
                 return _Node(ABSENT, node.uri)
         self._note(node, "this is a reference that leads to itself")

@@ -10,11 +10,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from conformance.checks.access.without_token import without_token
-from conformance.descriptions import Descriptions
-from conformance.descriptions.operations import DescribedOperation, SchemaDifference, media_type_of
+from conformance.descriptions import (
+    DescribedOperation,
+    Descriptions,
+    SchemaDifference,
+    differences,
+    media_type_of,
+)
 from conformance.judging.dispatch import is_of_an_endpoint
 from conformance.spec.operations import UNDESCRIBED
-from conformance.spec.tables import ERROR_BY_CODE
+from conformance.spec.tables import ERROR_BY_CODE, TOKEN_REFUSED
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 from conformance.verdicts.comparisons import contradicts, is_held_back
@@ -34,7 +39,6 @@ GONE = frozenset({404, 405, 410, 501})
 """Statuses of a server that has no such endpoint."""
 
 WITHOUT_TOKEN = without_token(UNDESCRIBED)
-TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 PROTECTED_BY_DESCRIPTION = "check described.protected_endpoints_ask_for_a_token"
 
 
@@ -112,7 +116,7 @@ def _deviations(operation: DescribedOperation, exchange: Exchange, response: Res
         yield deviation("REQUIRED", f"request.{name}", "a refusal without it", "success")
     if operation.is_hypothesis and _is_served_without_token(operation, exchange):
         yield deviation("TOKEN", "status", 401, response.status)
-    if operation.is_protected is False and exchange.code == TOKEN_MISSING and WITHOUT_TOKEN.takes(exchange):
+    if operation.is_protected is False and exchange.code in TOKEN_REFUSED and WITHOUT_TOKEN.takes(exchange):
         yield deviation("TOKEN", "status", "an answer without a token", response.status)
 
 
@@ -149,7 +153,7 @@ def _differences(
         return
     schema = contents.get(media_type or "application/json")
     if schema is not None and body is not ABSENT:
-        yield from schema.differences(body, is_hypothesis=operation.is_hypothesis)
+        yield from differences(schema, body, is_hypothesis=operation.is_hypothesis)
 
 
 def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]:
@@ -157,8 +161,8 @@ def _lacking(operation: DescribedOperation, exchange: Exchange) -> Iterator[str]
     request = exchange.request
     sent = {name for name, _ in request.query}
     for row in operation.parameters:
-        is_header, is_query = row.place == "header", row.place == "query"
-        is_absent = (is_header and request.is_without(row.name)) or (is_query and row.name not in sent)
+        is_in_query, is_header = row.place == "query", row.place == "header"
+        is_absent = row.name not in sent if is_in_query else is_header and request.is_without(row.name)
         if row.is_required and is_absent:
             yield f"{row.place}.{row.name}"
     if operation.needs_body and request.body is ABSENT and request.form is None and exchange.plain is None:

@@ -33,22 +33,8 @@ class Endpoints:
     names: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    @classmethod
-    def of(cls, names: Sequence[str]) -> Endpoints:
-        """RuleError: a name is no endpoint."""
-        for name in names:
-            if not isinstance(name, str) or not ENDPOINT.fullmatch(name):
-                raise RuleError(
-                    f"{shown(name)} is no endpoint. Write method and path: GET /web/v1/system/wallets/{{id}}"
-                )
-        return cls(tuple(names), re.compile("|".join(translate(_general(name)) for name in names)))
-
-    def __contains__(self, key: str) -> bool:
-        """Whether an endpoint, as reports name it, is one of these."""
-        return self.pattern.fullmatch(_general(key)) is not None
-
     def __call__(self, exchange: Exchange) -> bool:
-        return endpoint_of(exchange) in self
+        return self.pattern.fullmatch(_general(endpoint_of(exchange))) is not None
 
 
 def _general(key: str) -> str:
@@ -60,8 +46,16 @@ def answers(*endpoints: str) -> Selection:
     """Every answer of some endpoints, of all where none is named. RuleError: one is no endpoint."""
     if not endpoints:
         return registry.answers().at_its_moment()
-    at, described = Endpoints.of(endpoints), frozenset(map(_general, BY_KEY))
-    keys = {key for key in BY_KEY if key in at}
+    for name in endpoints:
+        if not isinstance(name, str) or not ENDPOINT.fullmatch(name):
+            raise RuleError(
+                f"{shown(name)} is no endpoint. Write method and path: GET /web/v1/system/wallets/{{id}}"
+            )
+    at = Endpoints(endpoints, re.compile("|".join(translate(_general(name)) for name in endpoints)))
+    keys, described = (
+        {key for key in BY_KEY if at.pattern.fullmatch(_general(key))},
+        set(map(_general, BY_KEY)),
+    )
     if any("*" in name or _general(name) not in described for name in endpoints):
         keys.add(UNDESCRIBED)
     return Selection(frozenset(keys)).where(at).at_its_moment()

@@ -28,10 +28,8 @@ from conformance.target.profile.tables import ImapInbox
 PROGRAM = shutil.which("dovecot") or shutil.which("dovecot", path="/usr/sbin:/usr/local/sbin")
 PASSWORD = "imap-secret"
 STARTING = 30.0
-FOLDERS = ("INBOX", "Prüfung")
-"""In Maildir++ a folder below the first is a folder with a dot; its name is in modified UTF-7."""
-
 DIRECTORIES = {"INBOX": "", "Prüfung": ".Pr&APw-fung"}
+"""In Maildir++ a folder below the first is a folder with a dot; its name is in modified UTF-7."""
 
 CONFIGURATION = """\
 base_dir = {root}/run

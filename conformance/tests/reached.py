@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import Impact
@@ -38,6 +39,9 @@ otp_secret = "JBSWY3DPEHPK3PXP"
 [bot_challenge]
 token = "the-bot-token"
 """
+BY_MAIL = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"') + (
+    '\n[inboxes.mail]\nkind = "fixed"\ncode = "123456"\n'
+)
 
 
 def without(table: str) -> Edit:
@@ -143,6 +147,19 @@ class Played:
     def words(self) -> list[str]:
         """The last word of each path that was asked for."""
         return [request.url.path.rpartition("/")[2] for request in self.asked]
+
+
+def instead(response: Callable[[Scope], ASGIApp | None]) -> Callable[[ASGIApp], ASGIApp]:
+    """A wrapper of a portal, in place of which a function answers what it has an answer for."""
+
+    def wrap(app: ASGIApp) -> ASGIApp:
+        async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+            other = response(scope) if scope["type"] == "http" else None
+            await (other or app)(scope, receive, send)
+
+        return answering
+
+    return wrap
 
 
 class Deciding(Verify):

@@ -20,6 +20,7 @@ from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import Factor
 from conformance.tests.reached import (
+    BY_MAIL,
     MINIMAL,
     WRONG_SECRET,
     Played,
@@ -258,9 +259,7 @@ def test_the_late_mail_of_an_earlier_send_is_followed_by_the_next_one(
             return answer({"accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600})
         return answer({"sessionId": f"s-{len(sent)}", "mfaMethods": [{"code": "EMAIL"}]})
 
-    inbox = '[inboxes.mail]\nkind = "fixed"\ncode = "000000"\n'
-    profile = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"') + inbox
-    admin = (portal := answering(respond, profile=profile)).account("admin")
+    admin = (portal := answering(respond, profile=BY_MAIL)).account("admin")
     admin.read_from(LateInbox(sent))
     if is_late:
         portal.login.send(portal.login.initiate(admin))

@@ -82,15 +82,6 @@ PROOFS = [
         invitations(invitation("EXPIRED", 10050304, canAccept=True)),
     ),
     Proof(
-        "INVITATION-022",
-        [
-            invitations(invitation(), ACCEPTED, query="statuses=10050301,10050302"),
-            invitations(invitation(), ACCEPTED, query="statuses=10050301&statuses=10050302"),
-            invitations(invitation(), query="statuses=99999999"),
-        ],
-        invitations(invitation(), ACCEPTED, query={"statuses": "10050301"}),
-    ),
-    Proof(
         "INVITATION-026",
         invitations(invitation(), invitation(expiresAt=at(seconds=-30), canAccept=False)),
         invitations(invitation(canAccept=False)),

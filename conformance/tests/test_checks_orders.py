@@ -21,11 +21,6 @@ PROOFS = [
         orders(OLD, query={"startTime": at(days=1.5)}),
     ),
     Proof(
-        "ORDER-022",
-        orders(OLD, query="endTime=2031-05-03T07%3A08%3A09.000%2B00%3A00"),
-        orders(NEW, query={"endTime": at(days=2)}),
-    ),
-    Proof(
         "ORDER-023",
         orders(NEW, NEW, OLD, query={"sort": "createdAt,desc"}),
         orders(OLD, NEW, query={"sort": "createdAt,desc"}),

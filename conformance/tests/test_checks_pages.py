@@ -63,15 +63,6 @@ PROOFS = [
         [types(*TWENTY, **FIRST_OF_THREE), types(*TWENTY, channel_type(), **FIRST_OF_THREE)],
         types(channel_type(), **FIRST_OF_THREE),
     ),
-    Proof(
-        "PAGE-028",
-        [
-            accounts(account(), sent={"size": 1}, pageSize=1, totalElements=1),
-            accounts(*many_accounts(30), sent={"size": 500}),
-            accounts(*many_accounts(10), sent={"size": 3}, pageSize=10),
-        ],
-        accounts(*many_accounts(2), sent={"size": 1}, pageSize=1),
-    ),
 ]
 
 

@@ -34,13 +34,6 @@ def refused(
     return refusal(key, code, status, sent=sent, headers=length_of(sent if was_sent is ABSENT else was_sent))
 
 
-WHOLE: Mapping[str, Json] = {"keyId": "key-1", "encReqKey": "a" * 344, "encRespKey": "b" * 344}
-
-
-def session_without(name: str) -> dict[str, Json]:
-    return {key: value for key, value in WHOLE.items() if key != name}
-
-
 NO_EMAIL, NO_PASSWORD = {"password": PASSWORD}, {"email": EMAIL}
 BOTH = {"email": EMAIL, "password": PASSWORD}
 REMEMBERED = {**BOTH, "remember": True}
@@ -79,18 +72,6 @@ PROOFS = [
         ],
         refused(op.LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401),
         silent=True,
-    ),
-    *(
-        Proof(
-            requirement,
-            refused(op.SECURE_SESSION, session_without(name), "4000"),
-            granted(op.SECURE_SESSION, session_without(name)),
-        )
-        for requirement, name in (
-            ("SECURE-010", "keyId"),
-            ("SECURE-011", "encReqKey"),
-            ("SECURE-012", "encRespKey"),
-        )
     ),
     Proof(
         "ACCOUNT-034",

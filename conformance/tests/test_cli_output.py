@@ -10,12 +10,8 @@ import pytest
 
 from conformance.cli.output import RedactedStream, redacted_output
 from conformance.spec import REQUIREMENTS
+from conformance.tests.test_report_terminal import Terminal
 from conformance.traffic.redaction.redact import Secrets
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def shown(*texts: str, secret: str = "", stream: io.StringIO | None = None) -> str:

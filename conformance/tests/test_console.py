@@ -19,6 +19,7 @@ from conformance.cli.live.running import RunConsole
 from conformance.cli.live.views import LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
 from conformance.tests.deployment import Done, command, deployed
+from conformance.tests.test_report_terminal import Terminal
 from conformance.traffic.redaction.redact import Secrets
 
 FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
@@ -136,11 +137,6 @@ def test_a_command_is_printed_so_that_what_is_copied_runs(
     copied = shown[shown.index("portal-conformance") :].partition("`")[0].rstrip("\n")
     assert "\n" not in copied
     assert shlex.split(copied) == shlex.split(command)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_secret_is_redacted_before_a_line_is_broken_and_no_target_moves_the_cursor(

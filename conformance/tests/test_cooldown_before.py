@@ -18,23 +18,8 @@ from conformance.target.clock import SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.model import parse
-from conformance.tests.reached import answer, answering
+from conformance.tests.reached import BY_MAIL, answer, answering
 from conformance.traffic.exchange import Exchange
-
-PROFILE = """
-[portal]
-url = "http://portal.example.test"
-access_code = "the-access-code"
-
-[accounts.admin]
-email = "admin@example.test"
-password = "the admin's password"
-inbox = "mail"
-
-[inboxes.mail]
-kind = "fixed"
-code = "12345678"
-"""
 
 
 class ByAccount:
@@ -59,7 +44,7 @@ class ByAccount:
         return answer({"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300})
 
     def connected(self) -> Portal:
-        return answering(self, profile=PROFILE, clock=SimulatedClock(self.advance))
+        return answering(self, profile=BY_MAIL, clock=SimulatedClock(self.advance))
 
 
 def sent(
@@ -117,7 +102,7 @@ def test_turns_that_are_taken_again_and_again_leave_it_open() -> None:
 
 def test_a_run_says_what_it_waited_for_and_what_nothing_restores(tmp_path: Path) -> None:
     clock = SimulatedClock(lambda seconds: None)
-    session = RunSession.open(parse(PROFILE, {}), clock, RunOptions(out=tmp_path, impact="disruptive"))
+    session = RunSession.open(parse(BY_MAIL, {}), clock, RunOptions(out=tmp_path, impact="disruptive"))
     session.waited(MAILED_BEFORE, 43.0, 1.0)
     clock.wait(61, "the cooldown")
     session.waited("something else", 5.0, 50.0)

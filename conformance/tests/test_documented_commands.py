@@ -124,6 +124,12 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
         yield Workshop(folder, portal.url)
 
 
+@pytest.fixture
+def folder(workshop: Workshop, tmp_path: Path) -> Path:
+    """A copy of it, of the test's own."""
+    return Path(shutil.copytree(workshop.folder, tmp_path / "folder"))
+
+
 def _furnish(folder: Path) -> None:
     """Writes what the commands read, but for the profiles of a portal that runs."""
     _write_recording(folder)
@@ -161,10 +167,8 @@ def _write_runs(folder: Path) -> None:
 
 @pytest.mark.parametrize("text", [text for text in RUN_HERE if SHORT.match(text)])
 def test_a_short_command_runs_as_it_is_printed(
-    text: str, workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "folder"
-    shutil.copytree(workshop.folder, folder)
     monkeypatch.chdir(folder)
     for name, value in environment(text, folder).items():
         monkeypatch.setenv(name, value)
@@ -180,9 +184,7 @@ LONGER = [text for text in RUN_HERE if not SHORT.match(text)]
 
 
 @pytest.mark.parametrize("text", [text for text in LONGER if not IN_A_SHELL.match(text)])
-def test_a_longer_command_runs_as_it_is_printed(text: str, workshop: Workshop, tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    shutil.copytree(workshop.folder, folder)
+def test_a_longer_command_runs_as_it_is_printed(text: str, folder: Path) -> None:
     if text.startswith("portal-conformance replay"):  # the portal that it calls has no further endpoint
         recording = folder / "today.jsonl"
         recording.write_bytes(b"".join(recording.read_bytes().splitlines(keepends=True)[:-1]))
@@ -194,10 +196,8 @@ def test_a_longer_command_runs_as_it_is_printed(text: str, workshop: Workshop, t
 
 @pytest.mark.parametrize("text", [text for text in LONGER if IN_A_SHELL.match(text)])
 def test_a_command_that_serves_or_needs_its_shell_runs_as_it_is_printed(
-    text: str, workshop: Workshop, tmp_path: Path
+    text: str, workshop: Workshop, folder: Path
 ) -> None:
-    folder = tmp_path / "folder"
-    shutil.copytree(workshop.folder, folder)
     if text.startswith("portal-conformance record"):
         (folder / "today.jsonl").unlink()  # it overwrites no capture
 
@@ -229,11 +229,9 @@ def test_a_command_with_a_placeholder_is_understood(text: str) -> None:
 
 @pytest.mark.parametrize("text", [text for text in of("pytest") if "--pyargs" in text])
 def test_a_command_of_pytest_runs_the_cases_from_an_installation(
-    text: str, workshop: Workshop, installed: Installation, tmp_path: Path
+    text: str, folder: Path, installed: Installation
 ) -> None:
     """One chapter is a suite: to collect all cases takes most of the time."""
-    folder = tmp_path / "folder"
-    shutil.copytree(workshop.folder, folder)
     rule, chapter = ("LOGIN-030", "authentication") if "login" in text else (RULE, "constants")
     (folder / "pytest.ini").write_text(f"[pytest]\nconformance_only = {rule}\n", encoding="utf-8")
 

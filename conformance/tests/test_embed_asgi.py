@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
@@ -131,26 +132,13 @@ def test_what_waits_is_bounded_and_the_rest_is_dropped_and_counted() -> None:
     assert judging.counts.total("judged") <= 4
 
 
-def call(app: App, send: App | None = None, **scope: Any) -> None:
-    """Calls an application as a server does."""
-
-    async def nothing(*_: Any) -> Any:
-        return {"type": "http.disconnect"}
-
-    async def called() -> None:
-        await app(
-            {"type": "http", "path": KEY, "method": "GET", "headers": [], **scope}, nothing, send or nothing
-        )
-
-    asyncio.run(called())
-
-
 def test_an_error_of_the_application_stays_one_and_is_not_judged() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         raise LookupError("of the application")
 
     judging = JudgingMiddleware(app)
+    scope = {"type": "http", "path": KEY, "method": "GET", "headers": []}
 
     with pytest.raises(LookupError, match="of the application"):
-        call(judging)
+        asyncio.run(judging(scope, AsyncMock(), AsyncMock()))
     assert judging.counts.total("judged") == 0

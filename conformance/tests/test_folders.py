@@ -13,6 +13,7 @@ from conformance.cli.options import folder_beside_run
 from conformance.spec.endpoints import PROFILE
 from conformance.target.locks import target_lock
 from conformance.target.profile.model import load
+from conformance.tests.reached import MINIMAL
 from conformance.tests.sample_run import conformant, reported
 from conformance.tests.traffic import answer
 from conformance.traffic.log import line_of
@@ -49,14 +50,6 @@ def test_the_report_of_a_whole_run_stays_unless_the_user_names_its_folder(
 LINE = line_of(answer(PROFILE, {})).decode() + "\n"
 NOTHING = "http://127.0.0.1:9"
 """An address at which nothing answers."""
-PROFILE_TEXT = f"""
-[portal]
-url = "{NOTHING}"
-access_code = "code"
-[accounts.admin]
-email = "a@example.test"
-password = "A password"
-"""
 
 
 @pytest.fixture
@@ -68,7 +61,7 @@ def capture(tmp_path: Path) -> Path:
 
 def commands(out: Path, capture: Path) -> Iterator[list[str]]:
     profile = capture.with_name("portal.toml")
-    profile.write_text(PROFILE_TEXT, encoding="utf-8")
+    profile.write_text(MINIMAL.replace("http://portal.example.test", NOTHING), encoding="utf-8")
     yield ["run", "--target", NOTHING, "--only", "SESSION-001", "--quiet"]
     yield ["check", str(capture)]
     yield ["replay", str(capture), "--profile", str(profile)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from cases.administration.test_grants import granting
 from conformance.errors import OutOfTime
@@ -23,7 +23,8 @@ from conformance.target.portal import RESTORING_SECONDS, Portal
 from conformance.target.portal.restoring.restore import restore_own
 from conformance.target.profile.model import load, parse
 from conformance.tests.deployment import Done, command, deployed, done
-from conformance.tests.reached import WRONG_SECRET, all_of, without_keys
+from conformance.tests.reached import WRONG_SECRET, all_of, instead, without_keys
+from conformance.tests.sample_run import error
 from conformance.tests.test_changes import change_password
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
@@ -196,22 +197,16 @@ class RefusingPasswords:
         self.is_on = after > 0
         self.after = after
 
-    def wrap(self, app: ASGIApp) -> ASGIApp:
-        async def answering(scope: Scope, receive: Receive, send: Send) -> None:
-            is_change = scope["type"] == "http" and scope["path"].endswith("/password/change")
-            self.after -= is_change
-            if self.is_on and is_change and self.after < 0:
-                body = {"success": False, "code": "PASSWORD.TOO_SOON", "message": "Later.", "data": None}
-                await JSONResponse(body, 409)(scope, receive, send)
-            else:
-                await app(scope, receive, send)
-
-        return answering
+    def __call__(self, scope: Scope) -> ASGIApp | None:
+        is_change = scope["path"].endswith("/password/change")
+        self.after -= is_change
+        is_refused = self.is_on and is_change and self.after < 0
+        return JSONResponse(error("PASSWORD.TOO_SOON"), 409) if is_refused else None
 
 
 def test_what_is_not_restored_is_written_down_with_its_present_value(ledger: Path) -> None:
     refusing = RefusingPasswords()
-    with budgeted(None, ledger, wrap=refusing.wrap) as (portal, _):
+    with budgeted(None, ledger, wrap=instead(refusing)) as (portal, _):
         new = change_password(portal)
         refusing.is_on = True
         left = restore_own(portal)
@@ -227,7 +222,7 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(ledger: Pat
 
 def test_what_is_not_restored_stands_in_every_report(tmp_path: Path) -> None:
     refusing = RefusingPasswords(after=5)
-    with deployed(tmp_path, wrap=refusing.wrap, limits=Limits(login_window=1)) as portal:
+    with deployed(tmp_path, wrap=instead(refusing), limits=Limits(login_window=1)) as portal:
 
         def said_by(name: str, *words: str) -> Done:
             return done(command(name, *words, "--profile", str(portal.profile)), tmp_path / "reports")

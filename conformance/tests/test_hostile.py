@@ -24,6 +24,7 @@ from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.certificates import authority
 from conformance.tests.hostile.elsewhere import clock_only, odd_clock
+from conformance.tests.hostile.json_values import token_with
 from conformance.tests.hostile.plays import playing, raw
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
@@ -235,10 +236,7 @@ def test_a_proxy_of_the_profile_is_asked_with_its_own_credentials(tmp_path: Path
 
 @pytest.mark.parametrize("ends", [b"1e999", b"1e300", b"9" * 4000, b"NaN", b'"soon"', b"[]"])
 def test_a_token_that_never_ends_lives_as_long_as_is_assumed(ends: bytes) -> None:
-    def part(text: bytes) -> str:
-        return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
-
-    token = ".".join((part(b'{"alg":"HS256","typ":"JWT"}'), part(b'{"exp":%s}' % ends), part(b"signature")))
+    token = token_with(ends)({"accessToken": ""})["accessToken"]
 
     assert lifetime(None, token, 1_700_000_000.0) == 300.0
 

@@ -7,12 +7,8 @@ import pytest
 
 from conformance.spec import REQUIREMENTS
 from conformance.spec import endpoints as op
-from conformance.target.clock import Clock
-from conformance.target.portal.transport import Transport
-from conformance.target.profile.model import parse
-from conformance.tests.reached import MINIMAL
+from conformance.tests.reached import transport
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.comparisons import is_error, is_held_back, is_rate_limited
 from conformance.verdicts.findings import Ledger, Verdict
 
@@ -36,15 +32,8 @@ class Limited:
 def answers(portal: Limited, *paths: str) -> tuple[list[Exchange], list[Exchange]]:
     """What was answered to these reads, and all that was recorded."""
     recorded: list[Exchange] = []
-    transport = Transport(
-        parse(MINIMAL, {}),
-        clock=Clock(),
-        impact="read-only",
-        secrets=Secrets(),
-        on_exchange=recorded.append,
-        handler=httpx.MockTransport(portal),
-    )
-    return [transport.send("GET", path) for path in paths], recorded
+    sender = transport(portal, seen=recorded)
+    return [sender.send("GET", path) for path in paths], recorded
 
 
 def test_what_another_request_is_answered_too_is_a_limiters() -> None:

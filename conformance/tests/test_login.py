@@ -13,13 +13,10 @@ from conformance.target.clock import SimulatedClock
 from conformance.target.portal.login import chosen_factor
 from conformance.target.profile.tables import Factor
 from conformance.tests import traffic
-from conformance.tests.reached import MINIMAL, SIGNED_IN, Played, answer, answering
+from conformance.tests.reached import BY_MAIL, MINIMAL, SIGNED_IN, Played, answer, answering
 from conformance.traffic.exchange import Json
 
 BOTH = [{"code": "EMAIL", "value": 10011001, "label": "x"}, {"code": "OTP", "value": 10011002, "label": "y"}]
-BY_MAIL = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"') + (
-    '\n[inboxes.mail]\nkind = "fixed"\ncode = "123456"\n'
-)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conformance import record
 from conformance.tests.deployment import command, done
-from conformance.tests.reached import AS_IT_IS, WRONG_SECRET, Edit, all_of, replacing, without_keys
+from conformance.tests.reached import AS_IT_IS, WRONG_SECRET, Edit, all_of, instead, replacing, without_keys
 from conformance.tests.sample_run import error
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve
@@ -37,19 +37,6 @@ OTP_REFUSED = all_of(WRONG_SECRET, without_keys("inbox"))
 def password(text: str) -> Edit:
     """The admin has another password."""
     return replacing('password = "[^"]*"', f'password = "{text}"', within="accounts.admin")
-
-
-class Answering:
-    """In place of a portal: the same answer to every request below a path."""
-
-    def __init__(self, app: ASGIApp, below: str, response: Callable[[], Response]) -> None:
-        self.app, self.below, self.response = app, below, response
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith(self.below):
-            await self.response()(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
 
 
 class Locking:
@@ -78,7 +65,8 @@ class Locking:
 
 
 def answering(below: str, response: Callable[[], Response]) -> Mapping[str, Any]:
-    return {"wrap": lambda app: Answering(app, below, response)}
+    """The same answer to every request below a path."""
+    return {"wrap": instead(lambda scope: response() if scope["path"].startswith(below) else None)}
 
 
 @dataclass(frozen=True)

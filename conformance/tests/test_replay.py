@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from conformance.cli import main
 from conformance.replay import replay
@@ -19,6 +19,7 @@ from conformance.replay.compare.outcome import ReplayedExchange, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.plan import Omissions
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, MFA, PROFILE, ROLE, ROLES, TOKEN_REFRESH
+from conformance.tests.reached import instead
 from conformance.tests.replays import (
     Replaying,
     assessor_of,
@@ -222,27 +223,23 @@ class Gateway:
     times: int
     requests: int = 0
 
-    def wrap(self, app: ASGIApp) -> ASGIApp:
-        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http" and f"{scope['method']} {scope['path']}" == ROLES:
-                self.requests += 1
-                if self.requests <= self.times:
-                    return await Response(PAGE, 502, media_type="text/html")(scope, receive, send)
-            return await app(scope, receive, send)
-
-        return answer
+    def __call__(self, scope: Scope) -> ASGIApp | None:
+        if f"{scope['method']} {scope['path']}" != ROLES:
+            return None
+        self.requests += 1
+        return Response(PAGE, 502, media_type="text/html") if self.requests <= self.times else None
 
 
 def test_a_request_that_a_gateway_turned_away_once_is_sent_again(visit: Replaying) -> None:
     gateway = Gateway(times=1)
 
-    assert visit(wrap=gateway.wrap).run.regressions == []
+    assert visit(wrap=instead(gateway)).run.regressions == []
     assert gateway.requests == 2
 
 
 def test_an_endpoint_that_stays_behind_the_gateway_is_a_breaking_change(visit: Replaying) -> None:
     gateway = Gateway(times=1000)
-    regressions = visit(wrap=gateway.wrap).run.regressions
+    regressions = visit(wrap=instead(gateway)).run.regressions
 
     assert gateway.requests == 2
     rows = [(each.path, each.kind, each.meaning) for each in regressions if each.endpoint == ROLES]

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from conformance.run.schedule import WINDOW, Agenda, Due, Planned
 
 WINDOW_SECONDS = 60.0
 
 
-def case(name: str, sign_ins: int = 0, *, reuses: int = 0, leaves: int = 0) -> Planned[str]:
-    return Planned(name, sign_ins, reuses=reuses, leaves=leaves)
-
-
-def waiting(name: str, sign_ins: int = 0, *, reuses: int = 0, leaves: int = 0) -> Planned[str]:
-    return Planned(name, sign_ins, reuses=reuses, leaves=leaves, waits=True)
+waiting = partial(Planned[str], waits=True)
 
 
 class Target:
@@ -55,7 +51,7 @@ def at_once(number: int) -> float:
 
 
 def test_what_waits_begins_first_and_then_what_signs_in() -> None:
-    planned = [case("reads"), case("signs in", 1), waiting("waits and signs in", 2), waiting("waits")]
+    planned = [Planned("reads"), Planned("signs in", 1), waiting("waits and signs in", 2), waiting("waits")]
     assert [name for _, name in order(planned)] == ["waits", "waits and signs in", "signs in", "reads"]
 
 
@@ -68,12 +64,12 @@ def test_of_several_that_wait_the_one_due_soonest_goes_on_first() -> None:
 
 
 def test_what_needs_few_sign_ins_goes_before_what_needs_more_than_there_are() -> None:
-    planned = [case("eight", 8), case("five", 5), case("two", 2)]
+    planned = [Planned("eight", 8), Planned("five", 5), Planned("two", 2)]
     assert order(planned) == [(0, "eight"), (0, "two"), (WINDOW_SECONDS, "five")]
 
 
 def test_what_was_first_in_line_when_the_window_was_full_gets_the_next_places() -> None:
-    planned = [waiting("one", 1), waiting("whole window", 10), *(case(f"{n}", 1) for n in range(12))]
+    planned = [waiting("one", 1), waiting("whole window", 10), *(Planned(f"{n}", 1) for n in range(12))]
     seen = order(planned)
 
     filling, (moment, name) = seen[:10], seen[10]
@@ -83,7 +79,7 @@ def test_what_was_first_in_line_when_the_window_was_full_gets_the_next_places() 
 
 
 def test_a_case_waits_for_sign_ins_only_when_nothing_else_can_go_on() -> None:
-    agenda = Agenda([case("signs in", 2)])
+    agenda = Agenda([Planned("signs in", 2)])
     agenda.suspend("waiting", 3.0, "")
 
     def opens(number: int) -> float:
@@ -98,14 +94,14 @@ def test_a_case_waits_for_sign_ins_only_when_nothing_else_can_go_on() -> None:
 
 
 def test_what_can_go_on_with_sign_ins_that_are_left_comes_after_them_and_costs_no_place() -> None:
-    reusing = [case(f"reuses {n}", 2, reuses=2) for n in range(3)]
-    planned = [*reusing, waiting("leaves", 10, leaves=10), case("begins", 10)]
+    reusing = [Planned(f"reuses {n}", 2, reuses=2) for n in range(3)]
+    planned = [*reusing, waiting("leaves", 10, leaves=10), Planned("begins", 10)]
 
     assert order(planned) == [(0, "leaves"), *((0, case.item) for case in reusing), (60, "begins")]
 
 
 def test_what_others_go_on_with_is_signed_in_first() -> None:
-    planned = [case("a", 6), Planned("shared", 1, first=True), case("b", 6)]
+    planned = [Planned("a", 6), Planned("shared", 1, first=True), Planned("b", 6)]
     assert next(name for _, name in order(planned)) == "shared"
 
 
@@ -115,7 +111,7 @@ def test_where_time_is_short_what_is_worth_more_begins_first() -> None:
 
 
 def test_what_would_wait_for_a_code_is_put_off_as_long_as_others_go_on() -> None:
-    agenda = Agenda([case("reads"), case("signs in", 1), case("signs in as well", 1)])
+    agenda = Agenda([Planned("reads"), Planned("signs in", 1), Planned("signs in as well", 1)])
 
     def ready(item: str) -> float:
         return 30.0 if item == "signs in" else 0.0
@@ -125,7 +121,7 @@ def test_what_would_wait_for_a_code_is_put_off_as_long_as_others_go_on() -> None
 
 
 def test_a_suspended_case_that_is_due_sooner_goes_before_what_would_wait_for_a_code() -> None:
-    agenda = Agenda([case("signs in", 1)])
+    agenda = Agenda([Planned("signs in", 1)])
     agenda.suspend("waiting", 20.0, "the cooldown")
 
     resumed = agenda.next(5, at_once, ready=lambda item: 30.0)
@@ -135,14 +131,14 @@ def test_a_suspended_case_that_is_due_sooner_goes_before_what_would_wait_for_a_c
 
 
 def test_what_is_put_off_begins_anew_after_all_that_can_go_on() -> None:
-    agenda = Agenda([case("asks for a code"), case("reads"), case("signs in", 1)])
+    agenda = Agenda([Planned("asks for a code"), Planned("reads"), Planned("signs in", 1)])
     assert [agenda.next(0, at_once) for _ in range(2)] == ["signs in", "asks for a code"]
     agenda.put_off("asks for a code")
     assert [agenda.next(0, at_once) for _ in range(3)] == ["reads", "asks for a code", None]
 
 
 def test_no_place_is_kept_for_what_the_window_has_room_for_after_the_end_alone() -> None:
-    agenda = Agenda([case("eight", 8), case("one", 1)])
+    agenda = Agenda([Planned("eight", 8), Planned("one", 1)])
 
     def opens(number: int) -> float:
         return 60.0 if number > 1 else 30.0
@@ -155,6 +151,6 @@ def test_no_place_is_kept_for_what_the_window_has_room_for_after_the_end_alone()
 
 
 def test_everything_runs_once() -> None:
-    cases = [case(f"case-{number}", number % 3) for number in range(50)]
+    cases = [Planned(f"case-{number}", number % 3) for number in range(50)]
     seen = [name for _, name in order([*(waiting(f"wait-{number}") for number in range(5)), *cases])]
     assert len(seen) == len(set(seen)) == 55

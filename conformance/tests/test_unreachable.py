@@ -17,21 +17,11 @@ from conformance.errors import TargetUnreachable
 from conformance.replay import replay
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import unreachable
-from conformance.target.profile.model import parse
+from conformance.tests.reached import profile_at
 from conformance.tests.replays import options_for
 from conformance.tests.sample_run import conformant
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
-
-PROFILE = """
-[portal]
-url = "{url}"
-access_code = "an-access-code"
-timeout = 0.3
-[accounts.admin]
-email = "admin@example.test"
-password = "a-password-of-admin"
-"""
 
 
 @contextmanager
@@ -88,7 +78,7 @@ def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
         writer.write(answer("GET /web/v1/secure-channel/public-key", account()))
 
     with target() as url:  # type: ignore[operator]
-        profile = parse(PROFILE.format(url=url), {})
+        profile = profile_at(url, timeout=0.3)
         with Portal.connect(profile, impact="read-only") as portal, pytest.raises(TargetUnreachable) as run:
             portal.recognise()
         replayed = replay([recording], profile, options_for(tmp_path / "out", impact="read-only"))

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.deviating import deviations_in_words, unaccepted_deviations
-from conformance.report.model.failures import Blocker, OutdatedEntry, RunFailures, failures_of
+from conformance.report.model.failures import (
+    Blocker,
+    OutdatedEntry,
+    RunFailures,
+    deviations_in_words,
+    failures_of,
+)
 from conformance.report.model.gravity import groups_of
 from conformance.report.model.groups import gravest_first
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
@@ -189,7 +194,7 @@ def _since(run: Run) -> Iterator[str]:
 
 
 def _warnings(run: Run, failures: RunFailures) -> Iterator[str]:
-    warnings, deviations = gravest_first(run, failures.warnings), unaccepted_deviations(run)
+    warnings, deviations = gravest_first(run, failures.warnings), failures.unlisted
     if warnings:
         yield from _folded(plural(len(warnings), "warning"), _rows(warnings, "more warning"))
     if deviations:

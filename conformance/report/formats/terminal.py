@@ -11,8 +11,7 @@ from typing import Protocol
 from conformance.report.across.baseline_rows import UNEXPLAINED
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.model.again import rerun_finding
-from conformance.report.model.deviating import label_of, unaccepted_deviations
-from conformance.report.model.failures import RunFailures, failures_of, weighs
+from conformance.report.model.failures import RunFailures, failures_of, label_of, weighs
 from conformance.report.model.gravity import groups_of
 from conformance.report.model.groups import FindingGroup
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run
@@ -91,7 +90,8 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
         warnings = [group for group in groups if group.lead.id in warned]
         lines += _groups(run, warnings, MOST_WARNINGS, "more warning", pen)
     failing = [group for group in groups if group.lead.id not in warned]
-    lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen), *_deviations(run, pen)]
+    lines += [*_failures(run, failing, pen), *_baseline(run, failures, pen)]
+    lines += _deviations(run, failures.unlisted, pen)
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -198,9 +198,8 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
         yield f"     without a reason of its own, write why it is accepted: {names}"
 
 
-def _deviations(run: Run, pen: Pen) -> Iterator[str]:
+def _deviations(run: Run, rows: Sequence[FindingEntry], pen: Pen) -> Iterator[str]:
     """Lines on differences from descriptions, below those of the specification."""
-    rows = unaccepted_deviations(run)
     for row in rows[:MOST_DEVIATIONS]:
         yield from ("", *finding_lines(run, row, pen=pen))
     if len(rows) > MOST_DEVIATIONS:

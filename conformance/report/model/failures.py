@@ -1,4 +1,5 @@
-"""What fails a run: findings that no baseline lists, outdated entries, and what fails a replay beside."""
+"""What fails a run: findings that no baseline lists, outdated entries, what fails a replay beside; and what
+differs from descriptions."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from conformance.impacts import FailOn
 from conformance.report.model.regressions import RegressedPlace, places
 from conformance.report.model.run import BaselineEntry, FindingEntry, RequirementEntry, Run
 from conformance.report.model.severity import GRAVE, RANK, gravity, severity_of
-from conformance.verdicts.deviations import YOURS
+from conformance.verdicts.deviations import LEARNED, YOURS
 from conformance.verdicts.findings import Finding
 
 AnyFinding = FindingEntry | Finding
@@ -101,13 +102,14 @@ class OutdatedEntry(NamedTuple):
 class RunFailures:
     """What fails a run. ``accepted`` are the signatures that the baseline lists: these findings fail nothing.
     ``new`` are the findings that do, ``warnings`` those of a should that do not, ``blockers`` the rules of
-    the new ones, ``deviating`` what differs from descriptions, ``regressed`` the places where a replay
-    differs, ``too_slow`` limits on latency."""
+    the new ones, ``unlisted`` what differs from descriptions and no baseline lists, ``deviating`` of it what
+    fails the run, ``regressed`` the places where a replay differs, ``too_slow`` limits on latency."""
 
     accepted: frozenset[str]
     new: tuple[FindingEntry, ...]
     warnings: tuple[FindingEntry, ...]
     blockers: tuple[Blocker, ...]
+    unlisted: tuple[FindingEntry, ...]
     deviating: tuple[FindingEntry, ...]
     regressed: tuple[RegressedPlace, ...]
     too_slow: tuple[str, ...]
@@ -124,18 +126,18 @@ def failures_of(run: Run) -> RunFailures:
     """What fails a run: what ``--fail-on`` weighs and no baseline lists, and the rest."""
     base = run.baseline
     accepted = frozenset(entry.signature for entry in base.known) if base else frozenset()
-    unlisted = [finding for finding in run.findings if finding.signature not in accepted]
-    new = tuple(finding for finding in unlisted if weighs(run, finding))
+    findings = [finding for finding in run.findings if finding.signature not in accepted]
+    deviations = tuple(finding for finding in run.deviations if finding.signature not in accepted)
+    new = tuple(finding for finding in findings if weighs(run, finding))
     stale = [OutdatedEntry("stale", row, NO_LONGER) for row in base.stale] if base else []
     expired = base.expired if base else []
     return RunFailures(
         accepted=accepted,
         new=new,
-        warnings=tuple(each for each in unlisted if each.verdict == "warn" and not weighs(run, each)),
+        warnings=tuple(each for each in findings if each.verdict == "warn" and not weighs(run, each)),
         blockers=_blockers(run, new, accepted),
-        deviating=tuple(
-            each for each in run.deviations if each.signature not in accepted and weighs(run, each)
-        ),
+        unlisted=deviations,
+        deviating=tuple(each for each in deviations if weighs(run, each)),
         regressed=tuple(places(run)),
         too_slow=tuple(run.ending.too_slow),
         outdated=(
@@ -157,3 +159,26 @@ def _blockers(run: Run, new: tuple[FindingEntry, ...], accepted: frozenset[str])
         if entry.id in by_requirement or (entry.id in failing and entry.id not in listed)
     ]
     return tuple(sorted(blockers, key=lambda blocker: blocker.rank))
+
+
+SUBJECTS = {YOURS: "your description", LEARNED: "what was learned, which nobody has accepted"}
+"""What answers differ from, by authority."""
+
+LABELS = {YOURS: "DIFFERS", LEARNED: "DRIFT"}
+
+
+def label_of(finding: FindingEntry) -> str:
+    """What stands before a finding: its verdict, or which authority a deviation differs from."""
+    return LABELS.get(finding.requirement.partition("-")[0], finding.verdict.upper())
+
+
+def deviations_in_words(run: Run) -> str:
+    """``differs from your description, in 3 places``; empty where nothing differs."""
+    parts, known = [], failures_of(run).accepted
+    for authority, subject in SUBJECTS.items():
+        rows = [row for row in run.deviations if row.requirement.startswith(authority)]
+        accepted = sum(row.signature in known for row in rows)
+        listed = f", {accepted:,} of them in the baseline" if accepted else ""
+        if rows:
+            parts.append(f"differs from {subject}, in {len(rows):,} place{'s' * (len(rows) > 1)}{listed}")
+    return "; ".join(parts)

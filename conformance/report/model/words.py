@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from conformance.errors import ExitCode
-from conformance.report.model.deviating import deviations_in_words
-from conformance.report.model.failures import Blocker, failures_of, is_grave
+from conformance.report.model.failures import Blocker, deviations_in_words, failures_of, is_grave
 from conformance.report.model.gravity import causes_in_words, predicate, warned_causes
 from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment

@@ -433,16 +433,13 @@ class ExtendSettings(ProfileTable):
 
     def within(self, folder: Path) -> ExtendSettings:
         """The same with absolute paths of descriptions; relative ones are below the folder."""
-        paths = {name: [str(folder.absolute() / path) for path in getattr(self, name)] for name in DESCRIBING}
+        below, names = folder.absolute(), ("descriptions", "overlays")
+        paths = {name: [str(below / path) for path in getattr(self, name)] for name in names}
         return self.model_copy(update=paths)
 
     def described(self, further: Iterable[Path] = ()) -> Descriptions:
         """What the descriptions, and further ones, describe. UsageError."""
         return described_by((*map(Path, self.descriptions), *further), tuple(map(Path, self.overlays)))
-
-
-DESCRIBING = ("descriptions", "overlays")
-"""The keys of [extend] that name files of descriptions."""
 
 
 class Expect(ProfileTable):

@@ -14,8 +14,8 @@ from conformance.report.formats.html.replay.differences import differing_places
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import Cells, anchor, code, with_code
 from conformance.report.model import again
-from conformance.report.model.deviating import deviations_in_words, label_of
 from conformance.report.model.evidence import OTHER, RunEvidence
+from conformance.report.model.failures import deviations_in_words, label_of
 from conformance.report.model.regressions import KINDS
 from conformance.report.model.run import (
     VERDICTS,
