@@ -204,8 +204,10 @@ class FaultRuns:
         while groups:
             halves: list[list[str]] = []
             for group, outcome in groups:
-                if len(group) == 1 or is_clear(outcome, clean):
-                    yield from (msgspec.structs.replace(outcome, name=name) for name in group)
+                if len(group) == 1:
+                    yield msgspec.structs.replace(outcome, name=group[0])
+                elif is_clear(outcome, clean):
+                    yield from (_of_member(outcome, name) for name in group)
                 else:
                     half = len(group) // 2
                     halves += [group[:half], group[half:]]
@@ -215,6 +217,13 @@ class FaultRuns:
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names
+
+
+def _of_member(outcome: FaultOutcome, name: str) -> FaultOutcome:
+    """The outcome of a variant of a group: the warnings of the rules that it departs from are its own."""
+    departs = VARIANTS[name].departs
+    turned = {rule: each for rule, each in outcome.turned.items() if rule in departs}
+    return msgspec.structs.replace(outcome, name=name, turned=turned, departs=departs)
 
 
 def _near_cases(items: list[pytest.Item], fault: Fault, clean: FaultOutcome) -> list[pytest.Item]:

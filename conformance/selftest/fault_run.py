@@ -21,7 +21,7 @@ from conformance.run.hooks.stash import SESSION
 from conformance.run.session import ActingCase, Listener, RunOptions, RunSession
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, Impact, operation_of
-from conformance.target.bundled import InProcess, in_process
+from conformance.target.bundled import VARIANTS, InProcess, in_process
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.traffic.exchange import Exchange
@@ -40,7 +40,7 @@ class Turned(msgspec.Struct):
 
 class FaultOutcome(msgspec.Struct):
     """The result of a fault run. ``touched``: the operations that each case called; ``read_beside``: those
-    that it only read to see what its requests leave as it was."""
+    that it only read to see what its requests leave as it was; ``departs``: the rules that may warn."""
 
     name: str
     turned: dict[str, Turned] = {}
@@ -50,6 +50,7 @@ class FaultOutcome(msgspec.Struct):
     touched: dict[str, list[str]] = {}
     read_beside: dict[str, list[str]] = {}
     seconds: float = 0.0
+    departs: frozenset[str] = frozenset()
 
     def note_call(self, case: str | None, exchange: Exchange, *, is_beside: bool) -> None:
         operation = operation_of(exchange.request.method, exchange.request.path)
@@ -189,7 +190,8 @@ def attempt(
     ids, and with it which case meets a fault first.
     """
     began = time.perf_counter()
-    outcome = FaultOutcome(name)
+    departs = frozenset[str]().union(*(VARIANTS[each].departs for each in variants))
+    outcome = FaultOutcome(name, departs=departs)
 
     def note_call(case: str | None, exchange: Exchange) -> None:
         outcome.note_call(case, exchange, is_beside=run.portal.is_reading_beside)

@@ -138,8 +138,8 @@ def _of_fault(fault: Fault, outcome: FaultOutcome) -> Iterator[str]:
 
 def _of_variant(name: str, outcome: FaultOutcome) -> Iterator[str]:
     for requirement, turned in outcome.turned.items():
-        if turned.verdict == "fail":
-            yield f"{name}: {requirement} is FAIL: {_seen(turned)}"
+        if turned.verdict == "fail" or requirement not in outcome.departs:
+            yield f"{name}: {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
     yield from _errors(name, outcome)
 
 

@@ -88,10 +88,13 @@ def test_a_finding_without_any_fault_is_a_problem() -> None:
     assert problems(tainted)[0].startswith("without a fault ENV-001 is FAIL")
 
 
-@pytest.mark.parametrize(("verdict", "count"), [("fail", 1), ("warn", 0)])
-def test_a_variant_may_warn_and_not_fail(verdict: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "departs", "count"), [("fail", BROKEN, 1), ("warn", BROKEN, 0), ("warn", "ENV-002", 1)]
+)
+def test_a_variant_warns_of_what_it_departs_from_alone(verdict: Any, departs: str, count: int) -> None:
     lawful = matrix()
-    lawful.variants["gzip"] = FaultOutcome("gzip", turned={"ENV-001": turned(verdict)})
+    outcome = FaultOutcome("gzip", turned={BROKEN: turned(verdict)}, departs=frozenset({departs}))
+    lawful.variants["gzip"] = outcome
 
     assert len(problems(lawful)) == count
 
@@ -107,7 +110,9 @@ def test_a_combination_that_keeps_the_suite_out_is_a_problem() -> None:
 @pytest.mark.parametrize(
     ("outcome", "clear"),
     [
-        (FaultOutcome("group", turned={BROKEN: turned("warn")}), True),
+        (FaultOutcome("group", turned={BROKEN: turned("warn")}, departs=frozenset({BROKEN})), True),
+        (FaultOutcome("group", turned={BROKEN: turned("warn")}), False),
+        (FaultOutcome("group", turned={BROKEN: turned("fail")}, departs=frozenset({BROKEN})), False),
         (FaultOutcome("group", turned={BROKEN: turned("fail")}), False),
         (FaultOutcome("group", errors={"a case": "Traceback\nKeyError"}), False),
         (FaultOutcome("group", untested=["R-1"] * 200), False),

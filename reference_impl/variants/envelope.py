@@ -266,7 +266,9 @@ VARIANTS = permitted(
     "403 is shown as an error, not as a rule",
     may("constants-for-everybody: constants-access", chosen(constants_need_permission=False)),
     "the constants table names no authentication",
-    may("constants-in-public: constants-access", chosen(constants_public=True)),
+    may(
+        "constants-in-public: constants-access", chosen(constants_public=True), departs="AUTHN-004 AUTHN-013"
+    ),
     "of which list a timezone code is taken is not stated",
     may("zones-as-an-operating-system-names-them: timezone", _zones(_SYSTEM_ZONES)),
     may(
@@ -305,7 +307,12 @@ VARIANTS = permitted(
     may("times-in-changing-zones: times", enveloped(_now_here_now_there)),
     "ISO 8601 has several forms",
     may("times-by-the-week: times", timed(_by_the_week), is_alone=True),
-    may("times-with-expanded-years: times", timed(lambda time: f"+00{time}"), is_alone=True),
+    may(
+        "times-with-expanded-years: times",
+        timed(lambda time: f"+00{time}"),
+        is_alone=True,
+        departs="HISTORY-009 HISTORY-010 MFA-008 RESOURCE-002 SESSION-033",
+    ),
     may("times-in-the-basic-format: times fractions", timed(lambda time: re.sub("[-:]", "", time))),
     may("times-in-small-letters: times", timed(str.lower)),
     may("fractions-behind-a-comma: times", timed(lambda time: time.replace(".", ","))),

@@ -79,11 +79,15 @@ VARIANTS = permitted(
         "token-missing-by-name-everywhere",
         chosen(missing_token_code_where_4010_is_stated="ACCESS.TOKEN_MISSING"),
     ),
-    may("unknown-channel-as-any-id", renamed(op.COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND")),
+    may(
+        "unknown-channel-as-any-id",
+        renamed(op.COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND"),
+        departs="CHANNEL-060",
+    ),
     "the catalogue of errors is not complete",
     may("token-invalid-by-name", chosen(invalid_token_code="ACCESS.TOKEN_INVALID")),
     "4000 is a validation error too",
-    may("invalid-parameter-4000: validation-code", _numeric_codes),
+    may("invalid-parameter-4000: validation-code", _numeric_codes, departs="INVITE-007 INVITE-008"),
     "the HTTP status is unspecified",
     may("channel-unknown-400", chosen(channel_unknown_status=400)),
     may(
@@ -107,7 +111,7 @@ VARIANTS = permitted(
     "of a body that is no JSON nothing is said",
     may("malformed-json-by-its-own-code: malformed", enveloped(_malformed_by_name)),
     "which of two errors is told first is not stated",
-    may("form-before-token: order-of-errors", _form_first),
+    may("form-before-token: order-of-errors", _form_first, departs="AUTHN-023"),
     "the row of a code names where it is given, and not what status it has elsewhere",
     may(
         "codes-of-other-rows",
@@ -125,7 +129,7 @@ VARIANTS = permitted(
     "stated of initiate only, and as a cause of an error",
     may("unknown-properties-rejected", chosen(unknown_properties="rejected")),
     "inviteeEmail is not marked required",
-    may("invitations-for-anybody", enveloped(_for_anybody, op.INVITE)),
+    may("invitations-for-anybody", enveloped(_for_anybody, op.INVITE), departs="INVITE-004"),
     "only the file read is said to need a permission",
     may("everybody-may-do-everything", _all_may_all),
 )

@@ -135,6 +135,7 @@ VARIANTS = permitted(
         "pages-of-ten-at-least: small-size",
         asked(op.ACCOUNTS_QUERY, _ten_at_least),
         asked(op.ORDERS, _ten_at_least),
+        departs="PAGE-029 PAGE-038",
     ),
     "the page size of these listings is not stated",
     may(
@@ -164,7 +165,9 @@ VARIANTS = permitted(
     "how the text filters match is not stated",
     may("texts-are-matched-whole", chosen(text_filters="equals")),
     "how a text is matched is not stated",
-    may("emails-by-words", seeing(op.ACCOUNTS_QUERY, "account", _by_words, email=None)),
+    may(
+        "emails-by-words", seeing(op.ACCOUNTS_QUERY, "account", _by_words, email=None), departs="ACCOUNT-044"
+    ),
     "the form of coded filters is not stated",
     may("filters-by-number: filter-form", _filters_by(lambda value: type(value) is int)),
     may(

@@ -88,7 +88,11 @@ VARIANTS = permitted(
     "there is a key for responses",
     may("encrypted-answers: responses", chosen(responses="encrypted")),
     "bodies may be sent encrypted",
-    may("plain-passwords-too", *(row(operation, sealed=False) for operation in _PASSWORDS)),
+    may(
+        "plain-passwords-too",
+        *(row(operation, sealed=False) for operation in _PASSWORDS),
+        departs="PASSWORD-019",
+    ),
     # Sessions.
     "how long a secure-channel session lasts is not stated",
     may("short-secure-sessions", limited(secure_session=120.0)),
@@ -103,7 +107,11 @@ VARIANTS = permitted(
     "two codes are given for a body that breaks its rules",
     may("secure-channel-invalid-by-name: validation-code", chosen(secure_channel_invalid_code=INVALID)),
     "two codes are given for an invalid field",
-    may("refused-keys-by-the-general-code: refused-keys", refused_with("4000", code=INVALID)),
+    may(
+        "refused-keys-by-the-general-code: refused-keys",
+        refused_with("4000", code=INVALID),
+        departs="SECURE-026 SECURE-027",
+    ),
     may(
         "key-without-base64-is-an-invalid-field: refused-keys validation-code",
         first(op.SECURE_SESSION, _keys_are_base64),

@@ -200,5 +200,6 @@ VARIANTS = permitted(
         reported(op.SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
         reported(op.COMPLETE, "", expiresIn=_one_less),
         reported(op.REFRESH, "", expiresIn=_one_less),
+        departs="LIMIT-016",
     ),
 )

@@ -221,6 +221,7 @@ VARIANTS = permitted(
         "invitations-are-listed-by-a-replica: consistency",
         _indexed_later(op.INVITATIONS, "invitation", seconds=1.0, clock=_time_here),
         _indexed_later(op.OWN_INVITATIONS, "invitation", seconds=1.0, clock=_time_here),
+        departs="INVITE-002",
     ),
     "when a search finds what was written is not stated",
     may(

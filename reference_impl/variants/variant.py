@@ -22,7 +22,7 @@ class Variant:
     """A lawful portal. ``gap`` is what permits it; of one ``about`` only one variant holds at a time.
 
     ``is_alone``: it lets so few requests through, or changes times so, that what other variants do would not
-    be seen.
+    be seen. ``departs`` names the requirements of level should that it departs from: these warn.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Variant:
     apply: Apply
     about: frozenset[str] = frozenset()
     is_alone: bool = False
+    departs: frozenset[str] = frozenset()
 
     def goes_with(self, others: Iterable["Variant"]) -> bool:
         """Whether no other is about the same, and none stands alone."""
@@ -40,10 +41,11 @@ Row = Callable[[str], Variant]
 """A variant that lacks its gap."""
 
 
-def may(title: str, *changes: Apply, is_alone: bool = False) -> Row:
+def may(title: str, *changes: Apply, is_alone: bool = False, departs: str = "") -> Row:
     """Declares a row of a chapter: ``name: about``, or ``name`` as both, and its changes."""
     name, _, about = title.partition(":")
-    return lambda gap: Variant(name, gap, together(*changes), frozenset(about.split() or [name]), is_alone)
+    subjects, rules = frozenset(about.split() or [name]), frozenset(departs.split())
+    return lambda gap: Variant(name, gap, together(*changes), subjects, is_alone, rules)
 
 
 def permitted(*rows: str | Row) -> tuple[Variant, ...]:
