@@ -28,7 +28,8 @@ from reference_impl import serve as reference
 def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
     """The places and kinds of the differences; each breaks a client."""
     pair = ReplayedExchange(1, answer(key, old), answer(key, new))
-    differences = comparer_of(written={op.CHANNEL_CREATE}).compare(pair).differences
+    began = Clocks(NOW.timestamp(), NOW.timestamp())
+    differences = comparer_of(written={op.CHANNEL_CREATE}, began=began).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
@@ -48,6 +49,15 @@ def channels(**pagination: Json) -> Json:
 NEWEST_FIRST = history([2, 4, 6])
 ORDER = [("data.items", "order")]
 HIDDEN = [(f"data.items[{at}].clientIp", "value") for at in range(3)]
+
+
+def invitation(id: str, days: int = 3, **fields: Json) -> dict[str, Json]:
+    return {"bizId": id, "createdAt": (NOW - timedelta(days=days)).isoformat(), "canAccept": True} | fields
+
+
+SEEDED, OTHERS = [invitation("a"), invitation("b")], [invitation("a"), invitation("c", canAccept=False)]
+NEWER = [invitation("a"), invitation("c", days=-1, canAccept=False)]
+CAN_ACCEPT = [("data[1].canAccept", "value")]
 OWN: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
 OTHER: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
 
@@ -78,6 +88,11 @@ def counted(name: str) -> list[tuple[str, str]]:
         (op.CHANNELS_QUERY, channels(), channels(hasNext=False), counted("hasNext")),
         (op.CHANNELS_QUERY, channels(empty=True), channels(empty=False), []),
         (op.CHANNELS_QUERY, channels(), channels(empty=True), counted("empty")),
+        # A record with an id of its own, from before, is another one where the ids of others are equal.
+        (op.INVITATIONS, SEEDED, OTHERS, []),
+        (op.INVITATIONS, SEEDED, [SEEDED[0], invitation("b", canAccept=False)], CAN_ACCEPT),
+        (op.INVITATIONS, SEEDED[1:], OTHERS[1:], [("data[0].canAccept", "value")]),
+        (op.INVITATIONS, [SEEDED[0], invitation("b", days=-1)], NEWER, CAN_ACCEPT),
         # The own session is compared where others began beside it.
         (op.SESSIONS, [OWN], [OTHER, OWN], []),
         (op.SESSIONS, [OWN], [OTHER, OWN | {"userAgent": "Another"}], [("data[1].userAgent", "value")]),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from conformance.replay.compare.clocks import BEGAN, JUST_NOW, Clocks, epoch_of, own_session
+from conformance.replay.compare.clocks import BEGAN, CREATED, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.replay.compare.order import content_key
 from conformance.replay.compare.outcome import Difference, ReplayedExchange, Steps
 from conformance.replay.recording.kinds import is_address
@@ -159,12 +159,37 @@ def is_of_others(difference: Difference, bodies: tuple[Json, Json], began: Clock
             _newer_and_own(dig(body, place), moment) for body, moment in zip(bodies, began, strict=True)
         )
         return old == new and len(old[0]) == 1
-    is_null = difference.kind == "type" and None in (difference.recorded, difference.replayed)
-    at = next((number for number, step in enumerate(place) if isinstance(step, int)), None)
-    if at is None or not (is_null or difference.kind == "value") or is_no_address(difference):
+    at = _entry_of(difference)
+    if at is None or is_no_address(difference):
         return False
     entries = [dig(body, place[: at + 1]) for body in bodies]
     return any(_is_older(entry, moment) for entry, moment in zip(entries, began, strict=True))
+
+
+def is_of_other_records(difference: Difference, bodies: tuple[Json, Json], began: Clocks) -> bool:
+    """Whether a value differs in two records with different ids, of which one is older than the recording or
+    the replay. Another record of the list has one id on both sides: ids are no reason to pair these two."""
+    at = _entry_of(difference)
+    if at is None:
+        return False
+    entries = [dig(body, difference.place[: at + 1]) for body in bodies]
+    ids = [dig(entry, ["bizId"]) for entry in entries]
+    shared = [
+        {str(dig(each, ["bizId"])) for each in dig(body, difference.place[:at]) if dig(each, ["bizId"])}
+        for body in bodies
+    ]
+    is_older = any(
+        epoch_of(dig(entry, [CREATED])) < moment - GRAIN for entry, moment in zip(entries, began, strict=True)
+    )
+    return None not in ids and ids[0] != ids[1] and is_older and not shared[0].isdisjoint(shared[1])
+
+
+def _entry_of(difference: Difference) -> int | None:
+    """The step of a value's place that is its entry's in a list; None where no value differs in an entry."""
+    is_null = difference.kind == "type" and None in (difference.recorded, difference.replayed)
+    if not (is_null or difference.kind == "value"):
+        return None
+    return next((number for number, step in enumerate(difference.place) if isinstance(step, int)), None)
 
 
 def is_no_address(difference: Difference) -> bool:

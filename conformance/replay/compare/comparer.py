@@ -11,6 +11,7 @@ from conformance.replay.compare.account_times import (
     OwnRequests,
     is_miscounted,
     is_no_address,
+    is_of_other_records,
     is_of_others,
     turned_round,
 )
@@ -132,8 +133,8 @@ class Comparer:
                 each for each in differences if _is_by_growth(each) and not is_miscounted(each, old, new)
             ]
         else:
-            is_shared = pair.operation in OF_SIGN_INS
-            others = [each for each in differences if is_shared and is_of_others(each, (old, new), began)]
+            is_others = is_of_others if pair.operation in OF_SIGN_INS else is_of_other_records
+            others = [each for each in differences if is_others(each, (old, new), began)]
         differences = [*self._without(others, pair.operation, differences), *own]
         differences = self._without_leftovers(pair, old, new, differences)
         return ResponseComparison(differences)  # drift is counted each time: nothing here is stable
