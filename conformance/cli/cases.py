@@ -33,7 +33,7 @@ def _refuse(options: Options) -> None:
     """UsageError: an option is wrong, whatever cases there are."""
     from conformance.cli.profile import refuse_wrong_target
     from conformance.rules.registry import rules_named_by
-    from conformance.run.rerun import rerun_selection
+    from conformance.run.rerun import rerun_selection, signature_of
     from conformance.verdicts.selection import select_rules
 
     opt.use_default_profile(options)
@@ -42,6 +42,7 @@ def _refuse(options: Options) -> None:
         options.only, options.skip, rows=rules_named_by(options.rules, options.profile).requirements
     )
     if options.rerun:
+        options.rerun = signature_of(options.rerun, Path(options.out or BY_NAME["out"].default))
         rerun_selection(options.rerun, rules)
     if any(word.startswith("--") for word in options.further) and "-p" not in options.further:
         _refuse_unknown_to_pytest(options.further)

@@ -39,6 +39,13 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
     return named
 
 
+def signature_of(rerun: str, out: Path) -> str:
+    """The signature of the finding with this id in the report of a folder; else what a ``--rerun`` names."""
+    last = last_in(out) if re.fullmatch(r"[0-9a-f]{7}", rerun) else None
+    findings = () if last is None else last.findings
+    return next((finding.signature for finding in findings if finding.id == rerun), rerun)
+
+
 def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | None:
     """The rules that count in a ``--rerun``: those that it names, of ``rules`` where other options select
     some; of a case every rule that it decides. UsageError: no rule is left."""

@@ -159,6 +159,7 @@ IsStable = Callable[[Regression], bool]
 def accept(run: Run, path: Path, ids: Sequence[str], *, is_pruned: bool, is_stable: IsStable) -> list[str]:
     """Writes rows for the findings and differences with these ids, removes stale rows, and gives sentences on
     what changed. UsageError: the run shows no such id, or the file cannot be read or written."""
+    ids = [id for each in ids for id in each.split(",")]
     before = load(path) if path.exists() or not ids else ()
     removed = _stale(run, before) if is_pruned else []
     kept = [row for row in before if row not in removed]
@@ -167,6 +168,11 @@ def accept(run: Run, path: Path, ids: Sequence[str], *, is_pruned: bool, is_stab
     write(rows, path)
     sentences = [f"Removed from {path}: {row.signature} ({row.reason})." for row in removed]
     sentences.append(f"{path}: {plural(len(rows), 'row')}, {len(new)} of them new.")
+    left = [each.id for each in run.findings if each.verdict == "warn"] if EACH in ids and not new else []
+    if left:
+        sentences.append(
+            f"Warnings fail no run without --strict; each is accepted by its id: {listed(left, MOST_NAMED)}."
+        )
     if unexplained := [row.signature for row in rows if row.reason in UNEXPLAINED]:
         sentences.append(f"Say in its row why each is accepted (reason): {listed(unexplained, MOST_NAMED)}.")
     return sentences

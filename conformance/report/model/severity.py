@@ -57,6 +57,9 @@ LEFT_ALONE = frozenset(
 )
 """The requirements by which a request leaves alone what it does not name."""
 
+MISTAKEN = frozenset({"ENV-014"})
+"""The requirements of level should by which a client takes a success for an error."""
+
 COMPARING = frozenset({"ENUM-009", "MODEL-002", "MODEL-003"})
 """The requirements, beside those of the chapter AGREE, that compare two answers of which either may be
 wrong."""
@@ -76,7 +79,7 @@ def gravity(finding: FindingEntry) -> tuple[int, bool]:
 
 def severity_of(finding: FindingEntry | Finding) -> Severity:
     """What the contradiction does, whatever its level. Where it neither lets in, nor shows or loses anything,
-    a contradicted must breaks a client, and a should differs."""
+    a contradicted must breaks a client, and a should differs unless a client takes it for an error."""
     row = REQUIREMENTS.get(finding.requirement)
     if row is None and not finding.requirement.startswith(PINNED):
         return "own"
@@ -88,7 +91,7 @@ def severity_of(finding: FindingEntry | Finding) -> Severity:
         return "secret"
     if finding.requirement in LEFT_ALONE or _is_effect(finding, row):
         return "data"
-    return "client" if row.level == "must" else "differs"
+    return "client" if row.level == "must" or finding.requirement in MISTAKEN else "differs"
 
 
 def _is_let_through(finding: FindingEntry | Finding, row: Requirement) -> bool:

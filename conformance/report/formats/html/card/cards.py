@@ -127,9 +127,7 @@ class Cards:
             rerun=again.rerun_finding(self.run, lead),
             curl=again.curl(exchanges, self.run.secrets),
             har=again.har(exchanges, self.run.secrets, version=self.run.suite.version),
-            accept=None
-            if is_known
-            else self._accept([each for each in group.findings if weighs(self.run, each)]),
+            accept=None if is_known else self._accept(group.findings),
             is_known=is_known,
             is_new=self.run.baseline is not None and not is_known and weighs(self.run, lead),
             exchanges=tuple(exchange_views(lead, self.evidence, self.run.secrets)),
@@ -160,8 +158,9 @@ class Cards:
         return with_code(rule.statement if rule else finding.requirement)
 
     def _accept(self, findings: Sequence[FindingEntry]) -> str | None:
-        """The command that accepts the findings of a card; None without findings."""
-        ids = dict.fromkeys(finding.id for finding in findings)
+        """The command that accepts the findings of a card, where some fail the run these alone."""
+        weighing = [each for each in findings if weighs(self.run, each)] or findings
+        ids = dict.fromkeys(finding.id for finding in weighing)
         file = self.run.baseline.file if self.run.baseline else "known.toml"
         words = ["portal-conformance", "compare", self.evidence.folder, "--known", file]
         return shlex.join([*words, *(f"--accept={id}" for id in islice(ids, MOST_ACCEPTED))]) if ids else None
