@@ -114,8 +114,6 @@ def _id(portal: Portal, row: DescribedOperation, name: str, listed: Mapping[str,
         with suppress(Untestable):
             return portal.record(record)
     examples = chain.from_iterable(each.examples for each in row.parameters if each.name == name)
-    shown = chain(listed.get(row.path.partition(f"/{{{name}}}")[0], ()), map(str, examples))
-    id = next(shown, None)
-    if id is None:
-        raise Untestable(f"no id is known for {name} of {row.key}")
-    return id
+    for id in chain(listed.get(row.path.partition(f"/{{{name}}}")[0], ()), examples):
+        return str(id)
+    raise Untestable(f"no id is known for {name} of {row.key}")

@@ -147,7 +147,7 @@ def _operation(operation: LearnedOperation, names: list[str]) -> dict[str, Json]
 
 
 def _parameters(operation: LearnedOperation, names: list[str]) -> Iterator[Json]:
-    """No parameter of a query is taken for a required one: that it was always sent does not show it."""
+    """Query parameters are optional: traffic that always sends one does not show that it is required."""
     for name in names:
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
     for name, shape in operation.traffic.part("query").fields.items():

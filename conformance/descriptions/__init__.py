@@ -37,8 +37,8 @@ EXPECTED_NAMES = {"required": "a value", "additionalProperties": "no such field"
 
 
 def differences(schema: JsonSchema, body: Json, *, is_hypothesis: bool) -> Iterator[SchemaDifference]:
-    """What a body has otherwise than its schema: nothing of values that were redacted, of what a hypothesis
-    learned from few values, and where the schema cannot be used."""
+    """Differences of a body from its schema; none of redacted values, of parts that a hypothesis learned from
+    few values, and of a schema that cannot be used."""
     try:
         for error in schema.iter_errors(body):
             if not (is_hypothesis and _is_of_few(error)):

@@ -214,8 +214,8 @@ class _Reader:
         return True
 
     def _resolved(self, node: _Node) -> _Node:
-        """A node, or what its reference stands for, by as many steps as it takes; nothing, which is noted,
-        where that leads nowhere."""
+        """The node that the reference of a node leads to, or the node itself without one; ABSENT, which is
+        noted, where a reference leads nowhere."""
         for _ in range(DEEPEST_REFERENCE):
             reference = node.fields.get("$ref")
             if not isinstance(reference, str):

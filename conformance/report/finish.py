@@ -187,7 +187,7 @@ def results_of(ledger: Ledger) -> list[Result]:
 
 
 def _on_descriptions(traffic: DescribedTraffic) -> Iterator[str]:
-    """Sentences on the endpoints of descriptions, and on what of these could not be used."""
+    """Sentences on described endpoints, and the notes on parts of descriptions that are left out."""
     silent = [endpoint for endpoint, is_compared in traffic.endpoints.items() if not is_compared]
     if traffic.endpoints:
         count = f"{len(traffic.endpoints) - len(silent):,} of {len(traffic.endpoints):,}"
