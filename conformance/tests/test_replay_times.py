@@ -176,6 +176,19 @@ def test_a_change_moves_the_time_that_was_shown_before_it_also_of_a_record_just_
     assert compared(first, again) == []
 
 
+@pytest.mark.parametrize(("created", "expected"), [(0.1, []), (-86_400.0, [("data.updatedAt", "time")])])
+def test_a_creation_that_a_change_moved_is_no_time_that_the_change_left(
+    created: float, expected: list[tuple[str, str]]
+) -> None:
+    first, second = (
+        pair(op.ACCOUNT_UPDATE, None, None, sent={"userBizId": RECORD}, after=after) for after in (0.0, 0.1)
+    )
+    shown = {"bizId": RECORD, "createdAt": later(created), "updatedAt": later(created)}
+    recorded = {"bizId": RECORD, "createdAt": then(-86_400.0), "updatedAt": then(-0.1)}
+
+    assert compared(first, second, pair(op.ACCOUNT, recorded, shown, after=0.2)) == expected
+
+
 def config(name: str, old: Json, new: Json) -> ReplayedExchange:
     return replace(pair(op.SESSIONS_CONFIG, {name: old}, {name: new}), account="spare")
 

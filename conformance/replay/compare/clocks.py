@@ -174,7 +174,8 @@ def is_not_dated(
     if since is not None:
         return _is_kept(live, since, change)
     is_as_created = created is not None and recorded != created[0] and live == created[1]
-    return is_as_created and _is_kept(live, change.first, change)
+    is_of_before = epoch_of(live) <= change.first + resolution_of(live)  # else a change moved the creation
+    return is_as_created and is_of_before and _is_kept(live, change.first, change)
 
 
 def _is_kept(time: str, shown: float, change: LastChange) -> bool:
