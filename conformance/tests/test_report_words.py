@@ -14,6 +14,7 @@ from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Regression, Run, Scope
 from conformance.report.model.words import BUNDLED, headline, levels, numbers, standing
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import LOGOUT, PROFILE, ROLES
 from conformance.tests.sample_run import Sample, conformant, row_of, sample, with_rows
 
 MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
@@ -137,13 +138,17 @@ def test_the_terminal_the_summary_and_the_page_have_the_same_lines_under_the_ver
 
 def test_a_lawful_replay_tells_what_changed_and_not_how_much_of_the_specification_it_came_to() -> None:
     states = {"same": 250, "changed": 37, "regressed": 3, "skipped": 10}
-    replay = {"states": states, "compared": 290, "wanted": 300}
+    endpoints = {PROFILE: {"same": 250, "changed": 37}, ROLES: {"regressed": 3}, LOGOUT: {"skipped": 10}}
+    replay = {"states": states, "compared": 290, "wanted": 300, "endpoints": endpoints}
 
     run = conformant().run(command="replay").model_copy(update={"replay": replay})
     head = headline(run)
 
     assert (head.tone, head.title, head.sentence) == ("good", "No regression", "Nothing contradicted.")
-    compared = "290 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits"
+    compared = (
+        "290 of 300 exchanges compared, at 2 of 88 endpoints: 250 as recorded, "
+        "37 changed as the specification permits"
+    )
     assert standing(run) == [("tested", f"{compared}, 3 different as is accepted · 1 min 42 s")]
 
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 from conformance.errors import ExitCode
 from conformance.report.model.failures import Blocker, deviations_in_words, failures_of, is_grave
 from conformance.report.model.gravity import causes_in_words, predicate, warned_causes
-from conformance.report.model.regressions import answers_in, places
+from conformance.report.model.regressions import answers_in, by_endpoint, places
 from conformance.report.model.run import BaselineOutcome, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.severity import SEVERITIES, severity_of
-from conformance.spec import REQUIREMENTS
+from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.spec.places import PARTS, chapter_of
 from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
@@ -162,7 +162,8 @@ def share_of_musts(run: Run) -> str:
 
 def coverage(run: Run) -> str:
     """The share of the musts that was tested; of a replay, what became of its answers:
-    ``287 of 300 exchanges compared: 250 as recorded, 37 changed as the specification permits``."""
+    ``287 of 300 exchanges compared, at 41 of 88 endpoints: 250 as recorded, 37 changed as the specification
+    permits``."""
     details = (run.model_extra or {}).get("replay", {})
     states = details.get("states", {})
     if run.command != "replay" or "compared" not in details:
@@ -171,6 +172,8 @@ def coverage(run: Run) -> str:
     kinds = {"same": "as recorded", "changed": "changed as the specification permits", "regressed": differing}
     counts = [f"{states[state]:,} {words}" for state, words in kinds.items() if states.get(state)]
     compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
+    if reached := sum(each.is_compared and each.endpoint in BY_KEY for each in by_endpoint(run)):
+        compared = f"{compared}, at {reached} of {len(BY_KEY)} endpoints"
     return ": ".join(filter(None, (compared, ", ".join(counts))))
 
 
