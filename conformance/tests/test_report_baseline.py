@@ -16,6 +16,7 @@ from conformance.report.across.baseline_rows import NOISE, BaselineRow, load, wr
 from conformance.report.across.compare import compare
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Regression, Run, Scope
 from conformance.report.model.words import counted
+from conformance.run.rerun import signature_of
 from conformance.target.profile.model import parse
 from conformance.tests.sample_run import INITIATE, conformant, sample
 
@@ -352,12 +353,28 @@ def test_all_that_fails_is_accepted_at_once_and_reasons_are_kept(tmp_path: Path)
     assert {row.rule for row in rows[2:]} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
 
 
-def test_a_warning_is_accepted_by_its_id(tmp_path: Path) -> None:
+def test_warnings_are_accepted_by_their_ids_and_named_where_all_that_fails_is_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warning, failure = only(failing(), "ACCOUNT-015"), only(failing(), "ENV-008")
+    lenient = failing().model_copy(update={"findings": [warning], "exit_code": 0})
+
+    assert Reports(tmp_path, lenient).change("--accept", "all") == 0
+    assert f"Warnings fail no run without --strict: --accept takes each by its id ({warning.id})." in (
+        " ".join(capsys.readouterr().out.split())
+    )
     reports = Reports(tmp_path, failing())
+    assert reports.change("--accept", f"{warning.id},{failure.id}") == 0
 
-    assert reports.change("--accept", only(failing(), "ACCOUNT-015").id) == 0
+    assert {row.rule for row in load(reports.known)} == {"ACCOUNT-015", "ENV-008"}
 
-    assert [row.rule for row in load(reports.known)] == ["ACCOUNT-015"]
+
+def test_a_rerun_takes_the_id_of_a_finding_of_the_report(tmp_path: Path) -> None:
+    finding = only(failing(), "ENV-008")
+    folder = Reports(tmp_path, failing()).folder
+
+    assert signature_of(finding.id, folder) == finding.signature
+    assert [signature_of(each, folder) for each in ("0000000", "ENV-008")] == ["0000000", "ENV-008"]
 
 
 @pytest.mark.parametrize(

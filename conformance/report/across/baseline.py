@@ -168,11 +168,9 @@ def accept(run: Run, path: Path, ids: Sequence[str], *, is_pruned: bool, is_stab
     write(rows, path)
     sentences = [f"Removed from {path}: {row.signature} ({row.reason})." for row in removed]
     sentences.append(f"{path}: {plural(len(rows), 'row')}, {len(new)} of them new.")
-    left = [each.id for each in run.findings if each.verdict == "warn"] if EACH in ids and not new else []
-    if left:
-        sentences.append(
-            f"Warnings fail no run without --strict; each is accepted by its id: {listed(left, MOST_NAMED)}."
-        )
+    if EACH in ids and not new and (left := [each.id for each in run.findings if each.verdict == "warn"]):
+        rule = "Warnings fail no run without --strict"
+        sentences.append(f"{rule}: --accept takes each by its id ({listed(left, MOST_NAMED)}).")
     if unexplained := [row.signature for row in rows if row.reason in UNEXPLAINED]:
         sentences.append(f"Say in its row why each is accepted (reason): {listed(unexplained, MOST_NAMED)}.")
     return sentences
