@@ -300,7 +300,7 @@ class RunSession:
             "had begun may be over too."
             for name, number in sorted(self.portal.login.logged_out.items())
         )
-        also = [*staying, *logged_out, *waited]
+        also = [*staying, self.portal.changes.cancelled, *logged_out, *waited]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         gone = self.unreachable or self.restarted

@@ -95,6 +95,7 @@ def test_what_a_recording_leaves_is_removed_and_set_back(tmp_path: Path) -> None
     assert told.run.changes == ChangesMade(attempted=3, accepted=3, restored=3)
     assert "changes    3 accepted by the target, 3 restored" in list(closing_block(told.run, tmp_path))
     assert "Sessions that the run began may stay open until they expire: 2 of [accounts.admin]." in told.notes
+    assert "Invitations made and cancelled, which lists may still show: 1." in told.notes
 
 
 def answers_own_invitations(walker: Walker) -> None:

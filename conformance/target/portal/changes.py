@@ -16,7 +16,7 @@ from typing import IO, Literal
 import msgspec
 
 from conformance.errors import LedgerError, Untestable
-from conformance.spec.endpoints import PASSWORD_CHANGE
+from conformance.spec.endpoints import INVITE, PASSWORD_CHANGE
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
 from conformance.target.portal.records import own_id
@@ -240,6 +240,12 @@ class ChangeLedger:
         with self._lock:
             changes = [self._changes[id] for id in sorted(self._accepted & self._undone)]
         return [change for change in changes if change.run == self.run_id]
+
+    @property
+    def cancelled(self) -> str:
+        """A sentence on the invitations of this run that are cancelled again; empty without any."""
+        count = sum(change.key == INVITE for change in self.restored)
+        return f"Invitations made and cancelled, which lists may still show: {count}." if count else ""
 
     @property
     def results(self) -> frozenset[str]:
