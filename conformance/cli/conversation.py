@@ -14,7 +14,7 @@ import rich_click as click
 from conformance.cli.command import Choice, Options
 from conformance.cli.layout import print_text
 from conformance.errors import UsageError
-from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
+from conformance.target.profile.template import AccountAnswers, InboxAnswers, ProfileAnswers, filled
 from conformance.traffic.address import is_http_address
 
 NO_TERMINAL = (
@@ -84,11 +84,23 @@ def hold(
 def _asked(problem_at: ProblemAt) -> ProfileAnswers:
     url = _portal(problem_at)
     access = _variable("Variable with the access code", USUAL[0])
-    email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
-    password = _variable("Variable with its password", USUAL[1])
+    admin = _account("Email of the account that signs in for most cases", "ADMIN")
+    question = "Is there a second account, whose password and sessions may be changed?"
+    spare = _account("Its email", "SPARE") if click.confirm(question, default=False) else None
+    is_needed = any(each.otp_secret is None for each in (admin, spare) if each)
+    inbox = _inbox(admin.email, is_needed=is_needed)
+    is_challenged = click.confirm("Does the portal ask for the token of a bot challenge?", default=False)
+    token = _variable("Variable with a token that it accepts", "BOT_TOKEN") if is_challenged else None
+    return ProfileAnswers(url, access, admin, spare, inbox, token)
+
+
+def _account(question: str, prefix: str) -> AccountAnswers:
+    email = click.prompt(question, value_proc=_email)
+    password = _variable("Variable with its password", f"{prefix}_PASSWORD")
     factor = click.prompt("Its second factor", type=Word("OTP", "EMAIL"), default="OTP")
-    secret = _variable("Variable with its authenticator secret", USUAL[2]) if factor == "OTP" else None
-    return ProfileAnswers(url, access, email, password, secret, _inbox(email, is_needed=secret is None))
+    question = "Variable with its authenticator secret"
+    secret = _variable(question, f"{prefix}_OTP_SECRET") if factor == "OTP" else None
+    return AccountAnswers(email, password, secret)
 
 
 def _portal(problem_at: ProblemAt) -> str:

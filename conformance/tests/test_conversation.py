@@ -26,13 +26,13 @@ def held(
         tried.append(profile)
         return 0
 
-    with CliRunner().isolation(input="\n".join([*lines, ""])) as (shown, *_):
+    with CliRunner().isolation(input="\n".join([*lines, "n", ""])) as (shown, *_):
         code = hold(Options(profile=path), is_terminal=True, try_out=try_out, problem_at=problem_at)
         print(end="", flush=True)
         return code, tried, shown.getvalue().decode()
 
 
-ANSWERS = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP", "none"]
+ANSWERS = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP", "n", "none"]
 OTHERS = ANSWERS[1:]
 """All but the address."""
 
@@ -77,7 +77,7 @@ def test_an_address_without_its_scheme_is_tried_with_both_and_it_says_so(
 
 
 def test_an_address_at_which_nothing_answers_is_asked_for_again_at_once_and_may_stay(tmp_path: Path) -> None:
-    rest = ["CODE", "a@example.test", "PW", " otp ", "OTP", ""]
+    rest = ["CODE", "a@example.test", "PW", " otp ", "OTP", "n", ""]
     mended, kept = tmp_path / "1.toml", tmp_path / "2.toml"
 
     _, _, shown = held(["http://a.test", "http://b.test", *rest], mended, dead_but("http://b.test"))
@@ -139,7 +139,7 @@ COMMAND = CommandInbox(kind="command", argv=["./newest", "a b", "{email}"])
 def test_each_kind_of_inbox_may_be_answered(tmp_path: Path, lines: list[str], inbox: Inbox) -> None:
     path = tmp_path / "portal.toml"
 
-    _, _, shown = held([*ANSWERS[:4], "EMAIL", *lines], path)
+    _, _, shown = held([*ANSWERS[:4], "EMAIL", "n", *lines], path)
 
     profile = parse(path.read_text(encoding="utf-8"), {**SECRETS, "MAIL_PW": "m"})
     assert profile.inboxes == {"mail": inbox}
@@ -156,6 +156,25 @@ def test_an_account_with_an_authenticator_may_have_an_inbox_too(tmp_path: Path) 
     admin = profile.accounts["admin"]
     assert (admin.mfa, admin.otp_secret, admin.inbox) == ("OTP", SECRETS["OTP"], "mail")
     assert profile.inboxes == {"mail": FixedInbox(kind="fixed", code="m")}
+
+
+def test_a_second_account_and_the_token_of_a_bot_challenge_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "portal.toml"
+    second = ["y", "b@example.test", "PW_B", "EMAIL", "fixed", "MAIL_PW", "y", "BOT"]
+
+    _, _, shown = held([*ANSWERS[:6], *second], path)
+
+    profile = parse(path.read_text(encoding="utf-8"), {**SECRETS, "PW_B": "b", "MAIL_PW": "m", "BOT": "t"})
+    spare = profile.accounts["spare"]
+    assert (spare.email, spare.password, spare.otp_secret, spare.inbox) == (
+        "b@example.test",
+        "b",
+        None,
+        "mail",
+    )
+    assert profile.bot_challenge is not None
+    assert profile.bot_challenge.token == "t"
+    assert all(f"export {name}=…" in shown for name in ("PW_B", "MAIL_PW", "BOT"))
 
 
 def test_a_profile_that_exists_is_not_overwritten(tmp_path: Path) -> None:

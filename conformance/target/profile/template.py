@@ -206,21 +206,38 @@ class InboxAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileAnswers:
-    """What a profile cannot do without. Secrets are names of environment variables; ``otp_secret`` is one for
-    an authenticator, ``inbox`` says where mails are read, for emailed codes."""
+class AccountAnswers:
+    """An account that signs in. ``password``, and ``otp_secret`` for an authenticator, name environment
+    variables; without the latter its codes are mailed."""
 
-    url: str
-    access_code: str
     email: str
     password: str
     otp_secret: str | None = None
+
+    def table(self, name: str, inbox: InboxAnswers | None) -> str:
+        rows = [f"[accounts.{name}]", f'email = "{self.email}"', f'password = "${{{self.password}}}"']
+        rows += [f'otp_secret = "${{{self.otp_secret}}}"'] if self.otp_secret else []
+        return "\n".join([*rows, 'inbox = "mail"'] if inbox else rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileAnswers:
+    """What a profile cannot do without; a second account and a token for the bot challenge if any.
+    Secrets are names of environment variables; ``inbox`` says where mails are read, for emailed codes."""
+
+    url: str
+    access_code: str
+    admin: AccountAnswers
+    spare: AccountAnswers | None = None
     inbox: InboxAnswers | None = None
+    bot_token: str | None = None
 
     @property
     def variables(self) -> list[str]:
-        of_inbox = self.inbox.variable if self.inbox else None
-        return [name for name in (self.access_code, self.password, self.otp_secret, of_inbox) if name]
+        accounts = [each for each in (self.admin, self.spare) if each]
+        of_accounts = [name for each in accounts for name in (each.password, each.otp_secret)]
+        others = (self.inbox.variable if self.inbox else None, self.bot_token)
+        return [name for name in (self.access_code, *of_accounts, *others) if name]
 
 
 def filled(answers: ProfileAnswers) -> str:
@@ -235,10 +252,10 @@ def filled(answers: ProfileAnswers) -> str:
 def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
     yield 'url = "http://127.0.0.1:8000"', f'url = "{answers.url}"'
     yield "${PORTAL_ACCESS_CODE}", f"${{{answers.access_code}}}"
-    yield 'email = "admin@example.test"', f'email = "{answers.email}"'
-    yield "${ADMIN_PASSWORD}", f"${{{answers.password}}}"
-    if answers.otp_secret:
-        yield "${ADMIN_OTP_SECRET}", f"${{{answers.otp_secret}}}"
+    yield 'email = "admin@example.test"', f'email = "{answers.admin.email}"'
+    yield "${ADMIN_PASSWORD}", f"${{{answers.admin.password}}}"
+    if answers.admin.otp_secret:
+        yield "${ADMIN_OTP_SECRET}", f"${{{answers.admin.otp_secret}}}"
         yield '# mfa = "OTP"', 'mfa = "OTP"'
     else:
         yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
@@ -248,6 +265,14 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
         yield (
             f"{INBOX_KINDS}#\n# [inboxes.mail]",
             f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",
+        )
+    if answers.spare:
+        spare = ACCOUNT.format(name="spare", purpose=ACCOUNTS["spare"], upper="SPARE")
+        yield spare, f"{answers.spare.table('spare', answers.inbox)}\n"
+    if answers.bot_token:
+        yield (
+            '# [bot_challenge]\n# token = "${BOT_TOKEN}"',
+            f'[bot_challenge]\ntoken = "${{{answers.bot_token}}}"',
         )
 
 
