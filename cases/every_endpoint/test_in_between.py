@@ -131,9 +131,8 @@ def is_answered_as_before(
     proven = next((at for at in stayed if all(each.get(at, ABSENT) == before[at] for each in later)), None)
     if proven is not None:
         message = f"{proven} is shown as to the request before, which asked for it otherwise"
-        verify(
-            "AGREE-011", contradicts(answers[2], "data", before[proven], after.get(proven, ABSENT), message)
-        )
+        values = before[proven], after.get(proven, ABSENT)
+        verify("AGREE-011", contradicts(answers[2], "data", *values, message, *answers[:2]))
     elif not stayed:  # else it moves by itself
         verify("AGREE-011", equal(answers[2], "code", answers[0].at("code"), answers[0]))
 

@@ -368,9 +368,10 @@ class Search:
         steps = "; ".join(smallest.steps)
         for requirement, contradiction in smallest.news().values():
             message = finding_of(self.ledger.requirements[requirement], contradiction).message
+            before = [each for each in smallest.exchanges if each.n < contradiction.exchange.n]
             explained = replace(
                 contradiction,
-                also=tuple(smallest.exchanges[: smallest.length][-TOLD_AT_MOST:]),
+                also=tuple(before[-TOLD_AT_MOST:]),
                 message=f"{message} (smallest example found with {self._how}: {steps})",
             )
             finding = self.ledger.decide(requirement, explained, case=self.case)

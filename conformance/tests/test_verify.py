@@ -45,6 +45,19 @@ def test_all_comparisons_must_hold() -> None:
     assert [finding.case for finding in verify.findings] == [CASE]
 
 
+@pytest.mark.parametrize(
+    ("others", "is_aside"), [(("TEST-002",), True), (("TEST-001", "TEST-002"), False), ((), False)]
+)
+def test_what_a_check_sees_in_a_case_that_declares_other_rules_is_aside_where_some_case_declares_it(
+    others: tuple[str, ...], is_aside: bool
+) -> None:
+    ledger = verifying("TEST-001" if others else "TEST-003").ledger
+    Verify(ledger, "cases/c.py::d", others)
+    ledger.decide("TEST-001", equal(EXCHANGE, "status", 404), case="cases/c.py::d")
+
+    assert [finding.is_aside for finding in ledger.findings] == [is_aside]
+
+
 def test_deciding_what_was_not_declared_is_the_suites_error() -> None:
     with pytest.raises(ValueError, match="TEST-002 without declaring it"):
         verifying("TEST-001")("TEST-002", HELD)

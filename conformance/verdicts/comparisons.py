@@ -96,9 +96,9 @@ def is_from_before_the_portal(exchange: Exchange) -> bool:
 
 
 def contradicts(
-    exchange: Exchange, path: str, expected: Json, actual: Json, message: str = ""
+    exchange: Exchange, path: str, expected: Json, actual: Json, message: str = "", *also: Exchange
 ) -> Contradiction:
-    return Contradiction(exchange, path, expected, actual, message)
+    return Contradiction(exchange, path, expected, actual, message, also)
 
 
 def equal(exchange: Exchange, path: str, expected: Json, *also: Exchange, message: str = "") -> Comparison:

@@ -75,6 +75,8 @@ class Finding:
     times: int = 1
     fault_class: FaultClass = "target"
     other: OtherPlace | None = None
+    is_aside: bool = False
+    """Whether a check saw it in a case that does not declare its requirement, and other cases do."""
 
     @property
     def signature(self) -> str:
@@ -144,6 +146,8 @@ class Ledger:
         self.places = places
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+        self.declared: dict[str, frozenset[str]] = {}
+        """By case the requirements that it declares."""
         self.deviations: dict[str, Finding] = {}
         """Where traffic differs from descriptions, by signature: no verdicts."""
         self.described = DescribedTraffic()
@@ -305,7 +309,11 @@ class Ledger:
 
     @property
     def findings(self) -> list[Finding]:
-        findings = filter(self.counts, self._findings.values())
+        rules = frozenset[str]().union(*self.declared.values())
+        findings = [
+            replace(each, is_aside=each.requirement in rules - self.declared.get(each.case or "", rules))
+            for each in filter(self.counts, self._findings.values())
+        ]
         return sorted(findings, key=lambda finding: (finding.requirement, finding.endpoint, finding.path))
 
     @property

@@ -19,6 +19,7 @@ class Verify:
         self.ledger = ledger
         self.case = case
         self.declared = tuple(declared)
+        ledger.declared[case] = frozenset(declared)
         self.decided: set[str] = set()
         self.findings: list[Finding] = []
 

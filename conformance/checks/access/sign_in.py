@@ -349,12 +349,13 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
         return ()
     if request.method == "POST" and request.operation is OPERATION_OF_LOGOUT:
         if exchange.success:
-            memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
+            memory.setdefault(token, (visit_of(exchange), exchange.time + exchange.elapsed_ms / 1000))
         return ()
     if token not in memory:
         return ()
-    refused = is_refused(exchange, message="a token was accepted after its logout")
-    return (refused,) if refused is HELD or exchange.time > memory[token] + HEARD_OF else ()
+    visit, ended = memory[token]
+    refused = is_refused(exchange, visit.exchange(), message="a token was accepted after its logout")
+    return (refused,) if refused is HELD or exchange.time > ended + HEARD_OF else ()
 
 
 # The same answer, whoever asks.

@@ -109,7 +109,8 @@ class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
     ``severity`` is ``access``, ``secret``, ``data``, ``client``, ``differs`` or ``own``; ``filters`` are
-    those of the requests whose listing was compared, where a finding is about which records it holds."""
+    those of the requests whose listing was compared, where a finding is about which records it holds.
+    ``is_aside``: the case does not declare the requirement, so that this case alone shows it again."""
 
     requirement: RuleId
     verdict: VerdictName
@@ -127,6 +128,7 @@ class FindingEntry(Part):
     other: OtherPlaceEntry | None = None
     severity: str = ""
     filters: list[str] = []
+    is_aside: bool = False
 
     @property
     def id(self) -> str:
