@@ -88,11 +88,13 @@ def test_a_listed_language_is_served_and_changes_texts_alone(
         between = ask(language)
         if not between.success:
             granted(before)
-        verify("HEADER-004", is_success(between))
+        verify("HEADER-004", is_success(between, before, message=f"the request in {language} was refused"))
         if before.success and between.success:
             after = ask(None)
-            verify("HEADER-007", equal(between, "status", before.status, before))
-            verify("HEADER-007", equal(between, "code", before.at("code"), before))
+            for place, expected in (("status", before.status), ("code", before.at("code"))):
+                verify(
+                    "HEADER-007", equal(between, place, expected, before, message=f"in {language} it differs")
+                )
             if changed := others_than_texts(before, between, after):
                 changed &= others_than_texts(ask(None), ask(language), after)
             if changed:

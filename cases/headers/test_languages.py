@@ -58,8 +58,8 @@ def test_a_language_changes_no_code_and_no_status_of_a_refusal(
     in_english = answered(ask(portal, admin.token, "en"))
     refused = answered(ask(portal, admin.token, language))
 
-    verify("HEADER-007", equal(refused, "status", in_english.status, in_english))
-    verify("HEADER-007", equal(refused, "code", in_english.at("code"), in_english))
+    for place, expected in (("status", in_english.status), ("code", in_english.at("code"))):
+        verify("HEADER-007", equal(refused, place, expected, in_english, message=f"in {language} it differs"))
 
 
 @mark.requirement("HEADER-008")

@@ -20,7 +20,7 @@ from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.run import floor
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
-from conformance.spec import Impact
+from conformance.spec import BY_KEY, Impact
 from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
@@ -279,11 +279,14 @@ class RunSession:
 
     def _whole_scope(self) -> Scope:
         """What the run set out to test, with the endpoints that it came to."""
-        results, decided = self.ledger.results(), {}
-        if self.scope.selection:
-            rules = {row.requirement.id for row in results if row.verdict is not Verdict.UNTESTED}
-            places = self.ledger.places or {}
-            decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
+        rules = {
+            row.requirement.id
+            for row in self.ledger.results()
+            if row.verdict is not Verdict.UNTESTED
+            and (self.scope.selection or len(row.requirement.operations) in (0, len(BY_KEY)))
+        }
+        places = self.ledger.places or {}
+        decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
         return self.scope.model_copy(update={"called": sorted(self.called), "decided": decided})
 
     def _notes(self) -> list[str]:

@@ -71,6 +71,7 @@ def test_a_row_that_the_run_could_not_decide_is_neither_known_nor_stale() -> Non
         (Scope(selection="--failed", called=[INITIATE], decided={INITIATE: ["ENV-001"]}), []),
         (Scope(selection="--failed", called=[INITIATE], decided={INITIATE: ["ENV-008"]}), [DATA]),
         (Scope(), [DATA, ELSEWHERE.signature]),
+        (Scope(called=[INITIATE, ROLES], decided={ROLES: ["ENV-008"]}), [ELSEWHERE.signature]),
     ],
 )
 def test_a_row_is_stale_only_where_its_rule_was_decided_at_its_endpoint(
@@ -364,9 +365,9 @@ def test_warnings_are_accepted_by_their_ids_and_named_where_all_that_fails_is_ac
         " ".join(capsys.readouterr().out.split())
     )
     reports = Reports(tmp_path, failing())
-    assert reports.change("--accept", f"{warning.id},{failure.id}") == 0
+    assert reports.change("--accept", f"{warning.id},{failure.id}", "--accept", "ENV-011") == 0
 
-    assert {row.rule for row in load(reports.known)} == {"ACCOUNT-015", "ENV-008"}
+    assert {row.rule for row in load(reports.known)} == {"ACCOUNT-015", "ENV-008", "ENV-011"}
 
 
 def test_a_rerun_takes_the_id_of_a_finding_of_the_report(tmp_path: Path) -> None:

@@ -144,8 +144,7 @@ def meets(
     return HELD if ok else Contradiction(exchange, path, expected, actual, "", also)
 
 
-def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
-    message = "the request was refused"
+def is_success(exchange: Exchange, *also: Exchange, message: str = "the request was refused") -> Comparison:
     return _answers(exchange, "success", exchange.success, True, also, message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 from conformance.errors import ExitCode, UsageError
@@ -107,8 +108,8 @@ def _of_finding(finding: FindingEntry, row: BaselineRow | None = None) -> Baseli
 
 
 def _decided(run: Run, baseline: Baseline) -> frozenset[RowKey]:
-    """The rows that a run decided: of a selection what its checks decided at an endpoint, and rules of no
-    other endpoint, as what it sends to sign in shows little of the rest."""
+    """The rows that a run decided. Of a selection, and of rules about every endpoint, what its checks decided
+    at an endpoint: what it sends to sign in, or a success alone, shows little of the rest."""
     if run.exit_code in CUT_SHORT:
         return frozenset()
     rules = {entry.id: entry for entry in run.requirements if entry.verdict != "untested"}
@@ -117,6 +118,8 @@ def _decided(run: Run, baseline: Baseline) -> frozenset[RowKey]:
         {each.endpoint for each in by_endpoint(run) if each.is_compared} if is_replay else run.scope.called
     )
 
+    checked = frozenset(chain.from_iterable(run.scope.decided.values()))
+
     def is_decided(row: BaselineRow) -> bool:
         if row.kind and (is_replay or not row.rule):
             return row.key in baseline.compared.decided
@@ -124,7 +127,8 @@ def _decided(run: Run, baseline: Baseline) -> frozenset[RowKey]:
         if rule is None or (called and row.endpoint in BY_KEY and row.endpoint not in called):
             return False
         is_there = rule.id in run.scope.decided.get(row.endpoint, ()) or rule.operations == [row.endpoint]
-        return not is_part or (is_there and row.endpoint in BY_KEY)
+        needs_place = is_part or (not rule.operations and rule.id in checked)
+        return not needs_place or (is_there and row.endpoint in BY_KEY)
 
     return frozenset(row.key for row in baseline.rows if is_decided(row))
 
@@ -184,19 +188,23 @@ def _stale(run: Run, rows: Sequence[BaselineRow]) -> list[BaselineRow]:
 
 
 def _asked_for(run: Run, rows: Sequence[BaselineRow], ids: Sequence[str]) -> set[str]:
-    """The ids; in place of ``all`` those of what fails the run and no row lists. UsageError: the run does not
-    show one."""
+    """The ids; in place of a rule those of its findings, and in place of ``all`` those of what fails the run
+    and no row lists. UsageError: the run does not show one."""
     shown = {finding.id for finding in _contradictions(run)} | {
         difference_id(each) for each in run.regressions
     }
+    by_rule: dict[str, list[str]] = {}
+    for finding in _contradictions(run):
+        by_rule.setdefault(finding.requirement, []).append(finding.id)
     for id in ids:
-        if id not in shown and id not in (EACH, NOISY):
+        if id not in shown and id not in by_rule and id not in (EACH, NOISY):
             raise UsageError(
                 f"--accept {id}: the run shows no finding or difference with this id. The terminal and "
                 f"report.html name them; {EACH} takes all that fails the run."
             )
     outcome = outcome_of(run, Baseline("", tuple(rows)), date.min)
-    return {*ids, *(entry.id for entry in outcome.new if EACH in ids)}
+    of_rules = (id for rule in ids for id in by_rule.get(rule, ()))
+    return {*ids, *of_rules, *(entry.id for entry in outcome.new if EACH in ids)}
 
 
 def _contradictions(run: Run) -> list[FindingEntry]:

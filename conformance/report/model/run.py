@@ -293,9 +293,9 @@ class Scope(Part):
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
-    were called, ``decided`` the rules that a selection decided, by endpoint; ``more`` says what the next
-    impact, or an account that the profile lacks, would test beside; ``rules`` are the files of the user's own
-    rules."""
+    were called, ``decided``, by endpoint, the rules about every endpoint that were decided, of a selection
+    all; ``more`` says what the next impact, or an account that the profile lacks, would test beside;
+    ``rules`` are the files of the user's own rules."""
 
     selection: str = ""
     bundled: bool = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from markupsafe import Markup
 
@@ -161,9 +160,10 @@ class Cards:
         """The command that accepts the findings of a card, where some fail the run these alone."""
         weighing = [each for each in findings if weighs(self.run, each)] or findings
         ids = dict.fromkeys(finding.id for finding in weighing)
+        ids = ids if len(ids) <= MOST_ACCEPTED else dict.fromkeys(each.requirement for each in weighing)
         file = self.run.baseline.file if self.run.baseline else "known.toml"
         words = ["portal-conformance", "compare", self.evidence.folder, "--known", file]
-        return shlex.join([*words, *(f"--accept={id}" for id in islice(ids, MOST_ACCEPTED))]) if ids else None
+        return shlex.join([*words, *(f"--accept={id}" for id in ids)]) if ids else None
 
     def _anchor(self, finding: FindingEntry) -> str:
         name = anchor("finding", finding.requirement)
