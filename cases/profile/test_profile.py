@@ -147,7 +147,8 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
         updated = granted(change.ask({**fields, "accountName": name}))
         after = read_back(portal, spare, name)
 
-        verify("PROFILE-004", meets(after, "data.accountName", lambda read: are_alike(read, name), name))
+        is_kept = meets(after, "data.accountName", lambda read: are_alike(read, name), name, before, updated)
+        verify("PROFILE-004", is_kept)
         for own in ("bizId", "accountEmail", "createdAt"):
             verify("PROFILE-008", equal(after, f"data.{own}", before.at(f"data.{own}"), before, updated))
         others = changed_beside("AGREE-001", before.data, after.data, named=("accountName",))
