@@ -60,7 +60,7 @@ GROUPS = {
         ),
         "check": ("judge recorded traffic without a target", "check today.jsonl"),
         "describe": (
-            "learn an OpenAPI description of the endpoints that the specification lacks",
+            "learn an OpenAPI description of further endpoints",
             "describe today.jsonl --out learned.json",
         ),
         "replay": (

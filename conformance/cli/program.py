@@ -18,7 +18,7 @@ from conformance.cli.commands import BY_COMMAND, COMMANDS, GROUPS, PROGRAM
 from conformance.errors import UsageError
 
 DESCRIPTION = (
-    "Tests whether a portal conforms to the System Portal Web API specification, and shows the evidence."
+    "Tests a portal against the System Portal Web API specification, with evidence."
 )
 COMPLETE_VARIABLE = "_PORTAL_CONFORMANCE_COMPLETE"
 """The environment variable by which a shell asks for completions."""
