@@ -17,9 +17,7 @@ from conformance.cli.command import SETTINGS, write_closing
 from conformance.cli.commands import BY_COMMAND, COMMANDS, GROUPS, PROGRAM
 from conformance.errors import UsageError
 
-DESCRIPTION = (
-    "Tests a portal against the System Portal Web API specification, with evidence."
-)
+DESCRIPTION = "Tests a portal against the System Portal Web API specification, with evidence."
 COMPLETE_VARIABLE = "_PORTAL_CONFORMANCE_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
