@@ -16,6 +16,7 @@ LETTERS = st.text(alphabet="abé€\ud800", min_size=INDEXED, max_size=14)
     dropped=st.integers(0, 10),
     around=st.lists(st.text(alphabet="abé€", max_size=9), min_size=40, max_size=40),
 )
+@example(forms=["aaaaaa", "aaaaaaa"], dropped=0, around=[""] * 40)
 @example(forms=["aaaaaa"], dropped=0, around=["a" * 300, "b" * 3000] * 20)
 def test_every_form_is_found_where_it_stands(forms: list[str], dropped: int, around: list[str]) -> None:
     index = FormIndex()

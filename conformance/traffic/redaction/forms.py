@@ -139,7 +139,7 @@ class FormIndex:
     def _around(self, text: str, start: int, length: int) -> Iterator[Span]:
         """The form of this length that begins there, or the last part of one."""
         form = text[max(0, start) : start + length]
-        placeholder = self._placeholders.get(form) if start >= 0 else None
+        placeholder = self._placeholders.get(form) if len(form) == length else None  # else the text ends
         if placeholder is None:
             end = start + length
             begin = end - _kept(length)
