@@ -51,13 +51,15 @@ ORDER = [("data.items", "order")]
 HIDDEN = [(f"data.items[{at}].clientIp", "value") for at in range(3)]
 
 
-def invitation(id: str, days: int = 3, **fields: Json) -> dict[str, Json]:
+def invitation(letter: str, days: int = 3, **fields: Json) -> dict[str, Json]:
+    id = f"{8 * letter}-0000-4000-8000-000000000000"
     return {"bizId": id, "createdAt": (NOW - timedelta(days=days)).isoformat(), "canAccept": True} | fields
 
 
 SEEDED, OTHERS = [invitation("a"), invitation("b")], [invitation("a"), invitation("c", canAccept=False)]
 NEWER = [invitation("a"), invitation("c", days=-1, canAccept=False)]
 CAN_ACCEPT = [("data[1].canAccept", "value")]
+MOVED_AND_CHANGED = [("data", "order"), ("data[0].canAccept", "value")]
 OWN: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
 OTHER: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
 
@@ -93,6 +95,7 @@ def counted(name: str) -> list[tuple[str, str]]:
         (op.INVITATIONS, SEEDED, [SEEDED[0], invitation("b", canAccept=False)], CAN_ACCEPT),
         (op.INVITATIONS, SEEDED[1:], OTHERS[1:], [("data[0].canAccept", "value")]),
         (op.INVITATIONS, [SEEDED[0], invitation("b", days=-1)], NEWER, CAN_ACCEPT),
+        (op.INVITATIONS, SEEDED, [SEEDED[1], invitation("a", canAccept=False)], MOVED_AND_CHANGED),
         # The own session is compared where others began beside it.
         (op.SESSIONS, [OWN], [OTHER, OWN], []),
         (op.SESSIONS, [OWN], [OTHER, OWN | {"userAgent": "Another"}], [("data[1].userAgent", "value")]),

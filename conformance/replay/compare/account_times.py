@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from conformance.replay.compare.clocks import BEGAN, CREATED, JUST_NOW, Clocks, epoch_of, own_session
 from conformance.replay.compare.order import content_key
@@ -166,22 +167,32 @@ def is_of_others(difference: Difference, bodies: tuple[Json, Json], began: Clock
     return any(_is_older(entry, moment) for entry, moment in zip(entries, began, strict=True))
 
 
-def is_of_other_records(difference: Difference, bodies: tuple[Json, Json], began: Clocks) -> bool:
-    """Whether a value differs in two records with different ids, of which one is older than the recording or
-    the replay. Another record of the list has one id on both sides: ids are no reason to pair these two."""
-    at = _entry_of(difference)
-    if at is None:
-        return False
-    entries = [dig(body, difference.place[: at + 1]) for body in bodies]
-    ids = [dig(entry, ["bizId"]) for entry in entries]
-    shared = [
-        {str(dig(each, ["bizId"])) for each in dig(body, difference.place[:at]) if dig(each, ["bizId"])}
-        for body in bodies
-    ]
-    is_older = any(
-        epoch_of(dig(entry, [CREATED])) < moment - GRAIN for entry, moment in zip(entries, began, strict=True)
-    )
-    return None not in ids and ids[0] != ids[1] and is_older and not shared[0].isdisjoint(shared[1])
+def of_other_records(
+    differences: Sequence[Difference], bodies: tuple[Json, Json], began: Clocks, live: Mapping[Any, str]
+) -> Iterator[Difference]:
+    """The values that differ in two records with different ids, of which one is older than the recording or
+    the replay and none stands elsewhere in the list; ``live`` has live ids by recorded ids. Another record
+    of the list has one id on both sides: ids are no reason to pair these two."""
+    by_list: dict[Steps, list[frozenset[str]]] = {}
+    for difference in differences:
+        if (at := _entry_of(difference)) is None:
+            continue
+        place = difference.place[:at]
+        if place not in by_list:
+            by_list[place] = [frozenset(filter(None, map(_id_of, dig(body, place)))) for body in bodies]
+        recorded, now = by_list[place]
+        entries = [dig(body, difference.place[: at + 1]) for body in bodies]
+        old, new = map(_id_of, entries)
+        is_pair = old == new or new in recorded or now & {live.get(old, old)} - {new}
+        pairs = zip(entries, began, strict=True)
+        is_older = any(epoch_of(dig(entry, [CREATED])) < moment - GRAIN for entry, moment in pairs)
+        if old and new and not is_pair and is_older and not recorded.isdisjoint(now):
+            yield difference
+
+
+def _id_of(entry: Json) -> str:
+    id = dig(entry, ["bizId"])
+    return id if isinstance(id, str) else ""
 
 
 def _entry_of(difference: Difference) -> int | None:

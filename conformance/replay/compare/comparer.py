@@ -11,8 +11,8 @@ from conformance.replay.compare.account_times import (
     OwnRequests,
     is_miscounted,
     is_no_address,
-    is_of_other_records,
     is_of_others,
+    of_other_records,
     turned_round,
 )
 from conformance.replay.compare.clocks import (
@@ -132,9 +132,10 @@ class Comparer:
             others = [
                 each for each in differences if _is_by_growth(each) and not is_miscounted(each, old, new)
             ]
+        elif pair.operation in OF_SIGN_INS:
+            others = [each for each in differences if is_of_others(each, (old, new), began)]
         else:
-            is_others = is_of_others if pair.operation in OF_SIGN_INS else is_of_other_records
-            others = [each for each in differences if is_others(each, (old, new), began)]
+            others = list(of_other_records(differences, (old, new), began, self.correlation.live))
         differences = [*self._without(others, pair.operation, differences), *own]
         differences = self._without_leftovers(pair, old, new, differences)
         return ResponseComparison(differences)  # drift is counted each time: nothing here is stable
