@@ -160,6 +160,7 @@ def test_another_accounts_reading_does_not_show_in_the_next(
 
 @mark.requirement("AGREE-011")
 @mark.needs("another_account")
+@mark.sign_ins(2)
 def test_another_accounts_sign_in_does_not_show_in_the_next_reading(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:

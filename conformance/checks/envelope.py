@@ -139,7 +139,7 @@ def timestamp_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
 @check("ENV-014", on=enveloped.where(lambda exchange: (exchange.status or 0) >= 400))
 def an_error_status_claims_no_success(exchange: Exchange) -> Iterator[Comparison]:
     if not is_pending_approval(exchange):
-        yield holds(exchange, "success", not exchange.success, False, message=f"told with {exchange.status}")
+        yield holds(exchange, "success", not exchange.success, False, message=f"status {exchange.status}")
 
 
 @check("ENV-015", on=enveloped)

@@ -57,6 +57,12 @@ BOUNDS = [
         lawful=[bare(PROFILE, "RATE", 429), bare(PROFILE, "X", 503), bare(PROFILE, "4030", 403)],
     ),
     Bound(
+        "a language that is refused says nothing of tokens, and 406 for none does",
+        "AUTHN-001 AUTHN-002",
+        lawful=[bare(PROFILE, "X", 406, Accept_Language="vi")],
+        wrong=[bare(PROFILE, "X", 406)],
+    ),
+    Bound(
         "a slash behind the path may make it an address that the portal does not have",
         "AUTHN-001 AUTHN-002",
         lawful=[slash_behind(bare(PROFILE, "NOT_FOUND", status)) for status in (308, 404)],

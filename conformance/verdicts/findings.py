@@ -310,10 +310,12 @@ class Ledger:
     @property
     def findings(self) -> list[Finding]:
         rules = frozenset[str]().union(*self.declared.values())
-        findings = [
-            replace(each, is_aside=each.requirement in rules - self.declared.get(each.case or "", rules))
+        findings = (
+            replace(each, is_aside=True)
+            if each.requirement in rules and each.requirement not in self.declared.get(each.case or "", rules)
+            else each
             for each in filter(self.counts, self._findings.values())
-        ]
+        )
         return sorted(findings, key=lambda finding: (finding.requirement, finding.endpoint, finding.path))
 
     @property

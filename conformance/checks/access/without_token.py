@@ -39,9 +39,9 @@ LISTED_AS_REQUIRED = ("x-client-hash", "x-request-id", "x-locale")
 def may_lack_a_header(exchange: Exchange) -> bool:
     """A request that a portal may refuse for its headers says nothing of its token."""
     missing = [name for name in LISTED_AS_REQUIRED if exchange.request.header(name) is None]
-    return (
-        "x-client-hash" not in missing and exchange.status != 406 and not (missing and exchange.status == 400)
-    )
+    if exchange.status == 406 and exchange.request.header("accept-language") is not None:
+        return False
+    return "x-client-hash" not in missing and not (missing and exchange.status == 400)
 
 
 def is_not_of_its_form(exchange: Exchange) -> bool:

@@ -190,20 +190,17 @@ def _stale(run: Run, rows: Sequence[BaselineRow]) -> list[BaselineRow]:
 def _asked_for(run: Run, rows: Sequence[BaselineRow], ids: Sequence[str]) -> set[str]:
     """The ids; in place of a rule those of its findings, and in place of ``all`` those of what fails the run
     and no row lists. UsageError: the run does not show one."""
-    shown = {finding.id for finding in _contradictions(run)} | {
-        difference_id(each) for each in run.regressions
-    }
-    by_rule: dict[str, list[str]] = {}
-    for finding in _contradictions(run):
-        by_rule.setdefault(finding.requirement, []).append(finding.id)
+    findings = _contradictions(run)
+    shown = {name for finding in findings for name in (finding.id, finding.requirement)}
+    shown |= {difference_id(each) for each in run.regressions}
     for id in ids:
-        if id not in shown and id not in by_rule and id not in (EACH, NOISY):
+        if id not in shown and id not in (EACH, NOISY):
             raise UsageError(
                 f"--accept {id}: the run shows no finding or difference with this id. The terminal and "
                 f"report.html name them; {EACH} takes all that fails the run."
             )
     outcome = outcome_of(run, Baseline("", tuple(rows)), date.min)
-    of_rules = (id for rule in ids for id in by_rule.get(rule, ()))
+    of_rules = (finding.id for finding in findings if finding.requirement in ids)
     return {*ids, *of_rules, *(entry.id for entry in outcome.new if EACH in ids)}
 
 
