@@ -6,7 +6,6 @@ Take it away (``--no-cache``) and a replay is the same, slower.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -102,10 +101,10 @@ class FastLane:
         cached, machine = template.response, self._machine
         if cached is None or machine.is_source(send.position) or not self._is_valid(template):
             return None
-        live = cached.repeated(send, received)
+        live = cached.repeated(send, received, machine.log.count + 1)
         if live is None:
             return None
-        cached.write(machine.numbered(live), machine.log)
+        cached.write(live, machine.log)
         return Attempt(send, received, cached.latest, None, machine.judge(cached.latest))
 
     def _new_template(self, step: ReplayStep) -> RequestTemplate | None:
@@ -154,23 +153,27 @@ class CachedResponse:
     latest: Exchange
     """The last exchange that had it."""
     body: bytes
+    encoding: str | None
     date_at: int | None
     """Where among the headers the date stands."""
+    id_at: tuple[int, ...]
+    """Where among the headers the id of the request stands."""
     stamp_at: int
     """Where in the body the envelope's timestamp stands; behind its end where there is none."""
-    line: str = ""
-    """The line of the last exchange in the log; empty where none was written from here."""
+    rest: str = ""
+    """The last exchange's line in the log, without its head; empty where none was written from here."""
+    marks: tuple[str, ...] = ()
     secrets: int = 0
     """How many secrets it was redacted of."""
 
-    def repeated(self, send: Send, received: Received) -> Exchange | None:
-        """The exchange of such a request; None where its response differs in more than its id and times."""
+    def repeated(self, send: Send, received: Received, n: int) -> Exchange | None:
+        """Exchange ``n`` of such a request; None where its response differs in more than its id and times."""
         response, wire = self.latest.response, received.response
         assert response is not None
         if wire.status != response.status or wire.error or wire.is_cut:
             return None
         headers, at = wire.headers, self.stamp_at
-        raw = unpacked(wire.body, response.find_header("content-encoding"), most=LARGEST_ANSWER)
+        raw = unpacked(wire.body, self.encoding, most=LARGEST_ANSWER) if self.encoding else wire.body
         if raw is None or not self._has_headers(headers, response.headers, send.request.header(REQUEST_ID)):
             return None
         stamp, body = raw[at : at + STAMP_DIGITS], response.body
@@ -183,7 +186,7 @@ class CachedResponse:
                 return None
             body = {**body, "timestamp": int(stamp)}
         return Exchange(
-            n=0,
+            n=n,
             started=received.started,
             elapsed_ms=received.elapsed_ms,
             client=send.client,
@@ -193,53 +196,52 @@ class CachedResponse:
 
     def _has_headers(self, headers: list[Header], cached: list[Header], request_id: str | None) -> bool:
         """Whether headers are the cached ones, but for the date and the id of the request."""
-        id = self.latest.request.header(REQUEST_ID)
         if len(headers) != len(cached):
             return False
-        if self.date_at is not None and not _DATE.fullmatch(headers[self.date_at][1]):
-            return False
-        return all(
-            now == before
-            or (now[0] == before[0] and (at == self.date_at or (now[1] == request_id and before[1] == id)))
-            for at, (now, before) in enumerate(zip(headers, cached, strict=True))
-        )
+        expected = cached.copy()
+        if self.date_at is not None:
+            date = headers[self.date_at][1]
+            if not _DATE.fullmatch(date):
+                return False
+            expected[self.date_at] = cached[self.date_at][0], date
+        for at in self.id_at:
+            expected[at] = cached[at][0], request_id or ""
+        return headers == expected
 
     def write(self, exchange: Exchange, log: ExchangeLog) -> None:
         """Writes a repeated exchange, by the line of the last one where that has the same secrets."""
-        line = self._line_of(exchange) if self.line and self.secrets == log.secrets else ""
-        if line:
-            log.append(line)
+        head, marks = _head_of(exchange), self._marks_of(exchange)
+        rest = self._rest_with(marks) if self.secrets == log.secrets else ""
+        if rest:
+            log.append(head + rest)
         else:
             line = log.write(exchange)
-        self.latest, self.line, self.secrets = exchange, line, log.secrets
+            rest = line[len(head) :] if line.startswith(head) else ""
+        self.latest, self.rest, self.marks, self.secrets = exchange, rest, marks, log.secrets
 
-    def _line_of(self, exchange: Exchange) -> str:
-        """The line of the last exchange with the values of this one; empty where they stand elsewhere too."""
-        line, head = self.line, _head_of(self.latest)
-        if not line.startswith(head):
-            return ""
-        line = line[len(head) :]
-        for (before, times), (now, _) in zip(_marks_of(self.latest), _marks_of(exchange), strict=True):
+    def _rest_with(self, marks: tuple[str, ...]) -> str:
+        """The line of the last exchange with the marks of another; empty where they stand elsewhere too."""
+        rest, times = self.rest, 1 + len(self.id_at)
+        for before, now in zip(self.marks, marks, strict=False):
             if before != now:
-                if line.count(before) != times:
+                if rest.count(before) != times:
                     return ""
-                line = line.replace(before, now)
-        return _head_of(exchange) + line
+                rest = rest.replace(before, now)
+            times = 1
+        return rest
+
+    def _marks_of(self, exchange: Exchange) -> tuple[str, ...]:
+        """What differs in a repeated exchange, as it stands in its line: the id of the request, the times."""
+        response = exchange.response
+        assert response is not None
+        date = "" if self.date_at is None else response.headers[self.date_at][1]
+        id = exchange.request.header(REQUEST_ID) or ""
+        return f'"{id}"', f'"{date}"', f'"timestamp":{response.body.get("timestamp")}'
 
 
 def _head_of(exchange: Exchange) -> str:
     """The beginning of a line: number, time, duration."""
     return f'{{"n":{exchange.n},"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
-
-
-def _marks_of(exchange: Exchange) -> Iterator[tuple[str, int]]:
-    """What differs in a repeated exchange, and how often it stands in its line: its id and times."""
-    response = exchange.response
-    assert response is not None
-    id = exchange.request.header(REQUEST_ID) or ""
-    yield f'"{id}"', 1 + sum(value == id for _, value in response.headers)
-    yield f'"{response.header("date") or ""}"', 1
-    yield f'"timestamp":{response.body.get("timestamp")}', 1
 
 
 REQUEST_ID = "x-request-id"
@@ -250,12 +252,12 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
     live, response = attempt.live, attempt.live.response
     if response is None or response.lacks or not live.success:
         return None
-    raw = unpacked(
-        attempt.received.response.body, response.find_header("content-encoding"), most=LARGEST_ANSWER
-    )
+    encoding = response.header("content-encoding")
+    raw = unpacked(attempt.received.response.body, encoding, most=LARGEST_ANSWER)
     id = live.request.header(REQUEST_ID)
     if raw is None or (id and len(id) < SHORTEST_ID):
         return None
     stamp = str(response.body.get("timestamp") or "").encode()
     stamp_at = raw.find(stamp) if _STAMP.fullmatch(stamp) and raw.count(stamp) == 1 else len(raw)
-    return CachedResponse(live, raw, response.layout.get("date"), stamp_at)
+    id_at = tuple(at for at, (_, value) in enumerate(response.headers) if id and value == id)
+    return CachedResponse(live, raw, encoding, response.layout.get("date"), id_at, stamp_at)

@@ -214,5 +214,4 @@ def wall() -> float:
 
 def iso(moment: float) -> str:
     """Epoch seconds as ISO 8601 in UTC, to the microsecond."""
-    whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
-    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{fraction:06d}Z"
+    return datetime.fromtimestamp(moment, UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

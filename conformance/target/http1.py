@@ -41,7 +41,6 @@ _REQUESTS = {
     for is_head in (False, True)
 }
 """Stands for the request in h11, which reads a response by the request's method: only HEAD has none."""
-_END = h11.EndOfMessage()
 
 
 def reason_of(error: Exception) -> str:
@@ -77,7 +76,6 @@ class ResponseReader:
         self._most = most
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=LARGEST_HEAD)
         self._protocol.send(_REQUESTS[is_head])
-        self._protocol.send(_END)
         self._head: h11.Response | None = None
         self._body = bytearray()
 

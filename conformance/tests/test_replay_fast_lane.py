@@ -180,7 +180,7 @@ class Lane:
     def again(self, cached: CachedResponse | None, came: WireResponse, id: str = ID) -> Exchange | None:
         """The exchange with a later response, where it is recognised, which is logged then."""
         assert cached is not None
-        exchange = cached.repeated(self.sent(id), Received(came, "2026-11-22T02:49:35Z", 1.0))
+        exchange = cached.repeated(self.sent(id), Received(came, "2026-11-22T02:49:35Z", 1.0), 2)
         if exchange is not None:
             cached.write(exchange, self.log)
         return exchange

@@ -89,5 +89,6 @@ class Places:
             self._free -= 1
 
     def _ended(self, position: int) -> None:
-        self._ready.extend(self._waiting.pop(position, ()))
-        self._fill()
+        if position in self._waiting:
+            self._ready.extend(self._waiting.pop(position))
+            self._fill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from array import array
 from collections import Counter
@@ -51,9 +52,7 @@ class Store:
     def line(self, at: int) -> bytes:
         """The bytes of a line. CaptureError: its file has become shorter."""
         number, length = self._file_of[at], self._lengths[at]
-        file = self._files[number]
-        file.seek(self._starts[at])
-        line = file.read(length)
+        line = os.pread(self._files[number].fileno(), length, self._starts[at])
         if len(line) < length:
             path, first = self._named[number]
             raise CaptureError(

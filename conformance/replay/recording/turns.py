@@ -140,9 +140,21 @@ class _Touches:
         """By login session or token, the email of its account."""
         self._latest: dict[int, str] = {}
         """By session, the email that signed in last."""
+        self._known: dict[tuple[int, int, int], Touch] = {}
+        """Those of requests that only read, by session and fingerprints, until somebody signs in."""
 
     def of(self, position: int) -> Touch:
-        exchange, session = self._plan.exchange(position), self._plan.session_of[position]
+        plan, session = self._plan, self._plan.session_of[position]
+        key = session, plan.requests[position], plan.responses[position]
+        touch = self._known.get(key)
+        if touch is None:
+            touch = self._anew(position, session)
+            if not touch.writes:
+                self._known[key] = touch
+        return touch
+
+    def _anew(self, position: int, session: int) -> Touch:
+        exchange = self._plan.exchange(position)
         key = endpoint_in(exchange)
         email = self._email(position, exchange, key)
         self._follow(exchange, key, session, email)
@@ -166,6 +178,7 @@ class _Touches:
     def _follow(self, exchange: Exchange, key: str, session: int, email: str) -> None:
         if key in (op.LOGIN_INITIATE, op.LOGIN_MFA_SEND, op.LOGIN_COMPLETE):
             self._latest[session] = email
+            self._known.clear()
         if key not in RETURNED or not email:
             return
         data = exchange.data
@@ -173,6 +186,7 @@ class _Touches:
             value = dig(data, [name])
             if isinstance(value, str):
                 self._owners[value] = email
+                self._known.clear()
 
 
 def _carried(exchange: Exchange) -> list[str]:
