@@ -6,7 +6,8 @@ from conformance.report.formats.html.run_page import endpoint_map
 from conformance.report.formats.page import Cells
 from conformance.report.model.run import Regression
 from conformance.spec import OPERATIONS
-from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample
+from conformance.spec.endpoints import LOGOUT
+from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, finding, sample
 
 FILES = next(row for row in OPERATIONS if row.group == "Files")
 
@@ -37,3 +38,11 @@ def test_an_endpoint_whose_answers_regressed_in_a_replay_is_failing() -> None:
     (bad,) = shown.bad
     assert (bad.key, bad.state, bad.href) == (FILES.key, "fail", "regressions")
     assert shown.words == "1 failing · 87 tested, nothing found"
+
+
+def test_a_finding_marks_the_endpoint_that_its_rule_is_about_too() -> None:
+    builder = conformant()
+    seen = finding(requirement="TOKEN-011", verdict="warn", endpoint=PROFILE)
+    shown = endpoint_map(builder.run().model_copy(update={"findings": [seen]}), {})
+
+    assert {tile.key for tile in shown.bad} == {PROFILE, LOGOUT}

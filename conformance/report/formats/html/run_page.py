@@ -167,12 +167,15 @@ NO_REASON = "No answer of it was judged."
 
 def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     """The groups of endpoints, the counts, and lists of those that fail, warn or are untested. ``anchors``
-    are the findings on the page, by requirement and endpoint."""
+    are the findings on the page, by requirement and endpoint. A finding marks the endpoint where it was seen,
+    and the endpoint that its rule is about."""
+    rows = {row.id: row for row in run.requirements}
     contradictions: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         if finding.verdict in ("fail", "warn"):
-            contradictions.setdefault(finding.endpoint, []).append(finding)
-    rows = {row.id: row for row in run.requirements}
+            about = rows[finding.requirement].operations if finding.requirement in rows else []
+            for key in {finding.endpoint, *(about if len(about) == 1 else ())}:
+                contradictions.setdefault(key, []).append(finding)
     answered = {timing.endpoint for timing in run.timings}
     regressed = {regression.endpoint for regression in run.regressions}
 
