@@ -10,7 +10,7 @@ from conformance.cases import Comparison, Exchange, Json, holds
 Answers = Mapping[str, Mapping[str, Exchange]]
 """By form, ``code`` and ``value``, the answers to what was asked for, by code."""
 
-ONLY_MATCHES = "all that is listed matches anyway, so that a filter that is passed over gives the same"
+ONLY_MATCHES = "by the totals all records match anyway, so that a filter that is passed over gives the same"
 """Why a filter stays untested where nothing was left out."""
 
 

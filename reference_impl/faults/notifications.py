@@ -19,7 +19,7 @@ from reference_impl.faults.fault import (
     then,
     turned,
 )
-from reference_impl.faults.verbs import given_up_for, newest_with, nothing_for, one_item_twice
+from reference_impl.faults.verbs import given_up_for, newest_with, nothing_for, null_means, one_item_twice
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body
 
@@ -101,6 +101,12 @@ ROWS = {
     "CHANNEL-041 channel-institution-filter-ignored": ignoring(op.CHANNELS_QUERY, "institutionBizId"),
     "CHANNEL-042 channel-category-filter-gives-another": answered(op.CHANNELS_QUERY, _of_sms),
     "CHANNEL-043 channel-status-filter-ignored": ignoring(op.CHANNELS_QUERY, "channelStatus"),
+    "CHANNEL-045 a-null-status-asks-for-active-channels": asked(
+        op.CHANNELS_QUERY, null_means("channelStatus", "ACTIVE")
+    ),
+    "CHANNELTYPE-024 a-null-status-asks-for-enabled-types": asked(
+        op.TYPES_QUERY, null_means("typeStatus", "ENABLED")
+    ),
     "CHANNEL-044 active-only-ignored": ignoring(op.CHANNELS_QUERY, "activeOnly"),
     "CHANNEL-046 channel-password-in-the-clear": answered(op.CHANNELS_QUERY, _unmasked),
     "CHANNEL-046 channel-password-masked-in-part": answered(

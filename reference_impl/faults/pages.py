@@ -39,12 +39,8 @@ def _from_zero(operation: str) -> Change:
 
 
 ROWS = {
-    "PAGE-008 CHANNELTYPE-024 types-asked-for-are-counted-as-all": answered(
-        op.TYPES_QUERY, _paged_counting_all
-    ),
-    "PAGE-008 CHANNEL-045 channels-asked-for-are-counted-as-all": answered(
-        op.CHANNELS_QUERY, _paged_counting_all
-    ),
+    "PAGE-008 types-asked-for-are-counted-as-all": answered(op.TYPES_QUERY, _paged_counting_all),
+    "PAGE-008 channels-asked-for-are-counted-as-all": answered(op.CHANNELS_QUERY, _paged_counting_all),
     "PAGE-010 a-full-page-has-a-next-one": turned(
         op.HISTORY,
         "",

@@ -47,6 +47,11 @@ def nothing_for(*names: str) -> Callable[[Body], Body]:
     return change
 
 
+def null_means(name: str, value: str) -> Callable[[Body], Body]:
+    """A filter that is null filters by a value."""
+    return lambda body: body | {name: value} if body.get(name, value) is None else body
+
+
 def by_its_beginning(operation: str, kind: str, name: str) -> Change:
     """The first record whose id begins so is given."""
 
