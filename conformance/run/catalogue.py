@@ -19,6 +19,8 @@ from conformance.spec.resources import RESOURCES
 from conformance.target.profile.tables import ACCOUNTS
 
 SHARING = ("admin", "spare", "limited")
+SIGNED_IN_BY = {"admin": "somebody"}
+"""Fixtures that sign an account in where it can be, for cases that do not need it."""
 """The accounts whose session is begun by the first case that uses it, and shared by the others."""
 
 
@@ -77,7 +79,7 @@ def row_of(item: pytest.Item) -> CaseRow:
         reuses=sign_ins.kwargs.get("reuses", 0) if sign_ins else 0,
         leaves=sign_ins.kwargs.get("leaves", 0) if sign_ins else 0,
         after_waits=tuple(waits.kwargs.get("then", ())) if waits else (),
-        shares=tuple(name for name in SHARING if name in names),
+        shares=tuple(name for name in SHARING if name in names or SIGNED_IN_BY.get(name) in names),
         pauses=float(_argument(item, "pauses", 0)),
     )
 

@@ -16,7 +16,7 @@ import pytest
 
 from cases.every_endpoint.tokens import Forgery, changed_claims, changed_signature, unsigned
 from conformance.report.formats.html.card.exchange_view import exchange_views
-from conformance.report.model.again import curl, har, rerun, rerun_finding
+from conformance.report.model.again import curl, har, rerun, rerun_finding, rerun_rule
 from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import (
     CHANGE,
@@ -191,6 +191,8 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
     aside = somewhere.model_copy(update={"is_aside": True})
     assert shlex.split(rerun_finding(run, aside))[3] == "cases/errors/test_ids.py::test_an_id[role]"
     assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
+    with_aside = run.model_copy(update={"findings": [aside]})
+    assert rerun_rule(with_aside, "PAGE-026") == rerun_finding(run, aside), "a row of the report, too"
 
 
 def completing(number: int, code: str) -> Exchange:

@@ -326,6 +326,19 @@ def test_two_answers_that_disagree_share_the_card_of_the_rule_that_rejects_one_o
     assert group.at_once == [_disagreement(), query]
 
 
+def test_a_record_that_another_reading_shows_otherwise_leads_before_the_filter_that_it_does_not_pass() -> (
+    None
+):
+    seen = {"endpoint": ACCOUNTS, "path": "data.accounts[0].accountEmail"}
+    by_filter = _disagreement(**seen).model_copy(
+        update={"requirement": "ACCOUNT-023", "other": None, "filters": ["email"]}
+    )
+
+    (group,) = grouped([by_filter, _disagreement(**seen)], NONE)
+
+    assert [each.requirement for each in group.findings] == ["AGREE-001", "ACCOUNT-023"]
+
+
 def test_no_failure_hides_in_the_card_of_a_warning() -> None:
     warning = _wrong_email().model_copy(update={"verdict": "warn"})
 

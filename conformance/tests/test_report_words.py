@@ -37,7 +37,12 @@ HEADLINES: list[tuple[Run, str, str, str]] = [
         "Not conformant",
         "5 causes at most: 1 shows a secret, 4 break a client; warnings of 1 cause beside.",
     ),
-    (sample().run(strict=True), "bad", "Not conformant", "warnings count too (--fail-on should)"),
+    (
+        sample().run(strict=True),
+        "bad",
+        "Not conformant",
+        "of the warnings ACCOUNT-015 count too (--fail-on should)",
+    ),
     (conformant().run(exit_code=2), "unsure", "Interrupted", "The report covers what was judged before"),
     (
         sample().run(exit_code=2),

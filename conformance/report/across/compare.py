@@ -278,13 +278,20 @@ def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingE
     ]
 
 
+SCOPE = frozenset({"profile", "impact", "time budget", "effort", "selection"})
+"""Options by which a run sees more, or less, of the same portal."""
+
+
 def _readings(old: Run, new: Run) -> list[ReadingChange]:
+    """Readings that changed; of runs that see more or less of a portal, those with values of each alone."""
     before = {reading.key: reading.observed for reading in old.readings}
-    return [
+    sees_another_part = any(change.what in SCOPE for change in scope_changes(old, new))
+    changes = [
         _reading(reading.key, before[reading.key], reading.observed)
         for reading in new.readings
         if reading.key in before and _set(before[reading.key]) != _set(reading.observed)
     ]
+    return [each for each in changes if not sees_another_part or (each.gone and each.added)]
 
 
 def _reading(key: str, old: list[JsonValue], new: list[JsonValue]) -> ReadingChange:

@@ -19,7 +19,7 @@ from conformance.report.formats.finding_text import (
     seen,
     values,
 )
-from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.again import rerun_rule
 from conformance.report.model.failures import OutdatedEntry, RunFailures, failing_rules, failures_of, weighs
 from conformance.report.model.regressions import (
     RegressedPlace,
@@ -215,5 +215,4 @@ def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     ]
     if len(findings) > MOST_FINDINGS:
         blocks.append(f"and {len(findings) - MOST_FINDINGS} more findings")
-    command = rerun_finding(run, findings[0]) if findings else rerun(run, row.id)
-    return "\n".join([row.statement, *blocks, f"reproduce: {command}"])
+    return "\n".join([row.statement, *blocks, f"reproduce: {rerun_rule(run, row.id)}"])

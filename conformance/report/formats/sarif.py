@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from conformance.report.formats.finding_text import own_message, values
-from conformance.report.model.again import rerun
+from conformance.report.model.again import rerun_rule
 from conformance.report.model.failures import failures_of, weighs
 from conformance.report.model.regressions import KINDS, RegressedPlace, change_of
 from conformance.report.model.regressions import places as places_of
@@ -65,7 +65,7 @@ def _rule(row: RequirementEntry, run: Run) -> dict[str, Any]:
         "id": row.id,
         "shortDescription": {"text": statement},
         "fullDescription": {"text": f"{statement} ({row.level}, {row.section})"},
-        "help": {"text": f"Reproduce: {rerun(run, row.id, is_strict=row.verdict == 'warn')}"},
+        "help": {"text": f"Reproduce: {rerun_rule(run, row.id)}"},
         "defaultConfiguration": {"level": "error" if row.level == "must" else "warning"},
         "properties": {"tags": [row.level, row.section]},
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
-from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.again import rerun_rule
 from conformance.report.model.failures import (
     Blocker,
     OutdatedEntry,
@@ -151,8 +151,7 @@ def _blocker(run: Run, blocker: Blocker, leads: Mapping[str, str]) -> Iterator[s
         yield f"  - and {len(findings) - 3} more places"
     if not findings and entry.reason:
         yield f"  - {quoted(entry.reason)}"
-    command = rerun_finding(run, findings[0]) if findings else rerun(run, entry.id)
-    yield f"  - reproduce: {code(command, 600)}"
+    yield f"  - reproduce: {code(rerun_rule(run, entry.id), 600)}"
 
 
 def _outdated(row: OutdatedEntry) -> str:

@@ -78,6 +78,12 @@ def rerun_finding(run: Run, finding: FindingEntry) -> str:
     return rerun(run, name, is_strict=finding.verdict == "warn")
 
 
+def rerun_rule(run: Run, id: str) -> str:
+    """The command that shows the first finding of a rule again; where it has none, that tests the rule."""
+    first = next((each for each in run.findings if each.requirement == id), None)
+    return rerun(run, id) if first is None else rerun_finding(run, first)
+
+
 def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
     """The command that tests one requirement, or one case, against the same target; for a check of recorded
     traffic the command that judges the record. ``is_strict``: a warning ends it with exit code 1."""

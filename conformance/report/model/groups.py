@@ -70,7 +70,7 @@ def grouped(findings: Iterable[FindingEntry], accepted: frozenset[str]) -> list[
 def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(map(FindingGroup, findings), lambda group: _manner(group.lead), _join_elsewhere)
     groups = _joined(groups, _answer, _join_at_once)
-    groups = _joined(groups, _value, _join_at_once)
+    groups = _joined(groups, _value, _join_at_value)
     groups = _absorbed(_joined(groups, _rule_and_answer, _join_elsewhere), _have_an_odd_one, _join_odd_one)
     groups = _absorbed(groups, _is_same_mistake, _join_mistake)
     groups = _absorbed(_without_consequences(groups), _rejects_the_answers, _join_at_once)
@@ -236,6 +236,16 @@ def _join_elsewhere(first: FindingGroup, group: FindingGroup) -> None:
 
 def _join_at_once(first: FindingGroup, group: FindingGroup) -> None:
     first.at_once += group.findings
+
+
+def _join_at_value(first: FindingGroup, group: FindingGroup) -> None:
+    """Joins two rules that reject one value. A record that another reading shows otherwise leads before the
+    filter that it does not pass so."""
+    _join_at_once(first, group)
+    lead, other = first.lead, group.lead
+    if lead.filters and other.other is not None and lead.verdict == other.verdict:
+        first.lead = other
+        first.at_once[first.at_once.index(other)] = lead
 
 
 def _join_mistake(first: FindingGroup, group: FindingGroup) -> None:

@@ -57,8 +57,8 @@ LEFT_ALONE = frozenset(
 )
 """The requirements by which a request leaves alone what it does not name."""
 
-MISTAKEN = frozenset({"ENV-014"})
-"""The requirements of level should by which a client takes a success for an error."""
+MISTAKEN = frozenset({"ENV-014", "PAGE-014"})
+"""The requirements of level should by which a client takes a success for an error, or a page for the last."""
 
 COMPARING = frozenset({"ENUM-009", "MODEL-002", "MODEL-003"})
 """The requirements, beside those of the chapter AGREE, that compare two answers of which either may be

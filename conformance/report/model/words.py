@@ -486,8 +486,9 @@ def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int)
     beside = warned_causes(run)
     if beside:
         parts.append(f"warnings of {plural(beside, 'cause')} beside")
-    if any(blocker.requirement.verdict == "warn" for blocker in blockers):
-        parts.append(f"warnings count too (--fail-on {run.fails_on})")
+    counting = [each.requirement.id for each in blockers if each.requirement.verdict == "warn"]
+    if counting:
+        parts.append(f"of the warnings {listed(counting, 3)} count too (--fail-on {run.fails_on})")
     if others:
         verb = "is" if others == 1 else "are"
         parts.append(f"{plural(others, 'other')} {verb} known from the baseline")

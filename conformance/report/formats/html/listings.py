@@ -179,7 +179,7 @@ class RequirementList:
             operations=Markup(", ".join(map(code, entry.operations[:MOST_OPERATIONS]))),
             more_operations=max(0, len(entry.operations) - MOST_OPERATIONS),
             reading=entry.reading,
-            rerun=again.rerun(self.run, entry.id),
+            rerun=again.rerun_rule(self.run, entry.id),
             endpoints="" if is_everywhere else " ".join(map(str, numbers)),
         )
 
