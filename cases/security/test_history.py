@@ -176,16 +176,17 @@ def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify,
 @mark.needs("accounts.spare")
 @mark.sign_ins(1)
 def test_a_wrong_code_is_no_sign_in_of_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
-    """What the first step may write is written before the wrong code is sent."""
+    """What the first step, and a sign-in before it, may write is written before the wrong code is sent."""
+    token = spare.token
     session = begun(portal, spare)
     factor = factor_for(spare, session)
     portal.clock.wait(WRITTEN, "the login history to be written")
-    earlier = history(portal, spare.token)
+    earlier = history(portal, token)
 
     wrong = completed(portal, session, factor, spare.wrong_code(factor))
     if wrong.success:
         raise Untestable("a wrong code completed the login session", "target")
-    page = new_entries(portal, spare.token, ids(earlier), wrong)
+    page = new_entries(portal, token, ids(earlier), wrong)
     portal.login.left.put(spare.email, session)
     others = [entry for entry in since(page, ids(earlier), wrong) if not is_refusal(entry)]
     completions = {entry.get("loginResult") for entry in entries(earlier) if not is_refusal(entry)}

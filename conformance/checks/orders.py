@@ -53,9 +53,9 @@ def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
             if -1e6 < amount < 1e6 and -1e6 < fee < 1e6 and -ROUNDING < amount + fee - total < ROUNDING:
                 adds_up = True
                 continue
-            wanted = Decimal(str(amount)) + Decimal(str(fee))
-            held = _is_nearly(wanted, Decimal(str(total)))
-            yield HELD if held else holds(exchange, f"{path}.totalAmount", held, float(wanted))
+            whole, part, shown = (Decimal(str(number)) for number in (amount, fee, total))
+            held = _is_nearly(whole + part, shown) or _is_nearly(whole - part, shown)
+            yield HELD if held else holds(exchange, f"{path}.totalAmount", held, float(whole + part))
     if adds_up:
         yield HELD
 

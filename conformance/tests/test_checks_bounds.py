@@ -117,7 +117,7 @@ BOUNDS = [
         wrong=[sum_of(1, 0, 1.000002), sum_of(1e9, 0, 1e9 + 2e-3)],
         lawful=[
             *(sum_of(0, 0, 0), sum_of(1, 0, 1.0000005), sum_of(1e9, 0, 1e9 + 5e-4)),
-            *(sum_of(True, 0, 5), sum_of(5, "1", 5)),
+            *(sum_of(True, 0, 5), sum_of(5, "1", 5), sum_of(5, 1, 4)),
         ],
     ),
     Bound(
