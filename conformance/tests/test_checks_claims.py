@@ -23,6 +23,7 @@ def hidden(**kinds: str) -> Exchange:
 NAMING = profile_by(jwt(user={"displayName": "Ada"}), accountName="Ada")
 
 PROOFS = [
+    Proof("TOKEN-025", hidden(), replace(hidden(), hidden={"[token-1]": {"claims": None}})),
     Proof("TOKEN-018", hidden(realm="text"), hidden(email="email")),
     Proof(
         "TOKEN-018",

@@ -94,7 +94,8 @@ def test_a_number_equal_to_a_code_is_taken_out_and_others_stay() -> None:
     known = secrets(("123456", "code"))
 
     others = {"total": 1234567, "ok": True, "n": 1.5}
-    assert known.redact_json({"code": 123456, **others}) == {"code": "[code-1]", **others}
+    assert known.redact_json({"code": 123456, **others}) == {"code": {"[code-1]": "a number"}, **others}
+    assert known.redact_json({"request": {"code": 123456}}) == {"request": {"code": "[code-1]"}}
 
 
 @pytest.mark.parametrize("value", ["123456", "ends with \\", 'a "quoted" one'])

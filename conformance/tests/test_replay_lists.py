@@ -22,6 +22,7 @@ from conformance.spec import endpoints as op
 from conformance.tests.replays import comparer_of, options_for, profile_of, recorder
 from conformance.tests.traffic import NOW, answer
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import hidden_number
 from reference_impl import serve as reference
 
 
@@ -177,6 +178,14 @@ def test_a_word_of_a_text_that_was_redacted_may_be_any(recorded: str, live: str,
     old, new = {**account(1), "text": recorded}, {**account(1), "text": live}
 
     assert [kind for kind, _ in aligned(Correlation(used=()), [old], [new])] == kinds
+
+
+def test_a_number_that_was_redacted_may_be_any_number_and_no_text() -> None:
+    recorded = {"data": {"refreshToken": hidden_number("[refresh-token-1]")}}
+
+    assert compared(Correlation(used=set()), recorded, {"data": {"refreshToken": 2050847201}}) == []
+    (other,) = compared(Correlation(used=set()), recorded, {"data": {"refreshToken": "2050847201"}})
+    assert other.kind == "type"
 
 
 def test_a_record_of_another_name_in_the_same_place_is_doubtful_until_better_is_known() -> None:

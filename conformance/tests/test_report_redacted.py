@@ -76,7 +76,7 @@ def test_redaction_reaches_every_text_of_a_run() -> None:
         ("data.password", "other", "[code-1]"),
         ("data.kind", "other", "other"),
         ("data", {"password": "other", "kind": "other"}, {"password": "[code-1]", "kind": "other"}),
-        ("data.total", 123456, "[code-2]"),
+        ("data.total", 123456, {"[code-2]": "a number"}),
     ],
 )
 def test_a_value_is_redacted_by_the_name_of_its_place(path: str, actual: Json, shown: Json) -> None:

@@ -27,6 +27,18 @@ def is_redacted(value: Json) -> bool:
     return isinstance(value, str) and REDACTED.fullmatch(value) is not None
 
 
+A_NUMBER = "a number"
+
+
+def hidden_number(placeholder: str) -> Json:
+    """What stands in a recorded answer in place of a secret that is a number: no text, as it was none."""
+    return {placeholder: A_NUMBER}
+
+
+def is_hidden_number(value: Json) -> bool:
+    return isinstance(value, dict) and list(value.values()) == [A_NUMBER] and all(map(is_redacted, value))
+
+
 def placed_texts(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a JSON value, behind its place."""
     if isinstance(value, str):

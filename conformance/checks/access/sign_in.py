@@ -17,7 +17,8 @@ from conformance.spec import OPERATIONS, operation
 from conformance.spec import endpoints as op
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
+from conformance.traffic.hidden import CLAIMS
 from conformance.traffic.values import is_integer, is_redacted, placed_texts
 from conformance.verdicts.comparisons import equal, holds, is_cooldown, is_refused
 from conformance.verdicts.findings import HELD, Comparison
@@ -244,9 +245,13 @@ out of a recording."""
 
 @check("TOKEN-025", on=successes(op.LOGIN_COMPLETE))
 def the_access_token_is_a_jwt(exchange: Exchange) -> Iterator[Comparison]:
+    """A recorder that hides the token may say of its claims that there are none."""
     token = exchange.at("data.accessToken")
-    if isinstance(token, str) and A_TOKEN.fullmatch(token) and any(map(str.isdigit, token)):
-        yield holds(exchange, "data.accessToken", is_jwt(token), "a JWT", actual="another form")
+    kinds = dig(exchange.hidden, [token, CLAIMS]) if is_redacted(token) and exchange.hidden else ABSENT
+    is_token = isinstance(token, str) and A_TOKEN.fullmatch(token) and any(map(str.isdigit, token))
+    if is_token or kinds is not ABSENT:
+        held = is_jwt(token) if is_token else kinds is not None
+        yield holds(exchange, "data.accessToken", held, "a JWT", actual="another form")
 
 
 @check(

@@ -357,7 +357,9 @@ RULES: tuple[Rule, ...] = (
         breaking("which sign-ins a history holds, and how soon, is not stated"),
         operations=[op.SESSIONS_HISTORY],
     ),
-    Row("length", breaking("how many entries a list has is not stated: other data, or lost ones")),
+    Row(
+        "length", breaking("how many entries a list has is not stated: other data, lost entries, or too many")
+    ),
     Row("type", breaking("the form in which the field is written is not stated")),
     Row("missing", breaking("some samples omit fields, and further fields are not described")),
 )

@@ -15,6 +15,7 @@ from conformance.traffic.redaction.forms import INDEXED, FormIndex, Span, parts_
 from conformance.traffic.redaction.places import secrets_in
 from conformance.traffic.redaction.registries import attach
 from conformance.traffic.redaction.words import SHORTEST, is_common, may_be_words, stands_alone
+from conformance.traffic.values import hidden_number
 
 __all__ = ["Secrets", "secrets_in"]
 
@@ -200,10 +201,11 @@ class Secrets:
     def _redacted_json(self, text: str) -> str:
         return msgspec.json.encode(self.redact_json(msgspec.json.decode(text))).decode()
 
-    def redact_json(self, value: Json, *, is_named: bool = False) -> Json:
+    def redact_json(self, value: Json, *, is_named: bool = False, is_sent: bool = False) -> Json:
         """The JSON value with every secret in its texts, names and whole numbers replaced.
 
-        ``is_named``: it stands in a field that names a secret, where short words are secrets as well."""
+        ``is_named``: it stands in a field that names a secret, where short words are secrets as well.
+        ``is_sent``: it stands in a request, where a text takes the place of a number as well."""
         if isinstance(value, str):
             if len(value) < SHORTEST:
                 return value
@@ -211,15 +213,17 @@ class Secrets:
         if isinstance(value, dict):
             return {
                 self.redact_name(name, is_named=is_named): self.redact_json(
-                    inner, is_named=is_named or names_a_value(name)
+                    inner, is_named=is_named or names_a_value(name), is_sent=is_sent or name == "request"
                 )
                 for name, inner in value.items()
             }
         if isinstance(value, list):
             is_named = is_named or is_secret_pair(value)
-            return [self.redact_json(inner, is_named=is_named) for inner in value]
+            return [self.redact_json(inner, is_named=is_named, is_sent=is_sent) for inner in value]
         if isinstance(value, int) and not isinstance(value, bool) and value > 99_999:
-            return self._numbers.get(str(value), value)
+            placeholder = self._numbers.get(str(value))
+            if placeholder is not None:
+                return placeholder if is_sent else hidden_number(placeholder)
         return value
 
     def redact_name(self, name: str, *, is_named: bool = False) -> str:
